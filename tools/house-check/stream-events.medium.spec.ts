@@ -4,6 +4,8 @@ import { LeaseEnded } from '@aps/platform/runs';
 import { TurnKind } from '../../libs/domains/chats/src/turns/turn.kind';
 import { script, SLOW, type Frame, type TestOrg } from '@aps/chats/testing';
 import { inboxesService } from '@aps/inboxes/testing';
+import { ProcessesHttpModule } from '@aps/processes/http';
+import { aProcess, aRevision, aRun, tell } from '@aps/processes/testing';
 import { addAgent } from '../../libs/domains/chats/src/testing/delegations';
 import { EventStreamsClient } from '../../libs/domains/chats/src/testing/event-streams';
 import { describe as inWords, follow } from '../../openapi/examples/follow-chat';
@@ -15,7 +17,7 @@ const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>
 const call = (name: string, args: Record<string, unknown>) => ({ tool_calls: [{ name, arguments: args }] });
 
 describe('the documented events', () => {
-  const app = inboxesService();
+  const app = inboxesService({}, [ProcessesHttpModule]);
   let streams: EventStreamsClient;
   let org: TestOrg;
   /** Every frame of every stream that was read, by kind of stream. */
@@ -176,6 +178,18 @@ describe('the documented events', () => {
     await stream.until(({ event }) => event === 'snapshot');
     await app.mail(inbox);
     topicFrames.push(...(await stream.until(({ event, data }) => event === 'inbox_message_updated' && data.data.state === 'accepted')));
+    stream.close();
+  });
+
+  it('when a run of a process goes on', async () => {
+    const place = { id: org.id, owner: org.owner, path: `/api/orgs/${org.id}` };
+    const process = (await aProcess(app, place)).id as string;
+    const run = await aRun(app, place, await aRevision(app, place, process));
+    const stream = await streams.events(org, { topics: `run:${run}` });
+    await stream.until(({ event }) => event === 'snapshot');
+    const step = { event: 'step_started', step_id: 'say', path: 'say', kind: 'transform' };
+    await tell(app, place, run, { type: 'run_updated', data: { event: 'run_started' } }, { type: 'step_updated', data: step });
+    topicFrames.push(...(await stream.until(({ event }) => event === 'step_updated')));
     stream.close();
   });
 

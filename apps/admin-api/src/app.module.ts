@@ -11,6 +11,7 @@ import { OrgsModule } from '@aps/orgs';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
+import { ProcessModelsModule } from '@aps/processes';
 import { PromptModelsModule } from '@aps/prompts';
 
 /** The face of operators. Reached through the gateway only, whose word about the caller it verifies. */
@@ -26,6 +27,7 @@ import { PromptModelsModule } from '@aps/prompts';
     InferenceModule,
     AgentModelsModule,
     PromptModelsModule,
+    ProcessModelsModule,
     InboxModelsModule,
     AdministrationHttpModule,
     BillingAdminHttpModule,

@@ -19,6 +19,7 @@ import { ApiDocsModule } from '@aps/platform/http';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
+import { ProcessesHttpModule } from '@aps/processes/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { ProxyModule } from './proxy';
 
@@ -40,6 +41,7 @@ import { ProxyModule } from './proxy';
     OrgsHttpModule,
     AgentsHttpModule,
     PromptsHttpModule,
+    ProcessesHttpModule,
     FilesHttpModule,
     InboxesHttpModule,
     AnsweringModule,

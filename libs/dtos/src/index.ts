@@ -8,4 +8,5 @@ export * from './identity';
 export * from './inboxes';
 export * from './inference';
 export * from './orgs';
+export * from './processes';
 export * from './prompts';

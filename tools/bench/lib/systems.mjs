@@ -88,10 +88,10 @@ export class Floor extends System {
 }
 
 export class Product extends System {
-  /** @param options.admin with what operators call, too; `billing`: and with what takes deliveries in; `intake`: and messages */
-  constructor({ dir, env, seed }, { profileDir, admin = false, billing = false, intake = false } = {}) {
+  /** @param options.admin with what operators call, too; `billing`: and with what takes deliveries in; `intake`: and messages; `processes`: and with what runs those */
+  constructor({ dir, env, seed }, { profileDir, admin = false, billing = false, intake = false, processes = false } = {}) {
     super();
-    Object.assign(this, { dir, seed, admin, billing, intake });
+    Object.assign(this, { dir, seed, admin, billing, intake, processes });
     this.env = env;
     this.flags = profileDir ? ['--cpu-prof', '--cpu-prof-dir', path.resolve(profileDir)] : [];
   }
@@ -111,6 +111,7 @@ export class Product extends System {
       this.env = { ...this.env, INBOX_INTAKE_URL: this.intakeUrl, SMTP_LISTEN_PORT: String(this.smtpPort) };
     }
     const apps = [await this.app('api-gateway', port), await this.app('chat-worker')];
+    if (this.processes) apps.push(await this.app('process-engine'));
     if (this.admin) apps.push(await this.app('admin-api', adminPort));
     if (this.billing) apps.push(await this.app('billing-webhooks', billingPort));
     if (this.intake) apps.push(await this.app('inbox-intake', intakePort));

@@ -7,7 +7,7 @@ import { closedLoop, figure, middle, median, printTable, ratio, rssKb } from '..
 import { withDatabase } from '../lib/servers.mjs';
 import { Product } from '../lib/systems.mjs';
 import { reads } from './growth/lists.mjs';
-import { AGENT_SEEDS, SEEDS, SHARED } from './growth/seeds.mjs';
+import { AGENT_SEEDS, aRun, NAMED, SEEDS, SHARED } from './growth/seeds.mjs';
 
 /** Waits until the worker has folded what the seeds appended. */
 export async function folded(url) {
@@ -44,6 +44,9 @@ async function grown(servers, name, rows) {
   const [mine, theirs, varied] = await Promise.all(['Mine', 'Theirs', 'Varied'].map((agent) => make('/agents', { name: agent })));
   const template = await make('/prompt-templates', { name: 'Bench', text: 'Hello.' });
   const inbox = await make('/inboxes', { name: 'Bench', slug: 'bench' });
+  const process = await make('/processes', { name: 'Bench', title: 'Does it' });
+  const revision = await make(`/processes/${process.id}/revisions`, { definition: { steps: [{ id: 'say', kind: 'transform', set: {} }] } });
+  await query(url, aRun({ org, process: process.id, processRevision: revision.id }));
   const chat = await product.newChat(`${api}/agents/${varied.id}/chats`);
   const person = await aPerson(servers, url, product);
   const idOf = async (of) => (await query(url, `SELECT id FROM ${of}`))[0].id;
@@ -55,6 +58,9 @@ async function grown(servers, name, rows) {
     varied: varied.id,
     chat: chat.id,
     inbox: inbox.id,
+    process: process.id,
+    processRevision: revision.id,
+    run: NAMED,
     template: template.id,
     templateRevision: template.current_revision.id,
     owner: await idOf(`users WHERE email = '${seed.user.email}'`),

@@ -14,6 +14,7 @@ const APPS = [
   { name: 'billing-webhooks', port: 'private', announces: 'BILLING_WEBHOOKS_URL' },
   { name: 'inbox-intake', port: 'private', announces: 'INBOX_INTAKE_URL', takesMail: true },
   { name: 'chat-worker' },
+  { name: 'process-engine' },
 ];
 
 export const builtApps = () => APPS.filter(({ name }) => existsSync(appModule(name)));

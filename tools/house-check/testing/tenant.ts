@@ -58,6 +58,13 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const inbox = await make('POST', '/inboxes', { name: mark, slug: `inbox-${mark}`, channels: ['webhook', 'webhook', 'email'] });
   const rules = await make('POST', `/inboxes/${inbox.id}/revisions`, { definition: { default: { action: 'accept', tags: [mark] } } });
   const messageId = await received(db, { id, mark, inboxId: inbox.id, channelId: inbox.channels[0].id, chatId: chat.id, turnId });
+  const process = await make('POST', '/processes', { name: `Process ${mark}`, title: mark, description: mark });
+  const definition = { steps: [{ id: 'say', kind: 'transform', set: { text: mark } }] };
+  const pushed = await make('POST', `/processes/${process.id}/revisions`, { definition, sop_text: mark });
+  await make('POST', `/processes/${process.id}/revisions/${pushed.id}/deploy`);
+  // Deploying what is deployed changes nothing; this one can be.
+  const draft = await make('POST', `/processes/${process.id}/revisions`, { definition, sop_text: `${mark} again` });
+  const ofRun = await ran(db, { id, mark, processId: process.id, revisionId: pushed.id });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
@@ -93,6 +100,9 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       member_id: memberId,
       memory_id: memory.id,
       message_id: messageId,
+      process_id: process.id,
+      'processes.revision_id': draft.id,
+      ...ofRun,
       request_id: requestId,
       revision_id: revision.id,
       rollout_id: rollout.id,
@@ -218,6 +228,46 @@ async function received(
   ];
   for (const [text, values] of rows) await db.execute(sql(text), [o.id, ...values]);
   return messageId;
+}
+
+/** A run of a process, with a row of each table of theirs; its ledgers share an id. */
+async function ran(
+  db: Database,
+  o: { id: string; mark: string; processId: string; revisionId: string },
+): Promise<{ run_id: string; call_id: string }> {
+  const [runId, callId] = [uuidv7(), uuidv7()];
+  const source = { kind: 'api', ref_id: null, user_id: null };
+  const envelope = { id: runId, source, received_at: new Date().toISOString(), input: { text: o.mark }, attachments: [], message: null };
+  const rows: [string, unknown[]][] = [
+    [
+      `INSERT INTO process_runs (id, org_id, status, process_id, revision_id, revision_hash, revision_version, label, envelope, source_kind, root_run_id, cost_usd, finished_at)
+       VALUES ($2, $1, 'failed', $3, $4, '', 1, $5, $6, 'api', $2, 0.5, now())`,
+      [runId, o.processId, o.revisionId, o.mark, JSON.stringify(envelope)],
+    ],
+    [
+      `INSERT INTO process_steps (id, org_id, run_id, seq, path, step_id, kind, attempt, status, output, started_at) VALUES ($3, $1, $2, 1, 'say', 'say', 'transform', 1, 'failed', to_jsonb($4::text), now())`,
+      [runId, uuidv7(), o.mark],
+    ],
+    [`INSERT INTO process_signals (id, org_id, run_id, name) VALUES ($3, $1, $2, $4)`, [runId, uuidv7(), o.mark]],
+    [
+      `INSERT INTO process_llm_calls (id, org_id, run_id, step_id, path, status, cost_usd, request_messages, response_messages) VALUES ($3, $1, $2, 'say', 'say', 'succeeded', 0.5, to_jsonb($4::text), '[]')`,
+      [runId, callId, o.mark],
+    ],
+    [
+      `INSERT INTO process_agent_calls (id, org_id, run_id, step_id, path, kind, status, cost_usd, result) VALUES ($3, $1, $2, 'say', 'say', 'turn', 'succeeded', 0.5, to_jsonb($4::text))`,
+      [runId, callId, o.mark],
+    ],
+    [
+      `INSERT INTO process_repairs (id, org_id, run_id, step_id, path, tool_slug, attempt, error, fixable, cost_usd, request) VALUES ($3, $1, $2, 'say', 'say', 'tool', 1, $4, true, 0.5, '[]')`,
+      [runId, callId, o.mark],
+    ],
+    [
+      `INSERT INTO schedules (id, org_id, name, target_kind, target_id, cron, timezone) VALUES ($2, $1, $3, 'process', $4, '0 6 * * *', 'UTC')`,
+      [uuidv7(), o.mark, o.processId],
+    ],
+  ];
+  for (const [text, values] of rows) await db.execute(sql(text), [o.id, ...values]);
+  return { run_id: runId, call_id: callId };
 }
 
 /** A row of each table of billing. */

@@ -5,7 +5,7 @@ import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, Database, OrgTable, refusingTakenSlug, takingSlug, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, Deletions, OrgTable, refusingTakenSlug, takingSlug, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
@@ -30,6 +30,7 @@ export class AgentsService {
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
     private readonly outbox: Outbox,
+    private readonly deletions: Deletions,
     private readonly audit: Audit,
   ) {}
 
@@ -96,6 +97,7 @@ export class AgentsService {
       await this.rows.delete(tx, scope, agent.id);
       const { orgId: org_id, requestId, traceparent } = scope;
       await this.outbox.enqueue(tx, 'agent.end_chats', { org_id, agent_id: agent.id }, { requestId, traceparent });
+      await this.deletions.tell(tx, { kind: 'agent', orgId: org_id, id: agent.id, slug: agent.slug });
       await this.audit.record(tx, scope, 'agent.deleted', { kind: 'agent', id: agent.id }, { slug: agent.slug });
     });
   }

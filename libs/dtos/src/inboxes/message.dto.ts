@@ -4,6 +4,7 @@ import {
   DateTimeField,
   EnumField,
   IntField,
+  JsonField,
   ListField,
   NestedField,
   NumberField,
@@ -149,18 +150,7 @@ export class InboxMessageEnvelope {
   })
   headers: Record<string, string>;
   @StringField({ description: 'Its text. After `raw_expires_at` the beginning of it.' }) body_text: string;
-  @ApiProperty({
-    oneOf: [
-      { type: 'object', additionalProperties: true },
-      { type: 'array', items: {} },
-      { type: 'string' },
-      { type: 'number' },
-      { type: 'boolean' },
-    ],
-    nullable: true,
-    description: 'Of a webhook: its JSON, whatever that is, or its form.',
-    example: { order: 4711 },
-  })
+  @JsonField({ description: 'Of a webhook: its JSON, whatever that is, or its form.', example: { order: 4711 } })
   payload: unknown;
   @ListField(() => InboxAttachment, { description: 'What came with it.' }) attachments: InboxAttachment[];
   @NestedField(() => InboxAuthentication, { nullable: true, description: 'Of mail: what SPF, DKIM and DMARC said on arrival.' })

@@ -78,6 +78,27 @@ export const LISTS = {
     ['prompts, of a project', { project_id: NAMED }, SHARED],
     ['prompts, of no project', { project_id: 'none' }, of.rows - SHARED],
   ],
+  'GET /api/orgs/{org_id}/processes': (of) => [
+    ['processes', {}, of.rows],
+    ['processes, of a project', { project_id: NAMED }, SHARED],
+    ['processes, of no project', { project_id: 'none' }, of.rows - SHARED],
+  ],
+  'GET /api/orgs/{org_id}/processes/{process_id}/runs': (of) => [
+    ['process runs', { process_id: of.process }, of.rows],
+    ['process runs, far on', { process_id: of.process, offset: of.rows * 0.9 }, of.rows],
+    ['process runs, completed', { process_id: of.process, status: 'completed' }, of.rows - SHARED],
+    ['process runs, failed', { process_id: of.process, status: 'failed' }, SHARED],
+  ],
+  'GET /api/orgs/{org_id}/processes/{process_id}/runs/{run_id}/events': (of) => [
+    ['events of a run', { process_id: of.process, run_id: of.run }, of.rows],
+    ['events of a run, far on', { process_id: of.process, run_id: of.run, offset: of.rows * 0.9 }, of.rows],
+  ],
+  ...Object.fromEntries(
+    ['llm-calls', 'agent-calls', 'repairs'].map((ledger) => [
+      `GET /api/orgs/{org_id}/processes/{process_id}/runs/{run_id}/${ledger}`,
+      (of) => [[`${ledger} of a run`, { process_id: of.process, run_id: of.run }, of.rows]],
+    ]),
+  ),
   'GET /api/orgs/{org_id}/inboxes': (of) => [
     ['inboxes', {}, of.rows],
     ['inboxes, of a project', { project_id: NAMED }, SHARED],
@@ -175,6 +196,8 @@ export const WHOLE = {
   'GET /api/orgs/{org_id}/inboxes/{inbox_id}/channels': 'An inbox has at most twenty.',
   'GET /api/orgs/{org_id}/inboxes/{inbox_id}/revisions': 'People deploy them one by one, and there is one open draft.',
   'GET /api/orgs/{org_id}/members/invitations': 'Those that are open are seats; one that has expired stays until it is revoked.',
+  'GET /api/orgs/{org_id}/processes/{process_id}/revisions':
+    'People push them, and nothing is written where one says what the newest does.',
   'GET /api/orgs/{org_id}/prompt-templates/{template_id}/revisions': 'People write them, and each is without its text.',
   'GET /api/admin/admins': 'Operators are few.',
   'GET /api/admin/ai/routes': 'Operators add them one by one, and so do organizations with their own keys.',

@@ -68,6 +68,19 @@ export const AGENT_SEEDS = {
     SELECT ${idAt('at', 'rollout')}, '${org}', '${agent}', 'deploy', 'superseded', '[{"label": "live", "revision_id": "${revision}", "version": 1, "weight": 10000}]', at, at FROM ${numbered(rows)}`,
 };
 
+const ENVELOPE = JSON.stringify({
+  id: NAMED,
+  source: { kind: 'api', ref_id: null, user_id: null },
+  received_at: END,
+  input: {},
+  attachments: [],
+  message: null,
+});
+/** A run, before there are any. */
+export const aRun = ({ org, process, processRevision }) => `
+  INSERT INTO process_runs (id, org_id, status, process_id, revision_id, revision_hash, revision_version, envelope, source_kind, root_run_id, finished_at)
+  VALUES ('${NAMED}', '${org}', 'cancelled', '${process}', '${processRevision}', '', 1, '${ENVELOPE}', 'api', '${NAMED}', now())`;
+
 export const SEEDS = {
   events: ({ rows, org, chat }) => `
     INSERT INTO events (topic, seq, org_id, type, data, created_at)
@@ -96,6 +109,26 @@ export const SEEDS = {
     SELECT ${idAt('at', 'mail')}, '${org}', '${inbox}', gen_random_uuid(), CASE WHEN few THEN 'webhook' ELSE 'email' END, 'person-' || n || '@growth.example', 'person-' || n || '@growth.example',
       CASE WHEN few THEN 'Rare' ELSE 'Order' END || ' ' || n, 2048, 'settled', CASE WHEN few THEN 'held' ELSE 'accepted' END, CASE WHEN few THEN 'quarantined' ELSE 'accepted' END,
       CASE WHEN few THEN 'quarantined' END, 'default', at, false, at, at, at, at, at FROM (SELECT *, ${few(rows).sql} AS few FROM ${numbered(rows)}) m`,
+  processes: ({ rows, org }) => `
+    INSERT INTO processes (id, org_id, slug, name, title, project_id, created_at, updated_at)
+    SELECT 'prc_' || lpad(n::text, 26, '0'), '${org}', 'growth-' || n, 'Process ' || n, 'Does it', CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, at, at FROM ${numbered(rows)}`,
+  /** Of one process; a few have failed. */
+  processRuns: ({ rows, org, process, processRevision }) => `
+    INSERT INTO process_runs (id, org_id, status, process_id, revision_id, revision_hash, revision_version, envelope, source_kind, root_run_id, started_at, finished_at, created_at, updated_at)
+    SELECT id, '${org}', CASE WHEN few THEN 'failed' ELSE 'completed' END, '${process}', '${processRevision}', '', 1, '${ENVELOPE}', 'api', id, at, at, at, at
+    FROM (SELECT *, ${idAt('at', 'process run')} AS id, ${few(rows).sql} AS few FROM ${numbered(rows)}) r`,
+  /** Of one run. */
+  runEvents: ({ rows, org, run }) => `
+    INSERT INTO events (topic, seq, org_id, type, data, created_at)
+    SELECT 'run:${run}', n, '${org}', 'step_updated', '{"event": "step_started", "step_id": "say", "path": "say", "kind": "transform"}', at FROM ${numbered(rows)};
+    UPDATE process_runs SET event_seq = ${rows} WHERE id = '${run}'`,
+  runCalls: ({ rows, org, run }) => `
+    INSERT INTO process_llm_calls (id, org_id, run_id, step_id, path, status, request_messages, response_messages, created_at)
+    SELECT ${idAt('at', 'llm')}, '${org}', '${run}', 'say', 'say', 'succeeded', '[]', '[]', at FROM ${numbered(rows)};
+    INSERT INTO process_agent_calls (id, org_id, run_id, step_id, path, kind, status, created_at)
+    SELECT ${idAt('at', 'agent call')}, '${org}', '${run}', 'say', 'say', 'turn', 'succeeded', at FROM ${numbered(rows)};
+    INSERT INTO process_repairs (id, org_id, run_id, step_id, path, tool_slug, attempt, error, fixable, request, created_at)
+    SELECT ${idAt('at', 'repair')}, '${org}', '${run}', 'say', 'say', 'tool', 1, 'No.', true, '[]', at FROM ${numbered(rows)}`,
   runs: ({ rows, org, template, templateRevision }) => `
     INSERT INTO prompt_runs (id, org_id, template_id, revision_id, source, status, model, output, held_until, created_at, updated_at)
     SELECT ${idAt('at', 'run')}, '${org}', '${template}', '${templateRevision}', 'test', 'succeeded', 'mock', 'Answer ' || n, at, at, at FROM ${numbered(rows)}`,

@@ -11,7 +11,7 @@ import { ModelUsers } from './model-users';
 /** As many of each kind are named where a model cannot go; whoever clears them away finds the next ones by trying again. */
 const NAMED_AT_MOST = 20;
 
-/** What live configuration names models by their keys: settings of the platform and of organizations, agents, prompt templates and inboxes. */
+/** What live configuration names models by their keys: settings of the platform and of organizations, agents, prompt templates, processes and inboxes. */
 @Injectable()
 export class ModelNames {
   constructor(
@@ -48,7 +48,7 @@ export class ModelNames {
     refuseUsed(await this.usersWithin(tx, scope, key));
   }
 
-  /** What of an organization names the key: its settings, agents, prompt templates and inboxes. */
+  /** What of an organization names the key: its settings, agents, prompt templates, processes and inboxes. */
   async usersWithin(db: Db, scope: OrgScope, key: string): Promise<{ kind: string; id: string }[]> {
     const fields = namedModels(limitsOf(await this.inference.settings(db, scope))).flatMap((named) =>
       named.key === key ? [String(named.path[0])] : [],

@@ -19,7 +19,7 @@ export interface ModelUser {
 
 /** What a domain above, whose things name models, tells of them. */
 export interface ModelUserReader {
-  readonly kind: 'agent' | 'prompt_template' | 'inbox';
+  readonly kind: 'agent' | 'prompt_template' | 'process' | 'inbox';
   /** Those that name one of the keys, at most so many. @param orgId of one organization alone */
   naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<ModelUser[]>;
   /** How many name each model; one that nothing names is left out. @param keys of these alone */
@@ -42,7 +42,7 @@ export class ModelUsers {
     return (allowed.length && (await this.readers.get('agent')?.agentsOutside?.(db, scope, allowed))) || [];
   }
 
-  /** Agents (their drafts and what is live of them), prompt templates and inboxes (what is live) that name a key, at most so many of each. */
+  /** Agents (their drafts and what is live of them), prompt templates, deployed processes and rule sets that name a key, at most so many of each. */
   async naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<(ModelUser & { kind: ModelUserReader['kind'] })[]> {
     const users = [];
     for (const reader of this.readers.values())
@@ -61,7 +61,7 @@ export class ModelUsers {
     return new Map(counted.map(({ model_key, n }) => [model_key, n]));
   }
 
-  /** Keys that an agent, a prompt template or an inbox names. @param keys of these alone */
+  /** Keys that an agent, a prompt template, a deployed process or a rule set names. @param keys of these alone */
   async named(db: Db, keys?: readonly string[]): Promise<Set<string>> {
     const named = new Set<string>();
     for (const reader of this.readers.values()) for (const { model_key } of await reader.counted(db, keys)) named.add(model_key);

@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { BillingModule } from '@aps/billing';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { AnsweringModule } from '@aps/inboxes';
+import { IdempotencyModule } from '@aps/platform/idempotency';
+import { MaintenanceModule } from '@aps/platform/maintenance';
+import { WorkersModule } from '@aps/platform/queues';
+import { PlatformModule } from '@aps/platform/runtime';
+import { ProcessesMaintenanceModule } from '@aps/processes';
+import { ProcessesJobsModule } from '@aps/processes/jobs';
+
+/** Runs processes. */
+@Module({
+  imports: [
+    PlatformModule.forRoot('process-engine', { entities: ENTITIES, migrations: MIGRATIONS }),
+    BillingModule,
+    IdempotencyModule,
+    MaintenanceModule,
+    AnsweringModule,
+    ProcessesMaintenanceModule,
+    ProcessesJobsModule,
+    WorkersModule.forQueues('process-runs'),
+  ],
+})
+export class AppModule {}

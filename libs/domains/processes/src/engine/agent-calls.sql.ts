@@ -1,0 +1,21 @@
+import { statement } from '@aps/platform/database';
+
+/** What a turn of a chat has cost, and its place among those of the chat. */
+export const TURN_COST = statement<{
+  turn_no: number;
+  input: number;
+  cached_input: number;
+  cache_write: number;
+  output: number;
+  reasoning: number;
+  usd_cost: string | null;
+  credits: string;
+}>(`
+  SELECT (SELECT count(*)::int FROM turns t WHERE t.chat_id = $1 AND t.id <= $2) AS turn_no, coalesce(sum(r.input_tokens), 0)::int AS input, coalesce(sum(r.cached_input_tokens), 0)::int AS cached_input,
+    coalesce(sum(r.cache_write_tokens), 0)::int AS cache_write, coalesce(sum(r.output_tokens), 0)::int AS output, coalesce(sum(r.reasoning_tokens), 0)::int AS reasoning,
+    sum(r.usd_cost)::text AS usd_cost, coalesce(sum(r.credits), 0)::text AS credits
+  FROM inference_receipts r WHERE r.turn_id = $2`);
+
+export const ADD_AGENT_CALL = statement(`
+  INSERT INTO process_agent_calls (id, org_id, run_id, step_id, path, kind, chat_id, turn_id, turn_no, tokens, cost_usd, cost_credits, status, messages, result)
+  SELECT $2, s.org_id, s.run_id, s.step_id, s.path, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM process_steps s WHERE s.id = $1`);

@@ -1,0 +1,2 @@
+export { Calls } from './calls';
+export type { CallResult } from './call-result';

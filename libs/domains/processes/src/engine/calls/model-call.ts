@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import type { StepError } from '@aps/entities';
+import {
+  Holds,
+  InferenceError,
+  ModelCalls,
+  ModelResolver,
+  ReceiptsRepository,
+  sumOf,
+  type ChatMessage,
+  type InferenceFeature,
+  type ModelCall,
+  type ReceiptRow,
+  type ResolvedModel,
+  type Usage,
+} from '@aps/inference';
+import type { Tx } from '@aps/platform/database';
+import type { Schema } from '../../definition';
+import { JournalRepository } from '../journal.repository';
+import { stepError } from '../journal';
+import { parsed } from '../output.policy';
+import type { LoadedRun } from '../process-run.sql';
+
+/** Characters; a longer answer is none. */
+const MAX_ANSWER = 1_000_000;
+/** So much of an answer that is no good is shown to the model again. */
+const MAX_SHOWN = 20_000;
+
+/** What a model is asked for a step. */
+export interface ModelQuestion {
+  /** Names it: whoever asks it again after its worker was lost does not hold twice. */
+  name: string;
+  /** On the receipt. */
+  feature: string;
+  scope: 'process' | Extract<InferenceFeature, 'distill' | 'payload_repair'>;
+  model?: string | null;
+  mode?: string | null;
+  system?: string;
+  prompt: string;
+  /** The answer is an object of this form; null: text. */
+  schema: Schema | null;
+  timeout_s: number;
+}
+
+/** What came of asking, for the ledger that it stands in. */
+export interface ModelAnswer {
+  value: unknown;
+  error: StepError | null;
+  requested: string | null;
+  resolved: ResolvedModel | null;
+  usage: Usage | null;
+  cost_usd: string | null;
+  cost_credits: string;
+  duration_ms: number;
+  request: unknown;
+  response: unknown;
+  /** Writes what it has cost, with the run; a transaction's last. */
+  charge: (tx: Tx) => Promise<void>;
+}
+
+/** Asks models on behalf of runs: once more where an object was wanted and something else came. */
+@Injectable()
+export class ModelQuestions {
+  constructor(
+    private readonly resolver: ModelResolver,
+    private readonly models: ModelCalls,
+    private readonly holds: Holds,
+    private readonly receipts: ReceiptsRepository,
+    private readonly journal: JournalRepository,
+  ) {}
+
+  /** @throws the reason of the signal, and what is a fault of ours */
+  async ask(run: LoadedRun, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
+    const { name, feature } = question;
+    return this.holds.holding({ orgId: run.org_id, chatId: null, agentId: null, name, feature }, async (hold) => {
+      const started = performance.now();
+      const late = AbortSignal.timeout(question.timeout_s * 1_000);
+      const messages: ChatMessage[] = [{ role: 'user', content: question.prompt }];
+      const said: string[] = [];
+      let resolved: ResolvedModel | null = null;
+      let usage: Usage | null = null;
+      let value: unknown = null;
+      let error: StepError | null = null;
+      try {
+        if (run.budget_credits !== null && Number(run.cost_credits) >= Number(run.budget_credits))
+          throw new InferenceError('budget_exceeded', 'The budget of this run is used up.');
+        resolved = await this.resolver.resolve({
+          orgId: run.org_id,
+          scope: question.scope as 'process',
+          requested: { messageModel: question.model ?? null, chatMode: question.mode ?? null },
+        });
+        for (let tries = 1; ; tries++) {
+          const call: ModelCall = {
+            feature,
+            ...(question.system !== undefined && { system: question.system }),
+            messages,
+            ...(question.schema && { responseFormat: { name: 'output', schema: question.schema } }),
+          };
+          await hold.reserve(resolved, call, usage);
+          let length = 0;
+          const result = await this.models.streamChat(resolved, call, {
+            signal: AbortSignal.any([signal, late]),
+            onEvent: (event) => {
+              if (event.type === 'text' && (length += event.text.length) > MAX_ANSWER) throw new TooLong();
+            },
+            onRestart: () => (length = 0),
+          });
+          usage = usage ? sumOf(usage, result.usage) : result.usage;
+          said.push(result.text);
+          if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
+            throw new InferenceError('model_refused' as InferenceError['code'], 'The model did not answer this.');
+          const read = question.schema ? parsed(question.schema, result.text) : { value: result.text };
+          if ('value' in read) {
+            value = read.value;
+            break;
+          }
+          if (tries === 2) {
+            error = stepError('output_schema', read.problem);
+            break;
+          }
+          messages.push(
+            { role: 'assistant', text: result.text.slice(0, MAX_SHOWN) || '…' },
+            {
+              role: 'user',
+              content: `That does not fit what was asked for: ${read.problem}\n\nAnswer again, with nothing but the corrected JSON.`,
+            },
+          );
+        }
+      } catch (cause) {
+        signal.throwIfAborted();
+        error = late.aborted ? stepError('timeout', `The model took longer than ${question.timeout_s} s.`, true) : problemOf(cause);
+      }
+      const duration_ms = Math.round(performance.now() - started);
+      const receipt: ReceiptRow | null =
+        usage && resolved && hold.receipt({ resolved, usage, durationMs: duration_ms, firstTokenMs: null });
+      if (!receipt) await hold.release();
+      return {
+        value,
+        error,
+        requested: question.model ?? question.mode ?? null,
+        resolved,
+        usage,
+        cost_usd: receipt?.usd_cost ?? null,
+        cost_credits: receipt?.credits ?? '0',
+        duration_ms,
+        request: [...(question.system === undefined ? [] : [{ role: 'system', content: question.system }]), ...messages],
+        response: said.map((text) => ({ role: 'assistant', content: text })),
+        charge: async (tx) => {
+          if (!receipt || (await this.receipts.has(tx, receipt.id))) return;
+          await this.journal.charge(tx, run.id, { credits: receipt.credits, usd_cost: receipt.usd_cost });
+          await this.receipts.insert(tx, { ...receipt, org_id: run.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null });
+        },
+      };
+    });
+  }
+}
+
+class TooLong extends Error {}
+
+function problemOf(cause: unknown): StepError {
+  if (cause instanceof TooLong) return stepError('output_schema', `The answer has more than ${MAX_ANSWER} characters.`);
+  if (cause instanceof InferenceError) return stepError(cause.code, cause.message, cause.retryable);
+  throw cause;
+}

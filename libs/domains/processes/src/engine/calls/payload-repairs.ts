@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { type Tx } from '@aps/platform/database';
+import { applyPatch, type Operation } from 'rfc6902';
+import type { StepTool } from '../../tools/step-tools';
+import type { JournalRow } from '../journal';
+import type { LoadedRun } from '../process-run.sql';
+import { Ledgers } from './ledgers';
+import { ModelQuestions } from './model-call';
+
+const REPAIR_S = 120;
+/** So much of arguments, schema and refusal is shown. */
+const MAX_SHOWN = 30_000;
+
+const PROPOSAL = {
+  type: 'object',
+  properties: {
+    fixable: { type: 'boolean', description: 'Whether other arguments could be taken' },
+    reason: { type: 'string', description: 'Why, in one sentence' },
+    operations: {
+      type: 'array',
+      description: 'JSON Patch (RFC 6902) over {"arguments": …}; every path begins with /arguments',
+      items: {
+        type: 'object',
+        properties: {
+          op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy'] },
+          path: { type: 'string' },
+          from: { type: 'string' },
+          value: {},
+        },
+        required: ['op', 'path'],
+      },
+    },
+  },
+  required: ['fixable', 'reason', 'operations'],
+};
+
+interface Proposal {
+  fixable: boolean;
+  reason: string;
+  operations: Operation[];
+}
+
+/** Has a model mend arguments that were refused, so that a comma in a date need not wake anybody. */
+@Injectable()
+export class PayloadRepairs {
+  constructor(
+    private readonly questions: ModelQuestions,
+    private readonly ledgers: Ledgers,
+  ) {}
+
+  /** @returns the arguments to try next; null where the model knows none */
+  async propose(
+    run: LoadedRun,
+    row: JournalRow,
+    tool: StepTool,
+    { args, error, attempt }: { args: Record<string, unknown>; error: string; attempt: number },
+    signal: AbortSignal,
+  ): Promise<{ args: Record<string, unknown> | null; charge: (tx: Tx) => Promise<void> }> {
+    const shown = (value: unknown) => JSON.stringify(value).slice(0, MAX_SHOWN);
+    const answer = await this.questions.ask(
+      run,
+      {
+        name: `process:${run.id}/${row.path}/${row.attempt}/repair/${attempt}`,
+        feature: 'payload_repair',
+        scope: 'payload_repair',
+        system:
+          'A tool has refused the arguments of a call. Propose the smallest change by which it would take them, or say that there is none. Invent no facts.',
+        prompt: `Tool: ${tool.slug}\nSchema: ${shown(tool.inputSchema)}\nArguments: ${shown(args)}\nRefusal: ${error.slice(0, MAX_SHOWN)}`,
+        schema: PROPOSAL,
+        timeout_s: REPAIR_S,
+      },
+      signal,
+    );
+    const proposal = answer.error ? null : (answer.value as Proposal);
+    const mended = proposal?.fixable ? patched(args, proposal.operations) : null;
+    return {
+      args: mended,
+      charge: async (tx) => {
+        const repair = {
+          tool_slug: tool.slug,
+          attempt,
+          error,
+          fixable: mended !== null,
+          reason: proposal?.reason ?? answer.error?.message ?? null,
+          payload_diff: proposal?.operations ?? [],
+        };
+        await this.ledgers.repair(tx, run, row, repair, answer);
+        await answer.charge(tx);
+      },
+    };
+  }
+}
+
+const isBelow = (path: string | undefined): boolean => path === undefined || path === '/arguments' || path.startsWith('/arguments/');
+const reachesHost = (path: string | undefined): boolean => /(^|\/)(__proto__|constructor|prototype)(\/|$)/.test(path ?? '');
+
+/** Null where the change would go beyond the arguments, or cannot be made. */
+export function patched(args: Record<string, unknown>, operations: Operation[]): Record<string, unknown> | null {
+  const all = operations.flatMap((operation) => [operation.path, (operation as { from?: string }).from]);
+  if (operations.length === 0 || !all.every(isBelow) || all.some(reachesHost)) return null;
+  const document = { arguments: structuredClone(args) };
+  if (applyPatch(document, operations).some((problem) => problem !== null)) return null;
+  const { arguments: mended } = document;
+  return typeof mended === 'object' && mended !== null && !Array.isArray(mended) ? mended : null;
+}

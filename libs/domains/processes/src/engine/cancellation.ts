@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { CloseService, HitlService } from '@aps/chats';
+import { OrgScope } from '@aps/guards';
+import { Broadcaster } from '@aps/platform/broadcast';
+import { Database, type Tx } from '@aps/platform/database';
+import { ChatListener } from './chat-listener';
+import { JournalRepository } from './journal.repository';
+import { CHATS_OF, TREE } from './process-run.sql';
+import { RunEnds } from './run-ends';
+import { Wakes } from './wakes';
+
+/** Ends runs by somebody's wish, with all that they have begun: at once, or nothing of it. */
+@Injectable()
+export class Cancellation {
+  constructor(
+    private readonly db: Database,
+    private readonly journal: JournalRepository,
+    private readonly wakes: Wakes,
+    private readonly ends: RunEnds,
+    private readonly closing: CloseService,
+    private readonly questions: HitlService,
+    private readonly listener: ChatListener,
+    private readonly broadcaster: Broadcaster,
+  ) {}
+
+  /**
+   * Cancels runs and all below them that is not over. Chats are locked first, then runs, deepest first, as everybody does.
+   *
+   * @param tellParents whether the runs whose steps these are go on with it
+   * @returns the runs that were cancelled
+   */
+  async cancelTrees(tx: Tx, orgId: string, runIds: string[], { tellParents }: { tellParents: boolean }): Promise<string[]> {
+    const cancelled: string[] = [];
+    // What a run has begun between the look and the lock is found by the next look: then it begins nothing any more.
+    for (;;) {
+      const tree = (await tx.query(TREE, [runIds])).map(({ id }) => id);
+      if (tree.length === 0) return cancelled;
+      const chats = (await tx.query(CHATS_OF, [tree])).flatMap(({ chat_id }) => (chat_id ? [chat_id] : []));
+      if (chats.length) await this.listener.deaf(tx, () => this.closing.endTrees(tx, OrgScope.system(orgId, 'process'), chats));
+      for (const id of tree) if (await this.cancel(tx, id, tellParents && runIds.includes(id))) cancelled.push(id);
+    }
+  }
+
+  private async cancel(tx: Tx, id: string, tellParent: boolean): Promise<boolean> {
+    const run = await this.wakes.lock(tx, id);
+    if (!run || !['queued', 'running', 'waiting'].includes(run.status)) return false;
+    const at = this.db.now();
+    const steps = await this.journal.giveUpSteps(tx, id, at);
+    await this.questions.close(
+      tx,
+      steps.flatMap(({ hitl_request_id }) => (hitl_request_id ? [hitl_request_id] : [])),
+      'cancelled',
+      'run_cancelled',
+    );
+    await this.journal.end(tx, id, { status: 'cancelled' }, at);
+    await this.journal.tell(tx, id, [{ type: 'run_cancelled', step_id: null, path: null, metadata: { status: 'cancelled' } }]);
+    await this.ends.tell(tx, { ...run, parent_step_id: tellParent ? run.parent_step_id : null }, { status: 'cancelled' });
+    if (run.status === 'running') tx.afterCommit(() => void this.broadcaster.send('run.stop', { org_id: run.org_id, run_id: id }));
+    return true;
+  }
+}

@@ -1,0 +1,87 @@
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import { ChatEnds, ChatsQueries, RunQuestions, type ChatEnd, type EndListener, type RunAsker } from '@aps/chats';
+import type { HitlRequest, Resolution } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import { storable, type Tx } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import { ADD_AGENT_CALL, TURN_COST } from './agent-calls.sql';
+import { stepError } from './journal';
+import { JournalRepository } from './journal.repository';
+import { STEP_OF_CHAT } from './process-run.sql';
+import { Wakes } from './wakes';
+
+/** Hears of what steps wait for in the domain of chats: what agents have said, and what humans have answered. */
+@Injectable()
+export class ChatListener implements EndListener, RunAsker, OnModuleInit {
+  readonly origins = ['process'] as const;
+  /** Transactions that end chats of their own. */
+  private readonly deafened = new WeakSet<Tx>();
+
+  constructor(
+    private readonly ends: ChatEnds,
+    private readonly questions: RunQuestions,
+    private readonly chats: ChatsQueries,
+    private readonly journal: JournalRepository,
+    private readonly wakes: Wakes,
+  ) {}
+
+  onModuleInit(): void {
+    this.ends.register(this);
+    this.questions.register(this);
+  }
+
+  /** Does what ends chats that nobody waits for any more. */
+  async deaf(tx: Tx, act: () => Promise<void>): Promise<void> {
+    this.deafened.add(tx);
+    try {
+      await act();
+    } finally {
+      this.deafened.delete(tx);
+    }
+  }
+
+  async onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd, turnId: string | null): Promise<void> {
+    if (this.deafened.has(tx)) return;
+    const [step] = await tx.query(STEP_OF_CHAT, [chat.id]);
+    if (!step) return;
+    const text = how === 'done' && turnId ? await this.chats.answerOf(tx, OrgScope.system(step.org_id, 'process'), turnId) : null;
+    const error = how === 'done' ? null : stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
+    if (!(await this.wakes.resolve(tx, step.id, { kind: 'chat', text, error }))) return;
+    if (turnId) await this.note(tx, step, chat.id, turnId, text, how === 'done');
+  }
+
+  async hold(tx: Tx, chat: { id: string }): Promise<void> {
+    const [step] = await tx.query(STEP_OF_CHAT, [chat.id]);
+    if (step) await this.wakes.lock(tx, step.run_id);
+  }
+
+  async lock(tx: Tx, runId: string): Promise<void> {
+    await this.wakes.lock(tx, runId);
+  }
+
+  onResolved(tx: Tx, { step_id, status, answer, answered_by }: HitlRequest): Promise<boolean> {
+    const resolution: Resolution = status === 'answered' ? { kind: 'answer', answer: answer ?? {}, answered_by } : { kind: 'unanswered' };
+    return step_id ? this.wakes.resolve(tx, step_id, resolution) : Promise.resolve(false);
+  }
+
+  /** The turn in the run's ledger, and what it has cost with the run. */
+  private async note(tx: Tx, step: { id: string; run_id: string }, chatId: string, turnId: string, text: string | null, done: boolean) {
+    const [{ turn_no, usd_cost, credits, ...tokens }] = await tx.query(TURN_COST, [chatId, turnId]);
+    const result = JSON.stringify(storable(text));
+    await tx.execute(ADD_AGENT_CALL, [
+      step.id,
+      uuidv7(),
+      'turn',
+      chatId,
+      turnId,
+      turn_no,
+      JSON.stringify(tokens),
+      usd_cost,
+      credits,
+      done ? 'succeeded' : 'failed',
+      '[]',
+      result,
+    ]);
+    await this.journal.charge(tx, step.run_id, { credits, usd_cost });
+  }
+}

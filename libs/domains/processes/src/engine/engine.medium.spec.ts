@@ -1,0 +1,282 @@
+import type { TestOrg } from '@aps/chats/testing';
+import { HitlService } from '@aps/chats';
+import { sql } from '@aps/platform/testing';
+import { RunControl, RunReviews, StepTools } from '..';
+import { runningService } from '../testing/running';
+
+const t = runningService();
+let org: TestOrg;
+beforeEach(async () => {
+  org = await t.org();
+});
+
+/** Whatever a run has been through, today's engine goes the same way by its journal. */
+afterEach(async () => {
+  const runs = await t.db.query(sql<{ id: string; process_id: string }>('SELECT id, process_id FROM process_runs WHERE org_id = $1'), [
+    org.id,
+  ]);
+  for (const { id, process_id } of runs)
+    expect([id, await t.get(RunReviews).replayCheck(t.scope(org), process_id, id)]).toMatchObject([
+      id,
+      { deterministic: true, first_divergence: null },
+    ]);
+});
+
+const set = (id: string, values: object) => ({ id, kind: 'transform', set: values });
+const statuses = (run: { steps: { path: string; status: string }[] }) => run.steps.map(({ path, status }) => `${path} ${status}`);
+
+describe('a run', () => {
+  it('goes from its input to its output, and tells of each step in order, without a gap', async () => {
+    const process = await t.deployed(org, [set('a', { x: '${input.n + 1}' }), set('b', { y: '${vars.x * 2}' })], { output: '${vars.y}' });
+    const id = await t.begin(org, process, { n: 3 });
+    const run = await t.ended(id);
+    expect(run).toMatchObject({ status: 'completed', state: 'completed', output: 8, lease_owner: null });
+    expect(statuses(run)).toEqual(['a completed', 'b completed']);
+    const events = await t.events(id);
+    expect(events.map(({ data }) => data.event)).toEqual([
+      'run_created',
+      'run_started',
+      'step_started',
+      'step_finished',
+      'step_started',
+      'step_finished',
+      'run_finished',
+    ]);
+    expect(events.map(({ seq }) => Number(seq))).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('waits for a time without a worker, and goes on by itself', async () => {
+    const process = await t.deployed(org, [{ id: 'w', kind: 'wait', for_s: 1 }, set('a', { x: 1 })], { output: '${vars.x}' });
+    const id = await t.begin(org, process);
+    expect(await t.waiting(id, 'w')).toMatchObject({ state: 'running', lease_owner: null });
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', output: 1 });
+  });
+
+  it('takes a signal, whether it comes before the wait or within it, each once', async () => {
+    const process = await t.deployed(
+      org,
+      [
+        { id: 'one', kind: 'wait', event: 'paid' },
+        { id: 'two', kind: 'wait', event: 'paid' },
+      ],
+      { output: '${[steps.one.output, steps.two.output]}' },
+    );
+    const id = await t.begin(org, process);
+    await t.waiting(id, 'one');
+    await Promise.all([t.signal(org, process, id, 'paid', 1), t.signal(org, process, id, 'paid', 2), t.signal(org, process, id, 'other')]);
+    const { output } = await t.ended(id);
+    expect((output as number[]).sort()).toEqual([1, 2]);
+    await expect(t.signal(org, process, id, 'paid')).rejects.toMatchObject({ code: 'run_terminal' });
+  });
+
+  it('asks a human, and goes on with the answer; two at the same instant are one', async () => {
+    const process = await t.deployed(org, [{ id: 'ok', kind: 'human', prompt: 'Pay ${input.n}?' }], {
+      output: '${steps.ok.output.decision}',
+    });
+    const id = await t.begin(org, process, { n: 3 });
+    const run = await t.waiting(id, 'ok');
+    expect(run.state).toBe('waiting_human');
+    const requestId = run.steps[0].hitl_request_id!;
+    const answer = (decision: 'approve' | 'reject') =>
+      t.call('POST', `/api/orgs/${org.id}/hitl-requests/${requestId}/answer`, { as: org.owner, body: { decision } });
+    const answers = await Promise.all([answer('approve'), answer('reject')]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const { body } = answers.find(({ status }) => status === 200)!;
+    expect(body).toMatchObject({ run_id: id, chat_id: null, prompt: 'Pay 3?', kind: 'approval', status: 'answered', resumed: true });
+    expect(await t.ended(id)).toMatchObject({
+      status: 'completed',
+      output: (body.answer as { decision: string }).decision,
+      state: 'completed',
+    });
+  });
+
+  it('has an agent work, and takes its last words', async () => {
+    const process = await t.deployed(org, [{ id: 'a', kind: 'agent', agent: org.agentId, task: 'Say ${input.word}' }], {
+      output: '${steps.a.output}',
+    });
+    const run = await t.ended(await t.begin(org, process, { word: 'hello' }));
+    expect(run).toMatchObject({ status: 'completed', output: expect.stringContaining('hello') as string });
+    expect(run.steps[0].chat_id).not.toBeNull();
+  });
+
+  it('asks a model, keeps what was said, and is charged', async () => {
+    const process = await t.deployed(org, [{ id: 'a', kind: 'llm', prompt: 'Say ${input.word}' }], { output: '${steps.a.output}' });
+    const run = await t.ended(await t.begin(org, process, { word: 'hello' }));
+    expect(run).toMatchObject({ status: 'completed', output: expect.stringContaining('hello') as string });
+  });
+
+  it('runs another process, whose output is the step’s', async () => {
+    const child = await t.deployed(org, [set('a', { x: '${input.n * 2}' })], { output: '${vars.x}' });
+    const parent = await t.deployed(org, [{ id: 'sub', kind: 'process', process: child.id, input: { n: '${input.n}' } }], {
+      output: '${steps.sub.output + 1}',
+    });
+    expect(await t.ended(await t.begin(org, parent, { n: 5 }))).toMatchObject({ status: 'completed', output: 11 });
+  });
+
+  it('is cancelled with its children, their questions and chats; a second time changes nothing', async () => {
+    const child = await t.deployed(org, [{ id: 'ok', kind: 'human', prompt: 'Well?' }]);
+    const parent = await t.deployed(org, [{ id: 'sub', kind: 'process', process: child.id, input: {} }]);
+    const id = await t.begin(org, parent);
+    const childId = (await t.waiting(id, 'sub')).steps[0].child_run_id!;
+    const question = (await t.waiting(childId, 'ok')).steps[0].hitl_request_id!;
+    const cancel = () => t.get(RunControl).cancel(t.scope(org), parent.id, id);
+    expect(await cancel()).toEqual({ run_id: id, cancelled: true, status: 'cancelled' });
+    expect([await t.run(id), await t.run(childId)]).toMatchObject([
+      { status: 'cancelled', steps: [{ status: 'cancelled' }] },
+      { status: 'cancelled', steps: [{ status: 'cancelled' }] },
+    ]);
+    expect((await t.call('GET', `/api/orgs/${org.id}/hitl-requests/${question}`, { as: org.owner })).body).toMatchObject({
+      status: 'cancelled',
+    });
+    expect(await cancel()).toEqual({ run_id: id, cancelled: false, status: 'cancelled' });
+    expect(t.get(HitlService)).toBeDefined();
+  });
+
+  it('is queued behind another of its key, and begins when that has ended', async () => {
+    const concurrency = { key: '${input.customer}', limit: 1, strategy: 'queue' };
+    const process = await t.deployed(org, [{ id: 'go', kind: 'wait', event: 'go' }], { concurrency });
+    const [first, second, other] = [
+      await t.begin(org, process, { customer: 'a' }),
+      await t.begin(org, process, { customer: 'a' }),
+      await t.begin(org, process, { customer: 'b' }),
+    ];
+    await Promise.all([t.waiting(first, 'go'), t.waiting(other, 'go')]);
+    expect(await t.run(second)).toMatchObject({ state: 'queued', admitted: false, steps: [] });
+    await t.signal(org, process, first, 'go');
+    await t.ended(first);
+    await t.waiting(second, 'go');
+  });
+
+  it('is done again with what it was begun with, byte for byte, but for who began it', async () => {
+    const process = await t.deployed(org, [set('a', { x: '${input.n}' }), set('b', { y: '${vars.x}' })], { output: '${vars.y}' });
+    const id = await t.begin(org, process, { z: 1.5, n: 3, a: { c: 1, b: 2 } });
+    const run = await t.ended(id);
+    const again = await t.get(RunControl).restart(t.scope(org), process.id, id, {});
+    const done = await t.ended(again.id);
+    const without = (text: string) => text.replace(/"source":\{[^}]*\}/, '');
+    expect(without(done.envelope)).toBe(without(run.envelope));
+    expect(done).toMatchObject({ output: 3, restarted_from: id, source_kind: 'restart', source_ref_id: id });
+    const from = await t.get(RunControl).restart(t.scope(org), process.id, id, { from_step: 'b' });
+    expect((await t.ended(from.id)).steps.map(({ step_id, note, status }) => [step_id, note, status])).toEqual([
+      ['a', 'copied', 'completed'],
+      ['b', null, 'completed'],
+    ]);
+  });
+
+  it('asks about a call that was cut off and may not be made twice, once, and does as it is told', async () => {
+    let calls = 0;
+    let answer = (): void => undefined;
+    t.get(StepTools).register({
+      slug: 'spec.pay',
+      accessLevel: 'write',
+      idempotent: false,
+      inputSchema: { type: 'object' },
+      connectionId: null,
+      call: () => {
+        calls += 1;
+        return new Promise((done) => (answer = () => done({ output: 'paid' })));
+      },
+    });
+    const process = await t.deployed(org, [{ id: 'pay', kind: 'tool', tool: 'spec.pay', arguments: {} }], {
+      output: '${steps.pay.output}',
+    });
+    const id = await t.begin(org, process);
+    await t.untilRun(id, (run) => run.steps[0]?.noted === 'sent' && calls === 1);
+    // Its owner is as good as dead: somebody else goes on.
+    await t.db.execute(sql(`UPDATE process_runs SET lease_expires_at = now() - interval '2 seconds' WHERE id = $1`), [id]);
+    await t.sweepRuns();
+    const run = await t.untilRun(id, ({ state }) => state === 'waiting_human');
+    expect([run.steps, calls]).toMatchObject([[{ path: 'pay', status: 'outcome_unknown', error: { code: 'worker_lost' } }], 1]);
+    answer();
+    const path = `/api/orgs/${org.id}/hitl-requests/${run.steps[0].hitl_request_id}/answer`;
+    const body = { option_id: 'done', values: { output: 'looked it up' } };
+    expect((await t.call('POST', path, { as: org.owner, body })).status).toBe(200);
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', output: 'looked it up' });
+    expect(calls).toBe(1);
+  });
+
+  it('goes over a list with so many calls at once, and answers in its order', async () => {
+    let [atWork, most] = [0, 0];
+    t.get(StepTools).register({
+      slug: 'spec.echo',
+      accessLevel: 'read',
+      idempotent: true,
+      inputSchema: { type: 'object' },
+      connectionId: null,
+      call: async ({ n }) => {
+        most = Math.max(most, ++atWork);
+        await new Promise((r) => setTimeout(r, 5 * (3 - (Number(n) % 3))));
+        atWork -= 1;
+        return { output: Number(n) * 10 };
+      },
+    });
+    const each = {
+      id: 'each',
+      kind: 'loop',
+      over: '${input.list}',
+      as: 'n',
+      concurrency: 4,
+      steps: [{ id: 'echo', kind: 'tool', tool: 'spec.echo', arguments: { n: '${vars.n}' } }],
+    };
+    const process = await t.deployed(org, [each], { output: '${steps.each.output}' });
+    const list = Array.from({ length: 30 }, (_, i) => i);
+    expect(await t.ended(await t.begin(org, process, { list }))).toMatchObject({ status: 'completed', output: list.map((n) => n * 10) });
+    expect(most).toBe(4);
+  });
+
+  it('tries a call again that may be, and fails with what it came to', async () => {
+    let calls = 0;
+    t.get(StepTools).register({
+      slug: 'spec.flaky',
+      accessLevel: 'read',
+      idempotent: true,
+      inputSchema: { type: 'object' },
+      connectionId: null,
+      call: () => {
+        calls += 1;
+        return Promise.resolve(calls % 3 ? { failed: 'The other side answered 503.' } : { output: calls });
+      },
+    });
+    const retry = (max_attempts: number) => ({ max_attempts, initial_s: 0.1, factor: 1, max_s: 1 });
+    const step = (attempts: number) => [{ id: 'call', kind: 'tool', tool: 'spec.flaky', arguments: {}, retry: retry(attempts) }];
+    const good = await t.ended(await t.begin(org, await t.deployed(org, step(3), { output: '${steps.call.output}' })));
+    expect([good.output, good.steps.map(({ attempt, status }) => [attempt, status])]).toEqual([
+      3,
+      [
+        [1, 'failed'],
+        [2, 'failed'],
+        [3, 'completed'],
+      ],
+    ]);
+    const bad = await t.ended(await t.begin(org, await t.deployed(org, step(2))));
+    expect(bad).toMatchObject({ status: 'failed', error: { code: 'tool_error' } });
+  });
+
+  it('hears of signals and of time while it has a call made', async () => {
+    let answer = (): void => undefined;
+    t.get(StepTools).register({
+      slug: 'spec.long',
+      accessLevel: 'read',
+      idempotent: true,
+      inputSchema: { type: 'object' },
+      connectionId: null,
+      call: () => new Promise((done) => (answer = () => done({ output: 'at last' }))),
+    });
+    const both = {
+      id: 'both',
+      kind: 'parallel',
+      branches: [
+        { id: 'call', steps: [{ id: 'long', kind: 'tool', tool: 'spec.long', arguments: {} }] },
+        { id: 'signal', steps: [{ id: 'event', kind: 'wait', event: 'go' }] },
+        { id: 'time', steps: [{ id: 'nap', kind: 'wait', for_s: 1 }] },
+      ],
+    };
+    const process = await t.deployed(org, [both], { output: '${steps.both.output}' });
+    const id = await t.begin(org, process);
+    await t.untilRun(id, ({ steps }) => steps.some(({ path, status }) => path === 'both/time/nap' && status === 'completed'));
+    await t.signal(org, process, id, 'go', 'gone');
+    await t.untilRun(id, ({ steps }) => steps.some(({ path, status }) => path === 'both/signal/event' && status === 'completed'));
+    answer();
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', output: { call: 'at last', signal: 'gone', time: null } });
+  });
+});

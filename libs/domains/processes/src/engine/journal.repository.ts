@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { runTopic, type EventType } from '@aps/contracts';
+import { Database, storable, type Db, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import type { JournalRow, RunEvent, RunOutcome } from './journal';
+import {
+  CANCEL_STEPS,
+  CHARGE,
+  CLAIM,
+  COMMIT,
+  END,
+  JOURNAL,
+  LOAD,
+  OWNED,
+  RUNS,
+  TELL,
+  type CancelledStep,
+  type LoadedRun,
+} from './process-run.sql';
+
+/** What the claim of a run answers. */
+export interface ClaimedProcessRun extends ClaimedRun {
+  process_id: string;
+  revision_id: string;
+  started_at: Date | null;
+}
+
+/** Something has come for the run since its owner looked: to be read, and decided anew. */
+export class Overtaken extends Error {}
+
+/** What is written of a run at once. */
+export interface Commit {
+  rows: JournalRow[];
+  events: RunEvent[];
+  asksHuman: boolean;
+  at: Date;
+}
+
+const dateOf = <T extends string | Date | null>(value: T) => (typeof value === 'string' ? new Date(value) : value);
+
+/** The runs of processes with their journals, as their owners read and write them. */
+@Injectable()
+export class JournalRepository {
+  readonly runs: RunRows<'process.run'>;
+
+  constructor(
+    private readonly db: Database,
+    private readonly outbox: Outbox,
+    private readonly realtime: RealtimePublisher,
+  ) {
+    this.runs = new RunRows(RUNS, outbox);
+  }
+
+  async claim(tx: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedProcessRun> | null> {
+    const answer = await tx.batched<Claiming, ClaimAnswer<ClaimedProcessRun>>(CLAIM, claiming);
+    return (
+      answer && {
+        ...answer,
+        dispatched_at: new Date(answer.dispatched_at),
+        retry_at: dateOf(answer.retry_at),
+        started_at: dateOf(answer.started_at),
+      }
+    );
+  }
+
+  async load(db: Db, id: string): Promise<LoadedRun> {
+    const [run] = await db.query(LOAD, [id]);
+    if (!run) throw new Error(`Run ${id} is gone`);
+    return run;
+  }
+
+  journal(db: Db, id: string): Promise<JournalRow[]> {
+    return db.query(JOURNAL, [id]);
+  }
+
+  /**
+   * Writes a step of a run. Readers are told after the commit.
+   *
+   * @param seen how often something had come for the run when this was decided
+   * @throws LeaseEnded when it is not this owner's any more; Overtaken when something has come meanwhile
+   */
+  async commit(db: Db, run: ClaimedProcessRun, seen: number, { rows, events, asksHuman, at }: Commit): Promise<() => void> {
+    const told = events.map(toTopicEvent);
+    const values = [run.id, run.fence, seen, JSON.stringify(storable(rows)), JSON.stringify(storable(told)), told.length, at, asksHuman];
+    const [written] = await db.query(COMMIT, values);
+    if (written) return () => this.publish(run.id, written.before, told, at);
+    await this.wakesOf(db, run);
+    throw new Overtaken();
+  }
+
+  /** How often something has come for a run. @throws LeaseEnded when it is not this owner's any more */
+  async wakesOf(db: Db, { id, fence }: ClaimedProcessRun): Promise<number> {
+    const [row] = await db.query(OWNED, [id, fence]);
+    if (!row) throw new LeaseEnded('lost');
+    return row.wakes;
+  }
+
+  /** Appends events to the log of a run that this transaction has locked. */
+  async tell(tx: Tx, runId: string, events: RunEvent[]): Promise<void> {
+    const at = this.db.now();
+    const told = events.map(toTopicEvent);
+    const [{ before }] = await tx.query(TELL, [runId, JSON.stringify(storable(told)), at]);
+    tx.afterCommit(() => this.publish(runId, before, told, at));
+  }
+
+  /** Ends a run that this transaction has locked, and takes its job away. */
+  async end(tx: Tx, runId: string, outcome: RunOutcome | { status: 'cancelled' }, at: Date): Promise<void> {
+    const output = outcome.status === 'completed' ? JSON.stringify(storable(outcome.output ?? null)) : null;
+    const reason = outcome.status === 'flagged' ? storable(outcome.reason) : null;
+    const error = outcome.status === 'failed' ? JSON.stringify(storable(outcome.error)) : null;
+    await tx.execute(END, [runId, outcome.status, at, output, reason, error]);
+    await this.outbox.cancel(tx, runId);
+  }
+
+  /** Whatever a locked run does is over. @returns the steps that were not */
+  giveUpSteps(tx: Tx, runId: string, at: Date): Promise<CancelledStep[]> {
+    return tx.query(CANCEL_STEPS, [runId, at]);
+  }
+
+  async charge(tx: Tx, runId: string, cost: { credits: string; usd_cost: string | null }): Promise<void> {
+    await tx.execute(CHARGE, [runId, cost.credits, cost.usd_cost]);
+  }
+
+  private publish(runId: string, before: number, told: { type: EventType; data: Record<string, unknown> }[], at: Date): void {
+    if (told.length === 0) return;
+    this.realtime.publish(
+      runTopic(runId),
+      told.map((event, i) => ({ id: before + i + 1, at: at.toISOString(), ...event })),
+    );
+  }
+}
+
+const OF_HUMANS: Partial<Record<RunEvent['type'], EventType>> = { human_requested: 'hitl_requested', human_answered: 'hitl_resolved' };
+
+/** In the event log, and so on the topic of the run, an event has the type that streams know, and its own beside its data. */
+export const toTopicEvent = ({ type, step_id, path, metadata }: RunEvent): { type: EventType; data: Record<string, unknown> } => ({
+  type: OF_HUMANS[type] ?? (step_id === null ? 'run_updated' : 'step_updated'),
+  data: { event: type, step_id, path, ...metadata },
+});

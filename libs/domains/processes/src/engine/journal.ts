@@ -1,0 +1,48 @@
+import type { ProcessStepRow, StepError } from '@aps/entities';
+
+/** Raised when the engine goes through a journal in another way than before. */
+export const ENGINE_VERSION = '1';
+
+/** A line of a run's journal, as the engine reads and writes it. */
+export type JournalRow = Omit<ProcessStepRow, 'org_id' | 'run_id'>;
+
+/** Statuses that a row stays in. */
+const OVER = new Set<JournalRow['status']>(['completed', 'failed', 'skipped', 'cancelled']);
+
+export const isOver = (row: JournalRow): boolean => OVER.has(row.status);
+
+/** What every reader of a run may be told of, in the order in which it happened. */
+export interface RunEvent {
+  type:
+    | 'run_created'
+    | 'run_started'
+    | 'step_started'
+    | 'step_finished'
+    | 'step_failed'
+    | 'step_retried'
+    | 'wait_started'
+    | 'wait_finished'
+    | 'signal_received'
+    | 'human_requested'
+    | 'human_answered'
+    | 'repair_attempted'
+    | 'outcome_unknown'
+    | 'run_cancelled'
+    | 'run_finished';
+  step_id: string | null;
+  path: string | null;
+  metadata: Record<string, unknown>;
+}
+
+/** What a call of a model, or of another side, came to. */
+export type CallOutcome =
+  | { status: 'completed'; output: unknown }
+  | { status: 'failed'; error: StepError }
+  /** It may have had its effect, and may not be made again. */
+  | { status: 'outcome_unknown'; error: StepError };
+
+/** How a run ends. */
+export type RunOutcome =
+  { status: 'completed'; output: unknown } | { status: 'flagged'; reason: string } | { status: 'failed'; error: StepError };
+
+export const stepError = (code: string, message: string, retryable = false): StepError => ({ code, message, retryable });

@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { AgentsQueries } from '@aps/agents';
+import { ChatStarts, CloseService, HitlService } from '@aps/chats';
+import { DomainError } from '@aps/contracts';
+import { OrgScope } from '@aps/guards';
+import type { Tx } from '@aps/platform/database';
+import type { AgentStep, HumanStep, ProcessStep } from '../definition';
+import { ProcessRefs } from '../revisions/process-refs';
+import { Cancellation } from './cancellation';
+import { ChatListener } from './chat-listener';
+
+import { stepError, type JournalRow, type RunEvent } from './journal';
+import type { Opening } from './progress';
+import { TAKE_SIGNAL, type LoadedRun } from './process-run.sql';
+import { RunStarter } from './run-starter';
+
+/** What a human can say of a call of which nobody knows what became of it. */
+export const UNKNOWN_OPTIONS = [
+  { id: 'retry', label: 'Make the call again' },
+  { id: 'done', label: 'It had its effect: go on' },
+  { id: 'fail', label: 'Let the step fail' },
+];
+/** Processes within processes. */
+const MAX_DEPTH = 10;
+
+/** Makes what steps wait for, in the transaction that writes that they do, and ends it when they are given up. */
+@Injectable()
+export class Openings {
+  constructor(
+    private readonly agents: AgentsQueries,
+    private readonly chats: ChatStarts,
+    private readonly closing: CloseService,
+    private readonly questions: HitlService,
+    private readonly processes: ProcessRefs,
+    private readonly starter: RunStarter,
+    private readonly cancellation: Cancellation,
+    private readonly listener: ChatListener,
+  ) {}
+
+  /** @param events gets what is told of it @returns whether something could not be made, of which the rows tell */
+  async open(tx: Tx, run: LoadedRun, opened: Opening[], events: RunEvent[]): Promise<boolean> {
+    let refused = false;
+    for (const { row, step } of opened) {
+      switch (step.kind) {
+        case 'human':
+          await this.ask(tx, run, row, step, events);
+          break;
+        case 'tool':
+          await this.askWhatBecame(tx, run, row, step.tool, events);
+          break;
+        case 'agent':
+          refused = !(await this.beginChat(tx, run, row, step)) || refused;
+          break;
+        case 'process':
+          refused = !(await this.beginRun(tx, run, row, step)) || refused;
+      }
+    }
+    return refused;
+  }
+
+  /** Chats and runs of steps that are given up, before the run itself is locked; see {@link closeQuestions}. */
+  async close(tx: Tx, run: LoadedRun, closed: JournalRow[]): Promise<void> {
+    const chats = closed.flatMap(({ chat_id }) => (chat_id ? [chat_id] : []));
+    const runs = closed.flatMap(({ child_run_id }) => (child_run_id ? [child_run_id] : []));
+    if (chats.length) await this.listener.deaf(tx, () => this.closing.endTrees(tx, OrgScope.system(run.org_id, 'process'), chats));
+    if (runs.length) await this.cancellation.cancelTrees(tx, run.org_id, runs, { tellParents: false });
+  }
+
+  /** The locks of questions come after that of their run. */
+  async closeQuestions(tx: Tx, closed: JournalRow[]): Promise<void> {
+    const ids = closed.flatMap(({ hitl_request_id }) => (hitl_request_id ? [hitl_request_id] : []));
+    if (ids.length) await this.questions.close(tx, ids, 'cancelled', 'run_over');
+  }
+
+  /** Signals that were there before somebody waited for them. @returns whether there were any */
+  async takeSignals(tx: Tx, runId: string, rows: JournalRow[]): Promise<boolean> {
+    let taken = false;
+    for (const row of rows)
+      if (row.status === 'waiting' && row.event !== null)
+        taken = (await tx.query(TAKE_SIGNAL, [runId, row.event, row.id])).length > 0 || taken;
+    return taken;
+  }
+
+  private async ask(tx: Tx, run: LoadedRun, row: JournalRow, step: HumanStep, events: RunEvent[]): Promise<void> {
+    const { id, event } = await this.questions.requestForRun(tx, {
+      orgId: run.org_id,
+      runId: run.id,
+      stepId: row.id,
+      kind: step.form ? 'form' : 'approval',
+      prompt: (row.input as { prompt: string }).prompt,
+      ...(step.form && { schema: step.form }),
+      assignees: await this.questions.assigneesOf(tx, run.org_id, step.assignees),
+      expiresAt: row.waiting_until,
+    });
+    row.hitl_request_id = id;
+    events.push({ type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } });
+  }
+
+  private async askWhatBecame(tx: Tx, run: LoadedRun, row: JournalRow, tool: string, events: RunEvent[]): Promise<void> {
+    const { id, event } = await this.questions.requestForRun(tx, {
+      orgId: run.org_id,
+      runId: run.id,
+      stepId: row.id,
+      kind: 'question',
+      prompt: `The call of ${tool} by the step ${row.step_id} was cut off, and nobody knows whether it had its effect. Look there, and say how to go on.`,
+      options: UNKNOWN_OPTIONS,
+      schema: { type: 'object', properties: { output: {} } },
+    });
+    row.hitl_request_id = id;
+    events.push({ type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } });
+  }
+
+  private async beginChat(tx: Tx, run: LoadedRun, row: JournalRow, step: AgentStep): Promise<boolean> {
+    const scope = OrgScope.system(run.org_id, 'process');
+    const agent = await this.agents.idOf(scope, step.agent, tx).catch(nobody);
+    const { task } = row.input as { task: string };
+    const begun = agent
+      ? await this.chats.start(tx, scope, {
+          agent_id: agent,
+          title: null,
+          origin: { kind: 'process', ref_id: run.id },
+          message: { content: task },
+        })
+      : { refused: 'no_agent' as const };
+    if ('refused' in begun) {
+      const why = begun.refused === 'no_agent' ? `There is no agent ${step.agent}.` : 'The queue of the organization is full.';
+      row.resolution = { kind: 'chat', text: null, error: stepError('agent_failed', why) };
+      return false;
+    }
+    row.chat_id = begun.chat_id;
+    return true;
+  }
+
+  private async beginRun(tx: Tx, run: LoadedRun, row: JournalRow, step: ProcessStep): Promise<boolean> {
+    const { input } = row.input as { input: unknown };
+    const target = run.depth < MAX_DEPTH ? await this.processes.deployed(tx, run.org_id, step.process) : null;
+    const refusal = target
+      ? this.starter.inputProblem(target.definition, input)
+      : run.depth < MAX_DEPTH
+        ? `There is no process ${step.process} that is deployed.`
+        : `Processes are within each other for more than ${MAX_DEPTH} levels.`;
+    if (!target || refusal) {
+      row.resolution = { kind: 'run', output: null, error: stepError('child_failed', refusal ?? '') };
+      return false;
+    }
+    const begun = await this.starter.insert(tx, target, {
+      org_id: run.org_id,
+      input: input as Record<string, unknown>,
+      source: { kind: 'process', ref_id: run.id, user_id: run.user_id },
+      parent: { run_id: run.id, step_id: row.id, root_run_id: run.root_run_id, depth: run.depth + 1 },
+    });
+    row.child_run_id = begun.id;
+    return true;
+  }
+}
+
+/** A name that means nothing any more. */
+function nobody(error: unknown): null {
+  if (error instanceof DomainError && error.code === 'not_found') return null;
+  throw error;
+}

@@ -1,0 +1,214 @@
+import type { ProcessRun, ProcessStepRow } from '@aps/entities';
+import { statement } from '@aps/platform/database';
+import { appendEvents } from '@aps/platform/realtime';
+import { claimStatement, runOver, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
+
+const TABLE = 'process_runs';
+
+export const PROCESS_RUNS = {
+  kind: 'process_run',
+  table: TABLE,
+  payload: { org_id: 'org_id', run_id: 'id' },
+  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
+} satisfies RunTable<'process.run'>;
+
+export const RUNS = runStatements<'process.run'>(PROCESS_RUNS);
+export const CLAIM = claimStatement(PROCESS_RUNS, {
+  from: `${TABLE} r`,
+  lock: 'r',
+  key: 'id',
+  columns: 'r.process_id, r.revision_id, r.started_at',
+  isGone: 'false',
+  refusals: [],
+  effects: '',
+  answer: 'v.process_id, v.revision_id, v.started_at',
+});
+
+/** What the engine has to know of a run beside its journal. */
+export type LoadedRun = Pick<
+  ProcessRun,
+  | 'id'
+  | 'org_id'
+  | 'process_id'
+  | 'revision_id'
+  | 'revision_version'
+  | 'label'
+  | 'envelope'
+  | 'started_at'
+  | 'created_at'
+  | 'wakes'
+  | 'event_seq'
+  | 'depth'
+  | 'root_run_id'
+  | 'parent_run_id'
+  | 'parent_step_id'
+  | 'concurrency_key'
+  | 'budget_credits'
+  | 'cost_credits'
+  | 'user_id'
+  | 'asks_human'
+>;
+export const LOAD = statement<LoadedRun>(`
+  SELECT id, org_id, process_id, revision_id, revision_version, label, envelope, started_at, created_at, wakes, event_seq, depth, root_run_id, parent_run_id, parent_step_id, concurrency_key,
+    budget_credits, cost_credits, user_id, asks_human FROM ${TABLE} WHERE id = $1`);
+export const JOURNAL = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE run_id = $1 ORDER BY seq');
+/** Whether a run is still its owner's, who has found that it cannot write. */
+export const OWNED = statement<{ wakes: number }>(`SELECT wakes FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running'`);
+
+const COLUMNS: Record<string, string> = {
+  id: 'uuid',
+  seq: 'int',
+  path: 'text',
+  parent_path: 'text',
+  step_id: 'text',
+  kind: 'text',
+  attempt: 'int',
+  status: 'text',
+  noted: 'text',
+  input: 'jsonb',
+  output: 'jsonb',
+  error: 'jsonb',
+  resolution: 'jsonb',
+  note: 'text',
+  event: 'text',
+  waiting_until: 'timestamptz',
+  child_run_id: 'uuid',
+  chat_id: 'uuid',
+  hitl_request_id: 'uuid',
+  started_at: 'timestamptz',
+  finished_at: 'timestamptz',
+};
+const NAMES = Object.keys(COLUMNS).join(', ');
+const CHANGES = [
+  'status',
+  'noted',
+  'input',
+  'output',
+  'error',
+  'note',
+  'event',
+  'waiting_until',
+  'child_run_id',
+  'chat_id',
+  'hitl_request_id',
+  'finished_at',
+];
+
+/** The part of a statement that writes rows of a journal, from a JSON list. */
+const writeRows = (run: string, rows: string) => `
+  INSERT INTO process_steps (org_id, run_id, ${NAMES})
+  SELECT r.org_id, r.id, ${Object.keys(COLUMNS)
+    .map((name) => `x.${name}`)
+    .join(', ')} FROM ${run} r CROSS JOIN LATERAL jsonb_to_recordset(${rows}::jsonb) AS x(${Object.entries(COLUMNS)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')})
+  ON CONFLICT (run_id, path, attempt) DO UPDATE SET ${CHANGES.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+
+/**
+ * Writes how far a run has come, by who owns it and has seen all that has come for it: values are the run, its fence, what its owner has seen,
+ * the rows, the events, how many these are, the time, and whether it asks a human. Nothing is written where that is not so.
+ */
+export const COMMIT = statement<{ before: number }>(`
+  WITH r AS (
+    UPDATE ${TABLE} SET ${stepDone(TABLE)}, event_seq = event_seq + $6, asks_human = $8, updated_at = $7 WHERE id = $1 AND fence = $2 AND status = 'running' AND wakes = $3
+    RETURNING id, org_id, event_seq - $6 AS before
+  ), s AS (${writeRows('r', '$4')}
+  ), e AS (${appendEvents({ from: 'r', topic: `'run:' || r.id`, orgId: 'r.org_id', after: 'r.before', events: '$5::jsonb', at: '$7' })}
+  ) SELECT before FROM r`);
+
+/** Appends events to a run that this transaction has locked. */
+export const TELL = statement<{ before: number }>(`
+  WITH r AS (
+    UPDATE ${TABLE} SET event_seq = event_seq + jsonb_array_length($2::jsonb), updated_at = $3 WHERE id = $1 RETURNING id, org_id, event_seq - jsonb_array_length($2::jsonb) AS before
+  ), e AS (${appendEvents({ from: 'r', topic: `'run:' || r.id`, orgId: 'r.org_id', after: 'r.before', events: '$2::jsonb', at: '$3' })}
+  ) SELECT before FROM r`);
+
+/** Ends a run that this transaction has locked. */
+export const END = statement(`
+  UPDATE ${TABLE} SET ${runOver('$2', '$3')}, output = $4, flag_reason = $5, error = $6, asks_human = false, updated_at = $3 WHERE id = $1`);
+
+/** Adds to what a run has cost. */
+export const CHARGE = statement(
+  `UPDATE ${TABLE} SET cost_credits = cost_credits + $2, cost_usd = CASE WHEN $3::numeric IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + $3 END WHERE id = $1`,
+);
+
+export interface LockedRun {
+  id: string;
+  org_id: string;
+  process_id: string;
+  status: ProcessRun['status'];
+  concurrency_key: string | null;
+  parent_step_id: string | null;
+}
+export const LOCK = statement<LockedRun>(
+  `SELECT id, org_id, process_id, status, concurrency_key, parent_step_id FROM ${TABLE} WHERE id = $1 FOR UPDATE`,
+);
+
+/** Tells the owner of a locked run, if it has one, that something has come for it. */
+export const WOKEN = statement(`UPDATE ${TABLE} SET wakes = wakes + 1 WHERE id = $1`);
+/** What a step that waits has waited for; written once. */
+export const RESOLVE = statement<{ id: string; run_id: string }>(
+  `UPDATE process_steps SET resolution = $2 WHERE id = $1 AND resolution IS NULL AND status IN ('waiting', 'outcome_unknown') RETURNING id, run_id`,
+);
+export const RUN_OF_STEP = statement<{ run_id: string }>('SELECT run_id FROM process_steps WHERE id = $1');
+export const STEP_OF_CHAT = statement<{ id: string; run_id: string; org_id: string }>(
+  `SELECT id, run_id, org_id FROM process_steps WHERE chat_id = $1 AND status = 'waiting'`,
+);
+
+export const ADD_SIGNAL = statement(
+  'INSERT INTO process_signals (id, org_id, run_id, name, payload, sent_by) VALUES ($1, $2, $3, $4, $5, $6)',
+);
+/** The step that has waited longest for a signal of this name, of a locked run. */
+export const WAITING_FOR = statement<{ id: string }>(
+  `SELECT id FROM process_steps WHERE run_id = $1 AND event = $2 AND status = 'waiting' AND resolution IS NULL ORDER BY seq LIMIT 1`,
+);
+/** Has steps of a locked run take the signals of their names that nobody has taken, each the oldest that is left. */
+export const TAKE_SIGNAL = statement<{ id: string }>(`
+  WITH s AS (SELECT id, payload FROM process_signals WHERE run_id = $1 AND name = $2 AND consumed_by IS NULL ORDER BY id LIMIT 1
+  ), t AS (UPDATE process_signals SET consumed_by = $3 FROM s WHERE process_signals.id = s.id RETURNING s.payload)
+  UPDATE process_steps SET resolution = jsonb_build_object('kind', 'signal', 'payload', t.payload) FROM t WHERE process_steps.id = $3 RETURNING process_steps.id`);
+
+/** A step that was given up. */
+export type CancelledStep = Pick<ProcessStepRow, 'id' | 'chat_id' | 'child_run_id' | 'hitl_request_id'>;
+/** Steps of a run that are not over, all at once. */
+export const CANCEL_STEPS = statement<CancelledStep>(`
+  UPDATE process_steps SET status = 'cancelled', finished_at = $2 WHERE run_id = $1 AND status IN ('running', 'waiting', 'outcome_unknown') RETURNING id, chat_id, child_run_id, hitl_request_id`);
+/** Runs that are not over, below these and these themselves, deepest first. */
+export const TREE = statement<{ id: string; depth: number }>(`
+  WITH RECURSIVE t AS (
+    SELECT id, depth FROM ${TABLE} WHERE id = ANY ($1)
+    UNION SELECT c.id, c.depth FROM t JOIN ${TABLE} c ON c.parent_run_id = t.id
+  ) SELECT t.id, t.depth FROM t JOIN ${TABLE} r ON r.id = t.id WHERE r.finished_at IS NULL ORDER BY t.depth DESC, t.id`);
+/** Chats that steps of these runs wait for. */
+export const CHATS_OF = statement<{ chat_id: string | null }>(
+  `SELECT chat_id FROM process_steps WHERE run_id = ANY ($1) AND status = 'waiting' AND chat_id IS NOT NULL`,
+);
+
+/** How many runs of a key are at work, and the oldest that waits for them. */
+export const KEY_STATE = statement<{ at_work: number; next_id: string | null; limit: number | null }>(`
+  SELECT count(*) FILTER (WHERE admitted)::int AS at_work, min(id::text) FILTER (WHERE NOT admitted) AS next_id, max(concurrency_limit) AS limit
+  FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL`);
+export const AT_WORK = statement<{ id: string }>(
+  `SELECT id FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL AND admitted ORDER BY id`,
+);
+export const ADMIT = statement<{ org_id: string }>(
+  `UPDATE ${TABLE} SET admitted = true, dispatched_at = clock_timestamp() WHERE id = $1 AND NOT admitted AND finished_at IS NULL RETURNING org_id`,
+);
+/** Keys that runs wait for, and that have room. */
+export const KEYS_WITH_ROOM = statement<{ process_id: string; concurrency_key: string | null }>(`
+  SELECT h.process_id, h.concurrency_key FROM (
+    SELECT process_id, concurrency_key, min(concurrency_limit) AS room FROM ${TABLE} WHERE NOT admitted AND finished_at IS NULL GROUP BY process_id, concurrency_key
+  ) h WHERE (SELECT count(*) FROM ${TABLE} r WHERE r.process_id = h.process_id AND r.concurrency_key = h.concurrency_key AND r.finished_at IS NULL AND r.admitted) < h.room`);
+
+export const OF_ORG = statement<{ id: string }>('SELECT id FROM process_runs WHERE org_id = $1 AND id = ANY ($2)');
+
+/** What runs have asked humans and got no answer to. */
+export interface Asking {
+  runs: number;
+  /** Calls of which nobody knows what became of them. */
+  unknown: number;
+  oldest_unknown_s: number;
+}
+export const ASKING = statement<Asking>(`
+  SELECT count(DISTINCT h.run_id)::int AS runs, count(s.id)::int AS unknown, coalesce(extract(epoch FROM now() - min(h.created_at) FILTER (WHERE s.id IS NOT NULL)), 0)::float8 AS oldest_unknown_s
+  FROM hitl_requests h LEFT JOIN process_steps s ON s.id = h.step_id::uuid AND s.status = 'outcome_unknown' WHERE h.status = 'pending' AND h.run_id IS NOT NULL`);

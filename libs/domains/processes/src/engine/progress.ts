@@ -1,0 +1,228 @@
+import type { StepError } from '@aps/entities';
+import { uuidv7 } from 'uuidv7';
+import type { AgentStep, HumanStep, LlmStep, ProcessStep, PromptStep, Step, ToolStep } from '../definition';
+import { isOver, type CallOutcome, type JournalRow, type RunEvent, type RunOutcome } from './journal';
+
+/** A step that asks a model or another side, and what it was given. Of an agent's step: the drawing of its output. */
+export interface Call {
+  row: JournalRow;
+  step: PromptStep | LlmStep | ToolStep | AgentStep;
+}
+
+/** A step that waits for somebody: what it waits for has to be made, in the transaction that writes its row. */
+export interface Opening {
+  row: JournalRow;
+  step: HumanStep | AgentStep | ProcessStep | ToolStep;
+}
+
+/** How far a run goes by what is known of it. */
+export interface Progress {
+  /** Rows that were added or changed, in the order of their numbers. */
+  written: JournalRow[];
+  events: RunEvent[];
+  /** To be made once that is committed. */
+  calls: Call[];
+  opened: Opening[];
+  /** Rows that were given up: what they wait for is to be ended. */
+  closed: JournalRow[];
+  /** When it goes on by itself. */
+  wakeAt: Date | null;
+  end: RunOutcome | null;
+}
+
+/** What is known of the calls of a run that are being made, or were. */
+export interface CallsAtWork {
+  /** Paths of their steps. */
+  inFlight: ReadonlySet<string>;
+  /** By path: what those have come to that is in no journal yet. */
+  outcomes: ReadonlyMap<string, CallOutcome>;
+  /** Whether anything may be begun: not by who is about to end. */
+  begins: boolean;
+}
+
+/** What a step, or a list of steps, has come to. */
+export type Result =
+  | { is: 'done'; output: unknown }
+  | { is: 'blocked' }
+  | { is: 'failed'; error: StepError }
+  /** The run ends here, for somebody to look at. */
+  | { is: 'flagged'; reason: string };
+
+export const BLOCKED: Result = { is: 'blocked' };
+export const done = (output: unknown): Result => ({ is: 'done', output });
+export const failed = (error: StepError): Result => ({ is: 'failed', error });
+
+export const pathOf = (parent: string | null, id: string): string => (parent === null ? id : `${parent}/${id}`);
+
+/** The journal of a run while it is gone on with: its rows, and what of them is to be written. */
+export class JournalPage {
+  private readonly rows = new Map<string, JournalRow>();
+  private lastSeq = 0;
+  private at = new Date(0);
+  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: false };
+  private readonly written = new Set<JournalRow>();
+  private progress: Progress = emptyProgress();
+
+  /** @param journal every row of the run, in the order of their numbers */
+  constructor(journal: JournalRow[]) {
+    for (const row of journal) {
+      this.rows.set(row.path, row);
+      this.lastSeq = Math.max(this.lastSeq, row.seq);
+    }
+  }
+
+  /** Begins anew to note what is to be written. */
+  open(at: Date, work: CallsAtWork): void {
+    this.at = at;
+    this.work = work;
+    this.written.clear();
+    this.progress = emptyProgress();
+  }
+
+  /** What has come together since. */
+  close(end: RunOutcome | null): Progress {
+    return { ...this.progress, end, written: [...this.written].sort((a, b) => a.seq - b.seq) };
+  }
+
+  get now(): Date {
+    return this.at;
+  }
+
+  get begins(): boolean {
+    return this.work.begins;
+  }
+
+  isInFlight(row: JournalRow): boolean {
+    return this.work.inFlight.has(row.path);
+  }
+
+  /** Whether a row of it waits for a human. */
+  get asksHuman(): boolean {
+    return [...this.rows.values()].some((row) => row.hitl_request_id !== null && !isOver(row));
+  }
+
+  get waiting(): JournalRow[] {
+    return [...this.rows.values()].filter(
+      (row) => (row.status === 'waiting' || row.status === 'outcome_unknown') && row.resolution === null,
+    );
+  }
+
+  /** The newest try of the step that stands there. */
+  row(path: string): JournalRow | undefined {
+    return this.rows.get(path);
+  }
+
+  enter(step: Step, parent: string | null, status: JournalRow['status'] = 'running', attempt = 1): JournalRow {
+    const row: JournalRow = {
+      id: uuidv7(),
+      seq: ++this.lastSeq,
+      path: pathOf(parent, step.id),
+      parent_path: parent,
+      step_id: step.id,
+      kind: step.kind,
+      attempt,
+      status,
+      noted: null,
+      input: null,
+      output: null,
+      error: null,
+      resolution: null,
+      note: null,
+      event: null,
+      waiting_until: null,
+      child_run_id: null,
+      chat_id: null,
+      hitl_request_id: null,
+      started_at: this.at,
+      finished_at: null,
+    };
+    this.rows.set(row.path, row);
+    this.written.add(row);
+    this.tell(attempt > 1 ? 'step_retried' : 'step_started', row, attempt > 1 ? { attempt } : {});
+    return row;
+  }
+
+  /** A row is something else now, and not over. */
+  change(row: JournalRow, values: Partial<JournalRow>): void {
+    Object.assign(row, values);
+    this.written.add(row);
+  }
+
+  complete(row: JournalRow, output: unknown): Result {
+    this.finish(row, 'completed', { output: output ?? null });
+    this.tell('step_finished', row);
+    return done(row.output);
+  }
+
+  fail(row: JournalRow, error: StepError): Result {
+    this.finish(row, 'failed', { error });
+    this.tell('step_failed', row, { code: error.code });
+    return failed(error);
+  }
+
+  skip(row: JournalRow): void {
+    this.finish(row, 'skipped');
+    this.tell('step_finished', row, { skipped: true });
+  }
+
+  unknown(row: JournalRow, error: StepError): void {
+    this.change(row, { status: 'outcome_unknown', error });
+    this.tell('outcome_unknown', row, { code: error.code });
+  }
+
+  finish(row: JournalRow, status: JournalRow['status'], values: Partial<JournalRow> = {}): void {
+    this.change(row, { ...values, status, finished_at: this.at });
+  }
+
+  /** Gives up what is not over below a path. */
+  giveUp(below: string): void {
+    for (const row of this.rows.values()) {
+      if (isOver(row) || !row.path.startsWith(below)) continue;
+      this.drop(row);
+      this.finish(row, 'cancelled');
+    }
+  }
+
+  /** What a row has begun, or would, is not wanted any more. */
+  drop(row: JournalRow): void {
+    if (row.chat_id ?? row.child_run_id ?? row.hitl_request_id) this.progress.closed.push(row);
+    this.progress.opened = this.progress.opened.filter((opening) => opening.row !== row);
+    this.progress.calls = this.progress.calls.filter((call) => call.row !== row);
+  }
+
+  call(row: JournalRow, step: Call['step']): void {
+    this.progress.calls.push({ row, step });
+  }
+
+  ask(row: JournalRow, step: Opening['step']): void {
+    this.progress.opened.push({ row, step });
+  }
+
+  /** What a row that is over has come to. */
+  past(row: JournalRow): Result {
+    if (row.status === 'failed') return failed(row.error!);
+    return done(row.status === 'completed' ? row.output : null);
+  }
+
+  /** Whether the time that a row waits for has come. */
+  isDue(row: JournalRow): boolean {
+    return row.waiting_until !== null && !this.isBefore(row.waiting_until);
+  }
+
+  /** Whether that is still to come; then the run goes on at that time. */
+  isBefore(at: Date): boolean {
+    if (this.at >= at) return false;
+    if (this.progress.wakeAt === null || at < this.progress.wakeAt) this.progress.wakeAt = at;
+    return true;
+  }
+
+  after(s: number): Date {
+    return new Date(this.at.getTime() + s * 1_000);
+  }
+
+  tell(type: RunEvent['type'], row: JournalRow, metadata: Record<string, unknown> = {}): void {
+    this.progress.events.push({ type, step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...metadata } });
+  }
+}
+
+const emptyProgress = (): Progress => ({ written: [], events: [], calls: [], opened: [], closed: [], wakeAt: null, end: null });

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import { OrgScope } from '@aps/guards';
+import type { Tx } from '@aps/platform/database';
+import { ProcessRefs } from '../revisions/process-refs';
+import { Cancellation } from './cancellation';
+import type { RunFile, RunMessage, RunSource } from './envelope';
+import { RunFiles } from './run-files';
+import { RunStarter } from './run-starter';
+
+/** What a domain above begins a run with. */
+export interface RunBegin {
+  source: Pick<RunSource, 'kind' | 'ref_id'>;
+  input: Record<string, unknown>;
+  message: RunMessage | null;
+  attachments: RunFile[];
+  label: string | null;
+}
+
+/** Begins and ends runs in the transactions of domains above, for nobody in particular. */
+@Injectable()
+export class RunBegins {
+  constructor(
+    private readonly refs: ProcessRefs,
+    private readonly starter: RunStarter,
+    private readonly files: RunFiles,
+    private readonly cancellation: Cancellation,
+  ) {}
+
+  /**
+   * @returns that nothing is deployed of the process, if there is one; that the input does not fit it; or that it takes no more at present. Then
+   *   nothing was written
+   */
+  async begin(
+    tx: Tx,
+    orgId: string,
+    processId: string,
+    { source, ...run }: RunBegin,
+  ): Promise<{ run_id: string } | { refused: 'no_process' | 'misfit' | 'full' }> {
+    const target = await this.refs.deployed(tx, orgId, processId);
+    if (!target) return { refused: 'no_process' };
+    if (this.starter.inputProblem(target.definition, run.input) !== null) return { refused: 'misfit' };
+    const scope = OrgScope.system(orgId, source.kind);
+    try {
+      const { id } = await this.starter.insert(tx, target, {
+        org_id: orgId,
+        source: { ...source, user_id: null },
+        ...run,
+        beside: (runId) => this.files.tie(tx, scope, runId, run.attachments),
+      });
+      return { run_id: id };
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'concurrency_limit') return { refused: 'full' };
+      if (error instanceof DomainError && error.code === 'validation_error') return { refused: 'misfit' };
+      throw error;
+    }
+  }
+
+  /** Cancels runs with all that they have begun; what is over stays so. */
+  async cancel(tx: Tx, orgId: string, runIds: string[]): Promise<void> {
+    if (runIds.length) await this.cancellation.cancelTrees(tx, orgId, runIds, { tellParents: true });
+  }
+}

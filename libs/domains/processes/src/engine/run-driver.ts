@@ -1,0 +1,230 @@
+import { Injectable } from '@nestjs/common';
+import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
+import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { Definitions } from '../revisions/definitions';
+import { isRepeatable } from '../tools/step-tools';
+import { Calls, type CallResult } from './calls';
+import { Interpreter } from './interpreter';
+import type { RunEvent, RunOutcome } from './journal';
+import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
+import { Openings } from './openings';
+import type { Progress } from './progress';
+import type { LoadedRun } from './process-run.sql';
+import { RunEnds } from './run-ends';
+import { runFactsOf } from './run-facts';
+import { countSteps } from './run-signals';
+
+/** How often a run whose calls are being made looks for what else has come. */
+const LOOK_MS = 1_000;
+
+/**
+ * Has a run go on: asks the interpreter what comes next, writes that down, makes the calls that are to be made, and tells the interpreter what
+ * came of them. Nothing is done that is not in the journal before.
+ */
+@Injectable()
+export class RunDriver {
+  constructor(
+    private readonly db: Database,
+    private readonly journal: JournalRepository,
+    private readonly definitions: Definitions,
+    private readonly calls: Calls,
+    private readonly openings: Openings,
+    private readonly ends: RunEnds,
+  ) {}
+
+  /** @returns what became of it, in a word for metrics */
+  async drive(claimed: OwnedRun<ClaimedProcessRun>, lease: Lease): Promise<string> {
+    const work = new RunAtWork(claimed, lease);
+    try {
+      return await this.goOn(work);
+    } finally {
+      work.cut();
+      // Whatever has become of the run: what its calls have used is paid.
+      for (const { charge } of work.results.values()) if (charge) await this.db.transaction(NO_CALLER, charge);
+    }
+  }
+
+  private async goOn(work: RunAtWork): Promise<string> {
+    let interpreter = await this.look(work);
+    for (;;) {
+      const begins = work.mayBegin();
+      // What comes while this is written is for the next look.
+      const results = new Map(work.results);
+      const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
+      const progress = interpreter.advance(this.db.now(), { inFlight: work.inFlight(), outcomes, begins });
+      const rests = progress.end === null && progress.calls.length === 0 && work.isIdle(results) && begins;
+      let came = false;
+      try {
+        came = await this.write(work, interpreter, progress, { results, rests });
+      } catch (error) {
+        if (!(error instanceof Overtaken)) throw error;
+        interpreter = await this.look(work);
+        continue;
+      }
+      countSteps(progress);
+      work.written(progress, results);
+      if (progress.end) return progress.end.status;
+      for (const { step, row } of progress.calls) work.make(row.path, (signal) => this.calls.make(work.run, row, step, signal));
+      if (rests && !came) return 'waiting';
+      await work.next(progress.wakeAt && progress.wakeAt.getTime() - this.db.now().getTime());
+      if (came || (await this.hasCome(work))) interpreter = await this.look(work);
+    }
+  }
+
+  /** Whether somebody has brought something while calls are being made. */
+  private async hasCome({ claimed, run, results, atWork }: RunAtWork): Promise<boolean> {
+    return atWork.size > 0 && results.size === 0 && (await this.journal.wakesOf(this.db, claimed)) !== run.wakes;
+  }
+
+  private async look(work: RunAtWork): Promise<Interpreter> {
+    const [run, rows] = await Promise.all([this.journal.load(this.db, work.claimed.id), this.journal.journal(this.db, work.claimed.id)]);
+    work.run = run;
+    const definition = await this.definitions.of(run.org_id, run.revision_id);
+    const tools = await this.calls.toolsOf(run.org_id, definition);
+    return new Interpreter(definition, runFactsOf(run), rows, ({ tool }, args) => !isRepeatable(tools.get(tool), args));
+  }
+
+  /**
+   * Writes what an advance has come to, with all that has to be there together with it.
+   *
+   * @param with.results of calls, that this says
+   * @param with.rests nothing is left to do until somebody comes, or its time
+   * @returns whether something has come with it that is to be looked at
+   */
+  private async write(
+    work: RunAtWork,
+    interpreter: Interpreter,
+    progress: Progress,
+    { results, rests }: { results: Map<string, CallResult>; rests: boolean },
+  ): Promise<boolean> {
+    const { claimed, run } = work;
+    const { written: rows, opened, closed, end } = progress;
+    const charges = [...results.values()].flatMap(({ charge }) => (charge ? [charge] : []));
+    const at = this.db.now();
+    const commit = (asksHuman: boolean) => ({
+      rows,
+      events: [...work.startEvents(), ...progress.events, ...endEvents(end)],
+      asksHuman,
+      at,
+    });
+    if (!opened.length && !closed.length && !charges.length && !end && !rests) {
+      if (rows.length) (await this.journal.commit(this.db, claimed, run.wakes, commit(run.asks_human)))();
+      return false;
+    }
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      await this.openings.close(tx, run, closed);
+      const refused = await this.openings.open(tx, run, opened, progress.events);
+      tx.afterCommit(await this.journal.commit(tx, claimed, run.wakes, commit(end === null && interpreter.asksHuman)));
+      await this.openings.closeQuestions(tx, closed);
+      const came = await this.openings.takeSignals(tx, run.id, rows);
+      if (end) await this.finish(tx, work, end, at);
+      else if (rests && !came && !refused)
+        await this.journal.runs.beginWait(tx, run.id, { resume_at: progress.wakeAt?.toISOString() ?? null });
+      // What they burn is taken under the lock of the organization's credits.
+      for (const charge of charges) await charge(tx);
+      return came || refused;
+    });
+  }
+
+  private async finish(tx: Tx, work: RunAtWork, end: RunOutcome, at: Date): Promise<void> {
+    await this.journal.end(tx, work.run.id, end, at);
+    await this.ends.tell(tx, work.run, end);
+  }
+}
+
+/** A run while this process drives it. */
+class RunAtWork {
+  run: LoadedRun;
+  /** Calls that are being made, by path. */
+  readonly atWork = new Map<string, AbortController>();
+  /** What has come and is not written yet, by path. */
+  readonly results = new Map<string, CallResult>();
+  private hasStarted = false;
+  private error: unknown;
+  private tell: () => void = () => undefined;
+
+  constructor(
+    readonly claimed: OwnedRun<ClaimedProcessRun>,
+    readonly lease: Lease,
+  ) {
+    lease.signal.addEventListener('abort', () => this.tell(), { once: true });
+  }
+
+  /**
+   * Not in a process that is about to end: it waits for what it has begun, and writes that down.
+   *
+   * @throws LeaseEnded
+   */
+  mayBegin(): boolean {
+    this.lease.signal.throwIfAborted();
+    try {
+      this.lease.requireNext();
+      return true;
+    } catch (error) {
+      if (this.atWork.size || this.results.size) return false;
+      throw error;
+    }
+  }
+
+  startEvents(): RunEvent[] {
+    return this.claimed.steps_done === 0 && !this.hasStarted ? [{ type: 'run_started', step_id: null, path: null, metadata: {} }] : [];
+  }
+
+  /** Paths of calls that nobody is to make: they are being made, or have come to something. */
+  inFlight(): Set<string> {
+    return new Set([...this.atWork.keys(), ...this.results.keys()]);
+  }
+
+  /** Whether nothing is being made, and nothing has come but this. */
+  isIdle(results: Map<string, CallResult>): boolean {
+    return this.atWork.size === 0 && this.results.size === results.size;
+  }
+
+  /** What was to be written, is; calls of steps that were given up with it are cut. */
+  written({ written }: Progress, results: Map<string, CallResult>): void {
+    this.hasStarted = true;
+    for (const path of results.keys()) this.results.delete(path);
+    for (const { path, status } of written) if (status !== 'running') this.atWork.get(path)?.abort(new LeaseEnded('stopped'));
+  }
+
+  make(path: string, call: (signal: AbortSignal) => Promise<CallResult>): void {
+    const cut = new AbortController();
+    this.atWork.set(path, cut);
+    const over = (then: () => void) => {
+      this.atWork.delete(path);
+      if (!cut.signal.aborted) then();
+      this.tell();
+    };
+    call(AbortSignal.any([this.lease.signal, cut.signal])).then(
+      (result) => over(() => this.results.set(path, result)),
+      (error: unknown) => over(() => (this.error ??= error)),
+    );
+  }
+
+  /**
+   * Returns when a call has come to something, and now and then before.
+   *
+   * @param wakeMs until the run goes on by itself, whatever the calls do; null for never
+   * @throws what is a fault of ours, or ends the lease
+   */
+  async next(wakeMs: number | null): Promise<void> {
+    if (this.atWork.size && !this.results.size && this.error === undefined && !this.lease.signal.aborted) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((tell) => {
+        this.tell = tell;
+        timer = setTimeout(tell, Math.max(0, Math.min(wakeMs ?? LOOK_MS, LOOK_MS)));
+      });
+      clearTimeout(timer);
+    }
+    this.lease.signal.throwIfAborted();
+    if (this.error !== undefined) throw this.error as Error;
+  }
+
+  /** Nobody waits for what is still being made. */
+  cut(): void {
+    for (const call of this.atWork.values()) call.abort(new LeaseEnded('lost'));
+  }
+}
+
+const endEvents = (end: RunOutcome | null): RunEvent[] =>
+  end ? [{ type: 'run_finished', step_id: null, path: null, metadata: { status: end.status } }] : [];

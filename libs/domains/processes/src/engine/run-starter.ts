@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
+import { Database, storable, type Tx } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import { ExpressionError, render, validate, type Definition } from '../definition';
+import type { DeployedProcess } from '../revisions/process-refs';
+import { Admissions } from './admissions';
+import { Cancellation } from './cancellation';
+import { JournalRepository } from './journal.repository';
+import { AT_WORK } from './process-run.sql';
+import { envelopeOf, type RunFile, type RunMessage, type RunSource } from './envelope';
+import { INSERT_RUN } from './run-starter.sql';
+
+/** A run that is to be. */
+export interface NewRun {
+  org_id: string;
+  source: RunSource;
+  input: Record<string, unknown>;
+  attachments?: RunFile[];
+  message?: RunMessage | null;
+  label?: string | null;
+  budget_credits?: string | null;
+  parent?: { run_id: string; step_id: string; root_run_id: string; depth: number };
+  idempotency?: { key: string; sha256: string };
+  /** Of one that another is done again by: its envelope, whole. */
+  restart?: { of: string; envelope: string };
+  /** Writes what belongs to the run, before anybody can go on with it. */
+  beside?: (runId: string) => Promise<void>;
+}
+
+/** Makes runs, in the transactions of those who want them. Workers are told after the commit. */
+@Injectable()
+export class RunStarter {
+  constructor(
+    private readonly db: Database,
+    private readonly journal: JournalRepository,
+    private readonly admissions: Admissions,
+    private readonly cancellation: Cancellation,
+  ) {}
+
+  /** Why an input does not fit; null where it does. */
+  inputProblem({ input_schema }: Definition, input: unknown): string | null {
+    if (input_schema === null) return null;
+    const problems = validate(input_schema, input);
+    return problems.length ? problems.map(({ path, message }) => `${path || 'input'}: ${message}`).join('; ') : null;
+  }
+
+  /**
+   * @param target held by this transaction
+   * @throws DomainError 409 `concurrency_limit`; 422 `validation_error` where no key can be made of the input
+   */
+  async insert(tx: Tx, target: DeployedProcess, run: NewRun): Promise<{ id: string }> {
+    const id = uuidv7();
+    const at = this.db.now();
+    const envelope =
+      run.restart?.envelope ??
+      envelopeOf(storable({ ...run, id, received_at: at.toISOString(), attachments: run.attachments ?? [], message: run.message ?? null }));
+    const key = keyOf(target.definition, envelope);
+    const admitted = key === null || (await this.hasRoom(tx, target, run.org_id, key));
+    await tx.execute(INSERT_RUN, [
+      id,
+      run.org_id,
+      target.process_id,
+      target.revision_id,
+      target.revision_hash,
+      target.revision_version,
+      run.label ?? null,
+      envelope,
+      run.source.kind,
+      run.source.ref_id,
+      run.source.user_id,
+      run.restart?.of ?? null,
+      run.parent?.run_id ?? null,
+      run.parent?.step_id ?? null,
+      run.parent?.root_run_id ?? id,
+      run.parent?.depth ?? 0,
+      key,
+      target.definition.concurrency?.limit ?? null,
+      admitted,
+      lower(run.budget_credits ?? null, target.definition.limits.max_credits),
+      run.idempotency?.key ?? null,
+      run.idempotency?.sha256 ?? null,
+      at,
+    ]);
+    await run.beside?.(id);
+    await this.journal.tell(tx, id, [{ type: 'run_created', step_id: null, path: null, metadata: { source: run.source.kind } }]);
+    if (admitted) await this.journal.runs.dispatch(tx, id, { org_id: run.org_id, run_id: id });
+    return { id };
+  }
+
+  /** Whether a run of this key may begin now; else it waits its turn. */
+  private async hasRoom(tx: Tx, { process_id, definition }: DeployedProcess, orgId: string, key: string): Promise<boolean> {
+    const { limit, strategy } = definition.concurrency!;
+    await this.admissions.lock(tx, process_id, key);
+    const atWork = (await tx.query(AT_WORK, [process_id, key])).map(({ id }) => id);
+    if (atWork.length < limit) return true;
+    switch (strategy) {
+      case 'queue':
+        return false;
+      case 'reject':
+        throw new DomainError('concurrency_limit', `There are ${limit} runs of this key at work.`, { context: { limit, run_ids: atWork } });
+      case 'cancel_running':
+        await this.cancellation.cancelTrees(tx, orgId, atWork.slice(0, atWork.length - limit + 1), { tellParents: true });
+        return true;
+    }
+  }
+}
+
+/** What runs of a process may not be at work with at the same time. */
+function keyOf({ concurrency }: Definition, envelope: string): string | null {
+  if (concurrency === null) return null;
+  try {
+    const known = JSON.parse(envelope) as Record<string, unknown>;
+    const key = render(concurrency.key, { input: known.input, envelope: known, steps: {}, vars: {}, run: {} });
+    return typeof key === 'string' ? key : JSON.stringify(key);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const msg = `The input gives no concurrency key: ${error.message}`;
+    throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'input'], msg, type: 'value_error' }] });
+  }
+}
+
+const lower = (a: string | null, b: string | null): string | null => (a === null || b === null ? (a ?? b) : Number(a) <= Number(b) ? a : b);

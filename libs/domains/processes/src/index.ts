@@ -1,0 +1,16 @@
+export { DefinitionsModule } from './definitions.module';
+export { EngineModule, RunControlModule } from './engine/engine.module';
+export { RunBegins, type RunBegin } from './engine/run-begins';
+export { ProcessRunKind } from './engine/process-run.kind';
+export { ProcessModelsModule } from './process-models.queries';
+export * from './processes.module';
+export * from './processes.ports';
+export { ProcessesQueries, type ProcessView } from './processes.queries';
+export { ProcessesService } from './processes.service';
+export { CallsQueries, type AgentCallIndex, type LlmCallIndex, type RepairIndex } from './reading/calls.queries';
+export { RunsQueries, type RunStanding } from './reading/runs.queries';
+export { Definitions } from './revisions/definitions';
+export { ProcessRefs, type DeployedProcess } from './revisions/process-refs';
+export { ProcessRevisions, type ProcessDeployment } from './revisions/revisions.service';
+export { Staleness } from './revisions/staleness';
+export { StepTools, type StepTool, type StepToolContext, type StepToolResult, type StepToolSource } from './tools/step-tools';

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { listTally, NIL_UUID, type Process, type ProcessRunState } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Database, idOrNone, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
+
+/** A process with what is looked up beside it: what is deployed, and the newest run. */
+export interface ProcessView extends Process {
+  current_version: number | null;
+  current_deployed_at: Date | null;
+  last_run_id: string | null;
+  last_run_state: ProcessRunState | null;
+  last_run_at: Date | null;
+}
+
+const VIEWS = new OrgListing<ProcessView, { project_id?: string; no_project?: boolean }>({
+  key: 'p.id',
+  prefixed: true,
+  org: 'p.org_id',
+  select: `p.*, r.version AS current_version, r.deployed_at AS current_deployed_at, l.id AS last_run_id, l.state AS last_run_state, l.created_at AS last_run_at`,
+  from: `processes p
+    LEFT JOIN process_revisions r ON r.id = p.current_revision_id
+    LEFT JOIN LATERAL (SELECT x.id, x.state, x.created_at FROM process_runs x WHERE x.process_id = p.id ORDER BY x.id DESC LIMIT 1) l ON true`,
+  found: 'processes p',
+  always: 'p.deleted_at IS NULL',
+  where: { project_id: 'p.project_id = $', no_project: 'p.project_id IS NULL' },
+  tally: { from: listTally('processes'), where: { project_id: 't.of_id = $', no_project: `t.of_id = '${NIL_UUID}'` } },
+  order: 'p.created_at DESC, p.id DESC',
+  what: 'Process',
+});
+
+/** Reads processes. Never writes. */
+@Injectable()
+export class ProcessesQueries {
+  constructor(private readonly db: Database) {}
+
+  /** Newest first. */
+  list(scope: OrgScope, { project_id }: { project_id?: string }, page: Slice): Promise<Listed<ProcessView>> {
+    const { id, none } = idOrNone(project_id);
+    return VIEWS.page(this.db, scope, { project_id: id, no_project: none }, page);
+  }
+
+  /** @throws DomainError `not_found` */
+  get(scope: OrgScope, id: string, db: Db = this.db): Promise<ProcessView> {
+    return VIEWS.get(db, scope, id, {});
+  }
+}

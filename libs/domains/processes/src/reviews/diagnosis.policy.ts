@@ -1,0 +1,108 @@
+import type { ProcessRun, ProcessRunState } from '@aps/entities';
+import type { JournalRow } from '../engine/journal';
+import type { RunDiagnosis } from '../processes.ports';
+
+export const RUN_BLOCKED_BY = [
+  'human',
+  'outcome_unknown',
+  'timer',
+  'event',
+  'child_run',
+  'child',
+  'concurrency',
+  'cap',
+  'credits',
+  'budget',
+  'route',
+  'lease',
+  'org_suspended',
+] as const;
+
+/** A run as its rows tell, without any queue being asked. */
+export interface RunFactsNow extends Pick<
+  ProcessRun,
+  | 'org_id'
+  | 'status'
+  | 'state'
+  | 'parked'
+  | 'admitted'
+  | 'concurrency_key'
+  | 'dispatched_at'
+  | 'lease_owner'
+  | 'lease_expires_at'
+  | 'finished_at'
+  | 'error'
+> {
+  lease_expired: boolean;
+  org_suspended_at: Date | null;
+  /** Steps that are not over, and the newest one that is. */
+  open: JournalRow[];
+}
+
+type BlockedBy = NonNullable<RunDiagnosis['blocked_by']>;
+
+const OF_ROUTES: readonly string[] = ['route_disabled', 'model_unavailable', 'provider_auth'];
+
+/** Why a run does not go on by itself at this moment; null when nothing is in its way, or nothing is to be done. */
+export function runBlockedBy(run: RunFactsNow): BlockedBy | null {
+  if (run.finished_at) return endedBy(run);
+  if (run.org_suspended_at) return { kind: 'org_suspended', since: run.org_suspended_at, ref: run.org_id };
+  if (!run.admitted) return { kind: 'concurrency', since: run.dispatched_at, ref: run.concurrency_key };
+  if (run.status === 'running' && run.lease_expired) return { kind: 'lease', since: run.lease_expires_at, ref: run.lease_owner };
+  if (run.parked) return { kind: 'cap', since: run.dispatched_at, ref: null };
+  if (run.status !== 'waiting') return null;
+  const waits = run.open.map(waitOf).filter((by) => by !== null);
+  // What a human has to do comes first: nobody else will.
+  return waits.sort((a, b) => rankOf(a) - rankOf(b) || since(a) - since(b))[0] ?? null;
+}
+
+function waitOf(row: JournalRow): BlockedBy | null {
+  const since = row.started_at;
+  if (row.status === 'outcome_unknown') return { kind: 'outcome_unknown', since, ref: row.hitl_request_id ?? row.path };
+  if (row.status !== 'waiting' || row.resolution !== null) return null;
+  switch (row.kind) {
+    case 'human':
+      return { kind: 'human', since, ref: row.hitl_request_id };
+    case 'agent':
+      return { kind: 'child', since, ref: row.chat_id };
+    case 'process':
+      return { kind: 'child_run', since, ref: row.child_run_id };
+    default:
+      return row.event === null
+        ? { kind: 'timer', since, ref: row.waiting_until?.toISOString() ?? null }
+        : { kind: 'event', since, ref: row.event };
+  }
+}
+
+function endedBy({ error, finished_at: since }: RunFactsNow): BlockedBy | null {
+  if (error?.code === 'credits_exhausted') return { kind: 'credits', since, ref: error.code };
+  if (error?.code === 'budget_exceeded') return { kind: 'budget', since, ref: error.code };
+  return error && OF_ROUTES.includes(error.code) ? { kind: 'route', since, ref: error.code } : null;
+}
+
+const rankOf = ({ kind }: BlockedBy): number => RUN_BLOCKED_BY.indexOf(kind as (typeof RUN_BLOCKED_BY)[number]);
+const since = (by: BlockedBy): number => by.since?.getTime() ?? 0;
+
+/** What a person would do next to have it go on, or be done after all; null where there is nothing. */
+export function runNextAction(run: RunFactsNow, by: BlockedBy | null): string | null {
+  switch (by?.kind) {
+    case 'human':
+    case 'outcome_unknown':
+      return 'answer';
+    case 'event':
+      return 'signal';
+    case 'org_suspended':
+      return 'unsuspend';
+    case 'credits':
+      return 'add_credits';
+    case 'budget':
+      return 'raise_budget';
+    case 'route':
+      return 'fix_route';
+  }
+  if (!run.finished_at) return 'wait';
+  return run.state === 'completed' ? null : 'restart';
+}
+
+export const runAllowedActions = (state: ProcessRunState): string[] =>
+  ['queued', 'running', 'waiting_human'].includes(state) ? ['cancel', 'signal'] : ['restart'];

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, notFound } from '@aps/contracts';
+import { Process, ProcessRevision, type ProcessRun } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Database, OrgTable } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
+import { validate } from '../definition';
+import { envelopeOf } from '../engine/envelope';
+import { JournalRepository } from '../engine/journal.repository';
+import { runFactsOf } from '../engine/run-facts';
+import { RunReviews, type ProcessSimulation, type ReplayCheck, type RunDiagnosis } from '../processes.ports';
+import { Definitions } from '../revisions/definitions';
+import { RUN } from '../runs/runs.sql';
+import { runAllowedActions, runBlockedBy, runNextAction } from './diagnosis.policy';
+import { AROUND } from './run-reviews.sql';
+import { replayed } from './replay.policy';
+import { simulated } from './simulation.policy';
+
+/** Looks at runs, and at what would be runs, without any effect. */
+@Injectable()
+export class RunReviewsService extends RunReviews {
+  private readonly processes = new OrgTable(Process, 'Process');
+  private readonly revisions = new OrgTable(ProcessRevision, 'Revision');
+
+  constructor(
+    private readonly db: Database,
+    private readonly definitions: Definitions,
+    private readonly journal: JournalRepository,
+  ) {
+    super();
+  }
+
+  /** @throws DomainError 404; 422 `validation_error` for neither or both of input and run, and an input that does not fit */
+  async simulate(
+    scope: OrgScope,
+    processId: string,
+    revisionId: string,
+    { input, run_id }: { input?: Record<string, unknown> | null; run_id?: string | null },
+  ): Promise<ProcessSimulation> {
+    await this.processes.get(this.db, scope, processId);
+    await this.revisions.get(this.db, scope, { id: revisionId, process_id: processId });
+    const definition = await this.definitions.of(scope.orgId, revisionId);
+    if (!input === !run_id) throw refused([], 'Say either an input or a run.');
+    if (run_id) {
+      const run = await this.find(scope, processId, run_id);
+      return simulated(definition, runFactsOf(run), await this.journal.journal(this.db, run.id));
+    }
+    const misfits = definition.input_schema ? validate(definition.input_schema, input) : [];
+    if (misfits.length) throw refused(['input', ...misfits[0].path.split('.').filter(Boolean)], misfits[0].message);
+    const at = this.db.now();
+    const id = uuidv7();
+    const source = { kind: 'api' as const, ref_id: null, user_id: scope.actor.userId };
+    const envelope = envelopeOf({ id, source, received_at: at.toISOString(), input: input!, attachments: [], message: null });
+    const run = { id, process_id: processId, revision_id: revisionId, version: null, label: null };
+    return simulated(definition, { envelope: JSON.parse(envelope) as Record<string, unknown>, run, started_at: at }, []);
+  }
+
+  /** @throws DomainError 404 */
+  async replayCheck(scope: OrgScope, processId: string, runId: string): Promise<ReplayCheck> {
+    const run = await this.find(scope, processId, runId);
+    const definition = await this.definitions.of(scope.orgId, run.revision_id);
+    return replayed(definition, runFactsOf(run), await this.journal.journal(this.db, runId));
+  }
+
+  /** @throws DomainError 404 */
+  async diagnose(scope: OrgScope, processId: string, runId: string): Promise<RunDiagnosis> {
+    const run = await this.find(scope, processId, runId);
+    const [[around], rows] = await Promise.all([this.db.query(AROUND, [runId]), this.journal.journal(this.db, runId)]);
+    const open = rows.filter(({ status }) => ['running', 'waiting', 'outcome_unknown'].includes(status));
+    const facts = { ...run, ...around, open };
+    const by = runBlockedBy(facts);
+    const last = rows
+      .filter((row) => row.finished_at !== null)
+      .sort((a, b) => b.finished_at!.getTime() - a.finished_at!.getTime() || b.seq - a.seq)[0];
+    return {
+      state: run.state,
+      blocked_by: by,
+      lease:
+        run.status === 'running' && run.lease_expires_at
+          ? { worker: run.lease_owner, expires_at: run.lease_expires_at, fence: run.fence }
+          : null,
+      queue:
+        run.status === 'queued' ? { position: around.ahead, oldest_ahead_s: Math.max(0, Math.round(around.oldest_ahead_s ?? 0)) } : null,
+      last_step: last ? { path: last.path, status: last.status, error: last.error } : null,
+      next_action: runNextAction(facts, by),
+      allowed_actions: runAllowedActions(run.state),
+    };
+  }
+
+  private async find(scope: OrgScope, processId: string, runId: string): Promise<ProcessRun> {
+    await this.processes.get(this.db, scope, processId);
+    const [run] = await this.db.query(RUN, [scope.orgId, processId, runId]);
+    if (!run) throw notFound('Run');
+    return run;
+  }
+}
+
+const refused = (loc: string[], msg: string): DomainError =>
+  new DomainError('validation_error', msg, { problems: [{ loc: ['body', ...loc], msg, type: 'value_error' }] });

@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ProcessRunState, Resolution } from '@aps/entities';
+import { stepsOf, stubOf, type Definition, type Step } from '../definition';
+import { Interpreter, type RunFacts } from '../engine/interpreter';
+import type { CallOutcome, JournalRow, RunOutcome } from '../engine/journal';
+import type { ProcessSimulation, SimulatedStep } from '../processes.ports';
+
+/** Looks at the journal, before one that goes on for ever is given up. */
+const MAX_LOOKS = 20_000;
+
+/** Kinds that the interpreter computes by itself. */
+const COMPUTED = new Set(['transform', 'flag', 'branch', 'loop', 'parallel', 'wait']);
+
+/**
+ * Goes through a definition without any effect: what can be computed is; of what a step asks others for, a run that is at hand knows the answer,
+ * where it was asked the same at the same place, and all else is made up by its schema. Nobody is waited for.
+ *
+ * @param recorded the journal of that run; none without one
+ */
+export function simulated(definition: Definition, facts: RunFacts, recorded: JournalRow[]): ProcessSimulation {
+  const steps = new Map(stepsOf(definition).map(({ step }) => [step.id, step]));
+  const known = new Map(recorded.map((row) => [row.path, row]));
+  const rows = new Map<string, JournalRow>();
+  const sources = new Map<string, SimulatedStep['source']>();
+  const interpreter = new Interpreter(definition, facts, []);
+  let at = facts.started_at;
+  let outcomes = new Map<string, CallOutcome>();
+  let end: RunOutcome | null = null;
+  const answerOf = (row: JournalRow): { output: unknown } | { error: NonNullable<JournalRow['error']> } => {
+    const before = known.get(row.path);
+    if (before && isDeepStrictEqual(before.input, row.input) && (before.status === 'completed' || before.status === 'failed')) {
+      sources.set(row.id, 'recorded');
+      return before.error && before.status === 'failed' ? { error: { ...before.error, retryable: false } } : { output: before.output };
+    }
+    sources.set(row.id, 'stubbed');
+    return { output: stubFor(steps.get(row.step_id)!) };
+  };
+  for (let looks = 0; looks < MAX_LOOKS && !end; looks++) {
+    const progress = interpreter.advance(at, { outcomes });
+    for (const row of progress.written) rows.set(row.id, row);
+    end = progress.end;
+    outcomes = new Map(
+      progress.calls.map(({ row }) => {
+        const answer = answerOf(row);
+        return [row.path, 'error' in answer ? { status: 'failed', error: answer.error } : { status: 'completed', output: answer.output }];
+      }),
+    );
+    for (const row of interpreter.waiting) row.resolution = resolutionOf(row, known.get(row.path), answerOf);
+    if (!outcomes.size && progress.wakeAt) at = progress.wakeAt;
+  }
+  const all = [...rows.values()].sort((a, b) => a.seq - b.seq);
+  return {
+    status: stateOf(end),
+    output: end?.status === 'completed' ? end.output : null,
+    error: end?.status === 'failed' ? end.error : null,
+    steps: all.map((row) => ({
+      path: row.path,
+      kind: row.kind,
+      status: row.status,
+      source: COMPUTED.has(row.kind) ? 'computed' : (sources.get(row.id) ?? 'computed'),
+      input: row.input,
+      output: row.output,
+    })),
+    diverged_at: recorded.length ? (all.find((row) => !isSame(row, known.get(row.path)))?.path ?? null) : null,
+  };
+}
+
+type Answer = { output: unknown } | { error: NonNullable<JournalRow['error']> };
+
+/** What a row that waits is told; null where its time alone will come. */
+function resolutionOf(row: JournalRow, before: JournalRow | undefined, answer: (row: JournalRow) => Answer): Resolution | null {
+  if (row.kind === 'wait') {
+    if (row.event === null) return null;
+    return before?.resolution?.kind === 'signal' ? before.resolution : { kind: 'signal', payload: null };
+  }
+  const found = answer(row);
+  const [output, error] = 'error' in found ? [null, found.error] : [found.output, null];
+  switch (row.kind) {
+    case 'human':
+      return before?.resolution && !error
+        ? before.resolution
+        : { kind: 'answer', answer: (output ?? {}) as Record<string, unknown>, answered_by: null };
+    case 'agent':
+      return { kind: 'chat', text: typeof output === 'string' ? output : JSON.stringify(output), error };
+    default:
+      return { kind: 'run', output, error };
+  }
+}
+
+/** The smallest answer that fits what a step asks for. */
+function stubFor(step: Step): unknown {
+  switch (step.kind) {
+    case 'llm':
+    case 'agent':
+      return step.output_schema ? stubOf(step.output_schema) : '';
+    case 'human':
+      return step.form ? { values: stubOf(step.form) } : { decision: 'approve' };
+    case 'tool':
+      return step.tool === 'core.http_request' ? { status: 200, headers: {}, json: null } : null;
+    default:
+      return null;
+  }
+}
+
+const isSame = (row: JournalRow, before: JournalRow | undefined): boolean =>
+  before !== undefined && isDeepStrictEqual(plain(before.input), plain(row.input));
+const plain = (value: unknown): unknown => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown));
+
+function stateOf(end: RunOutcome | null): ProcessRunState {
+  return end?.status ?? 'running';
+}

@@ -1,0 +1,28 @@
+import type { PinnedTool } from '@aps/entities';
+import { statement } from '@aps/platform/database';
+
+/** What is told of processes whose deployed revision names something, unless there is a reason already. Values: organization, what is named, the reason. */
+export const MARK_NAMING = statement(`
+  UPDATE processes p SET stale_reason = $3, updated_at = now() FROM process_revisions r
+  WHERE r.status = 'deployed' AND r.refs @> ARRAY[$2] AND r.org_id = $1 AND p.id = r.process_id AND p.deleted_at IS NULL AND p.stale_reason IS NULL`);
+
+/** Of processes that nobody has looked at for a day the first ones, which this caller looks at. */
+export const DUE = statement<{ id: string; org_id: string; revision_id: string }>(`
+  UPDATE processes SET stale_checked_at = now() WHERE id = ANY (ARRAY(
+    SELECT id FROM processes WHERE deleted_at IS NULL AND current_revision_id IS NOT NULL AND stale_checked_at < now() - interval '1 day'
+    ORDER BY stale_checked_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED))
+  RETURNING id, org_id, current_revision_id AS revision_id`);
+
+/** Has those of an organization looked at next. */
+export const MAKE_DUE = statement(
+  `UPDATE processes SET stale_checked_at = to_timestamp(0) WHERE org_id = $1 AND deleted_at IS NULL AND current_revision_id IS NOT NULL`,
+);
+
+export const PINNED = statement<{ tool_snapshot: PinnedTool[] | null }>(
+  'SELECT tool_snapshot FROM process_revisions WHERE org_id = $1 AND id = $2',
+);
+
+/** Unless something else has been deployed meanwhile. */
+export const MARK = statement(
+  'UPDATE processes SET stale_reason = $3, updated_at = now() WHERE id = $1 AND current_revision_id = $2 AND stale_reason IS DISTINCT FROM $3',
+);

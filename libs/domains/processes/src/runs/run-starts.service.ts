@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DomainError, notFound, refuseField } from '@aps/contracts';
+import { Process, type ProcessRun } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { advisoryLock, Database, OrgTable, storable, type Tx } from '@aps/platform/database';
+import { canonicalize } from 'json-canonicalize';
+import { validate } from '../definition';
+import { ProcessRefs, type DeployedProcess } from '../revisions/process-refs';
+import { RunStarter } from '../engine/run-starter';
+import { RunStarts, type NewRun } from '../processes.ports';
+import { RunFiles } from '../engine/run-files';
+import { BEGUN_BY_KEY, RUN } from './runs.sql';
+
+/** Begins runs for those who call. */
+@Injectable()
+export class RunStartsService extends RunStarts {
+  private readonly processes = new OrgTable(Process, 'Process');
+
+  constructor(
+    private readonly db: Database,
+    private readonly refs: ProcessRefs,
+    private readonly starter: RunStarter,
+    private readonly files: RunFiles,
+  ) {
+    super();
+  }
+
+  /**
+   * @throws DomainError 404; 409 `not_deployed`, `concurrency_limit`; 422 `validation_error` for an input that does not fit, `unknown_reference`
+   *   for files, `idempotency_mismatch`
+   */
+  async start(scope: OrgScope, processId: string, asked: NewRun): Promise<{ run: ProcessRun; replayed: boolean }> {
+    await this.processes.get(this.db, scope, processId);
+    const { input, label, budget_credits, idempotency_key } = asked;
+    const ids = (asked.attachments ?? []).map(({ file_id }) => file_id);
+    const attachments = await this.files.references(scope, ids);
+    const sha256 = createHash('sha256')
+      .update(canonicalize({ input: storable(input), ids, label: label ?? null, budget_credits: budget_credits ?? null }), 'utf8')
+      .digest('hex');
+    return this.db.transaction(scope, async (tx) => {
+      if (idempotency_key) {
+        await advisoryLock(tx, `process_start:${processId}:${idempotency_key}`);
+        const [before] = await tx.query(BEGUN_BY_KEY, [processId, idempotency_key]);
+        if (before && before.request_sha256 !== sha256)
+          throw refuseField('idempotency_mismatch', ['idempotency_key'], 'The key came with another request before.');
+        if (before) return { run: await this.get(tx, scope, processId, before.id), replayed: true };
+      }
+      const target = await this.requireDeployed(tx, scope, processId);
+      refuseMisfit(target, input);
+      const { id } = await this.starter.insert(tx, target, {
+        org_id: scope.orgId,
+        source: { kind: 'api', ref_id: null, user_id: scope.actor.userId },
+        input,
+        attachments,
+        label,
+        budget_credits,
+        ...(idempotency_key && { idempotency: { key: idempotency_key, sha256 } }),
+        beside: (runId) => this.files.tie(tx, scope, runId, attachments),
+      });
+      return { run: await this.get(tx, scope, processId, id), replayed: false };
+    });
+  }
+
+  /** What is deployed of a process, held until the transaction ends. @throws DomainError 409 `not_deployed` */
+  async requireDeployed(tx: Tx, scope: OrgScope, processId: string): Promise<DeployedProcess> {
+    const target = await this.refs.deployed(tx, scope.orgId, processId);
+    if (!target) throw new DomainError('not_deployed', 'No revision of this process is deployed. Deploy one first.');
+    return target;
+  }
+
+  /** @throws DomainError 404 */
+  async get(tx: Tx, scope: OrgScope, processId: string, runId: string): Promise<ProcessRun> {
+    const [run] = await tx.query(RUN, [scope.orgId, processId, runId]);
+    if (!run) throw notFound('Run');
+    return run;
+  }
+}
+
+function refuseMisfit({ definition: { input_schema } }: DeployedProcess, input: Record<string, unknown>): void {
+  if (input_schema === null) return;
+  const problems = validate(input_schema, input).map(({ path, message }) => ({
+    loc: ['body', 'input', ...path.split('.').filter(Boolean)],
+    msg: message,
+    type: 'value_error',
+  }));
+  if (problems.length) throw new DomainError('validation_error', 'The input does not fit the process.', { problems });
+}

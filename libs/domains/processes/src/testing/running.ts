@@ -1,0 +1,107 @@
+import { ChatsService, type TestOrg } from '@aps/chats/testing';
+import { prefixedId } from '@aps/contracts';
+import { Process, ProcessRevision, type ProcessRun, type ProcessStepRow } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import { RunSweeper } from '@aps/platform/runs';
+import { sql } from '@aps/platform/testing';
+import type { BASE_MODULES, Settings } from '@aps/testing';
+import { uuidv7 } from 'uuidv7';
+import { ProcessRunKind, RunControl, RunStarts, type NewRun } from '..';
+import { ProcessesHttpModule } from '../http';
+import { ProcessesJobsModule } from '../jobs';
+
+/** A process with a revision that is deployed. */
+export interface DeployedProcess {
+  id: string;
+  revision_id: string;
+}
+
+/** A run with its journal, as specs look at it. */
+export interface RunNow extends ProcessRun {
+  steps: ProcessStepRow[];
+}
+
+const RUN = sql<ProcessRun>('SELECT * FROM process_runs WHERE id = $1');
+const STEPS = sql<ProcessStepRow>('SELECT * FROM process_steps WHERE run_id = $1 ORDER BY seq');
+const EVENTS = sql<{ seq: number; type: string; data: Record<string, unknown> }>(
+  `SELECT seq, type, data FROM events WHERE topic = 'run:' || $1 ORDER BY seq`,
+);
+
+/** Gateway, worker and engine in one process. */
+export class RunningService extends ChatsService {
+  constructor(settings?: Settings, beside: typeof BASE_MODULES = []) {
+    super(settings, [ProcessesHttpModule, ProcessesJobsModule, ...beside], ['process-runs']);
+  }
+
+  scope(org: TestOrg): OrgScope {
+    return OrgScope.system(org.id, 'spec');
+  }
+
+  /** Puts a definition into force, as a deploy would leave it. */
+  async deployed(org: TestOrg, steps: unknown[], over: Record<string, unknown> = {}): Promise<DeployedProcess> {
+    const [id, revision_id] = [prefixedId('prc'), uuidv7()];
+    const process = { id, org_id: org.id, slug: id.replace('_', '-'), name: 'Spec', title: 'A process', current_revision_id: revision_id };
+    await this.insert(Process, process);
+    const definition = { schema_version: 1, steps, ...over };
+    await this.insert(ProcessRevision, {
+      id: revision_id,
+      org_id: org.id,
+      process_id: id,
+      version: 1,
+      status: 'deployed',
+      hash: 'h',
+      definition,
+    });
+    return { id, revision_id };
+  }
+
+  async begin(org: TestOrg, { id }: DeployedProcess, input: Record<string, unknown> = {}, more: Partial<NewRun> = {}): Promise<string> {
+    return (await this.get(RunStarts).start(this.scope(org), id, { input, ...more })).run.id;
+  }
+
+  async run(id: string): Promise<RunNow> {
+    const [[run], steps] = await Promise.all([this.db.query(RUN, [id]), this.db.query(STEPS, [id])]);
+    return { ...run, steps };
+  }
+
+  /** Asks until something holds of a run. */
+  async untilRun(id: string, holds: (run: RunNow) => boolean): Promise<RunNow> {
+    for (let i = 0; i < 800; i++) {
+      const run = await this.run(id);
+      if (holds(run)) return run;
+      await new Promise((r) => setTimeout(r, 25));
+    }
+    throw new Error(`It never came to that: ${JSON.stringify(await this.run(id))}`);
+  }
+
+  ended(id: string): Promise<RunNow> {
+    return this.untilRun(id, (run) => run.finished_at !== null);
+  }
+
+  /** Waits until a step of a run waits. */
+  waiting(id: string, path: string): Promise<RunNow> {
+    return this.untilRun(
+      id,
+      (run) => run.status === 'waiting' && run.steps.some((step) => step.path === path && step.status !== 'completed'),
+    );
+  }
+
+  events(id: string) {
+    return this.db.query(EVENTS, [id]);
+  }
+
+  signal(org: TestOrg, { id }: DeployedProcess, runId: string, name: string, payload?: unknown) {
+    return this.get(RunControl).signal(this.scope(org), id, runId, { name, payload });
+  }
+
+  sweepRuns(): Promise<number> {
+    return this.get(RunSweeper).sweep(this.get(ProcessRunKind));
+  }
+}
+
+export function runningService(settings?: Settings, beside?: typeof BASE_MODULES): RunningService {
+  const service = new RunningService(settings, beside);
+  beforeAll(() => service.start());
+  afterAll(() => service.close());
+  return service;
+}
