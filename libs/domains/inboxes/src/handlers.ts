@@ -3,16 +3,21 @@ import { AgentsQueries } from '@aps/agents';
 import { isUuid, refuseField } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
+import { ProcessRefs } from '@aps/processes';
 import type { Target } from './inboxes.policy';
 
 /** Agents and processes that messages can be handed to. */
 @Injectable()
 export class Handlers {
-  constructor(private readonly agents: AgentsQueries) {}
+  constructor(
+    private readonly agents: AgentsQueries,
+    private readonly processes: ProcessRefs,
+  ) {}
 
-  /** Whether there is such a live one in the organization. Processes come with their own domain; until then no id can be one of theirs. */
+  /** Whether there is such a live one in the organization. Of a process nothing need be deployed yet. */
   async exists(tx: Tx, scope: OrgScope, { kind, id }: Target): Promise<boolean> {
-    return kind === 'agent' && isUuid(id) && (await this.agents.forNewChat(tx, scope, id)) !== null;
+    if (kind === 'process') return this.processes.exists(tx, scope.orgId, id);
+    return isUuid(id) && (await this.agents.forNewChat(tx, scope, id)) !== null;
   }
 
   /** @throws DomainError 422 `unknown_reference` */

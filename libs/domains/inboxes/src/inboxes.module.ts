@@ -10,6 +10,7 @@ import { InboxesQueries } from './inboxes.queries';
 import { InboxesService } from './inboxes.service';
 import { Simulations } from './messages/simulations';
 import { EvaluationsModule } from './pipeline/pipeline.module';
+import { DefinitionsModule } from '@aps/processes';
 import { RevisionsService } from './rules/revisions.service';
 import { RuleSetModels } from './rules/rule-set-models.queries';
 
@@ -30,7 +31,7 @@ export class InboxModelsModule implements OnModuleInit {
 
 /** Inboxes as their organization sees them. */
 @Module({
-  imports: [AgentsModule, EvaluationsModule, FilesModule, InboxModelsModule],
+  imports: [AgentsModule, DefinitionsModule, EvaluationsModule, FilesModule, InboxModelsModule],
   providers: [...exported, MessageFileReader],
   exports: exported,
 })

@@ -5,6 +5,7 @@ import { Inbox, InboxMessage, type Dispatched } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, OrgTable, type Tx } from '@aps/platform/database';
+import { RunBegins } from '@aps/processes';
 import { Handlers } from '../handlers';
 import { targetOf, type TargetInput } from '../inboxes.policy';
 import { Evaluations } from '../pipeline/evaluations';
@@ -39,6 +40,7 @@ export class MessageActions {
     private readonly evaluations: Evaluations,
     private readonly handlers: Handlers,
     private readonly chats: CloseService,
+    private readonly runs: RunBegins,
     private readonly replies: RepliesService,
     private readonly log: MessageLog,
     private readonly audit: Audit,
@@ -70,7 +72,7 @@ export class MessageActions {
   }
 
   /**
-   * Ends a message and all that it has begun: chats with what they have delegated to, and the mail that was to answer it. What it was found
+   * Ends a message and all that it has begun: chats with what they have delegated to, runs, and the mail that was to answer it. What it was found
    * to be stays written. Again it changes nothing.
    *
    * @throws DomainError `not_found`
@@ -79,6 +81,7 @@ export class MessageActions {
     return this.act(scope, inboxId, id, 'terminate', async (tx, message) => {
       await this.repository.terminate(tx, id);
       await this.chats.endTrees(tx, scope, chatsOf(message));
+      await this.runs.cancel(tx, scope.orgId, runsOf(message));
       // Behind the locks of the chats, where nobody writes another answer any more.
       await this.replies.standDown(tx, id);
       const detail = { user_id: scope.actor.userId };
@@ -108,5 +111,7 @@ export class MessageActions {
   }
 }
 
+const runsOf = ({ dispatched, previous_dispatches: earlier }: InboxMessage): string[] =>
+  [...earlier, dispatched].flatMap((one: Dispatched | null) => (one?.kind === 'process' ? [one.run_id] : []));
 const chatsOf = ({ dispatched, previous_dispatches: earlier }: InboxMessage): string[] =>
   [...earlier, dispatched].flatMap((one: Dispatched | null) => (one?.kind === 'agent' ? [one.chat_id] : []));

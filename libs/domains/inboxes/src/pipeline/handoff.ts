@@ -3,6 +3,7 @@ import { ChatStarts, SendService, type GivenMessage } from '@aps/chats';
 import type { Dispatched, HoldReason, TraceRow } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
+import { RunBegins } from '@aps/processes';
 import type { Target } from '../rules/rule-set.schema';
 import { EvaluationRepository } from './evaluation.repository';
 import type { LoadedMessage } from './evaluation.sql';
@@ -17,11 +18,12 @@ export class Handoff {
     private readonly repository: EvaluationRepository,
     private readonly chats: ChatStarts,
     private readonly sending: SendService,
+    private readonly runs: RunBegins,
   ) {}
 
   async toHandler(tx: Tx, m: LoadedMessage, target: Target | null): Promise<Handed> {
-    // Processes come with their own domain.
-    if (target?.kind !== 'agent') return { refused: 'handler_missing' };
+    if (!target) return { refused: 'handler_missing' };
+    if (target.kind === 'process') return this.toProcess(tx, m, target.id);
     const scope = OrgScope.system(m.org_id, 'inbox');
     const message = said(m);
     const thread = await this.threadFor(tx, m, target);
@@ -34,6 +36,21 @@ export class Handoff {
     const begun = await this.chats.start(tx, scope, { agent_id: target.id, title: m.subject, origin, message });
     if ('refused' in begun) return { refused: begun.refused === 'queue_full' ? 'queue_full' : 'handler_missing' };
     return handed(begun, m, false);
+  }
+
+  private async toProcess(tx: Tx, m: LoadedMessage, processId: string): Promise<Handed> {
+    const message = { from: m.sender_address, subject: m.subject, text: m.body_text };
+    const payload = typeof m.payload === 'object' && m.payload !== null && !Array.isArray(m.payload) ? m.payload : message;
+    const begun = await this.runs.begin(tx, m.org_id, processId, {
+      source: { kind: 'inbox', ref_id: m.id },
+      input: payload as Record<string, unknown>,
+      message,
+      attachments: m.attachments,
+      label: m.subject,
+    });
+    if ('refused' in begun) return { refused: begun.refused === 'full' ? 'queue_full' : 'handler_missing' };
+    const detail = { run_id: begun.run_id, ...(m.dispatched && { before: m.dispatched }) };
+    return { to: { kind: 'process', run_id: begun.run_id }, chat_message_id: null, detail };
   }
 
   /** The chat that a message goes on with: one of its target, in whose mails its sender took part. What is replayed begins a new one. */

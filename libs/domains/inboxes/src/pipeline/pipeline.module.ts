@@ -3,6 +3,7 @@ import { ChatsModule } from '@aps/chats';
 import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
 import { RunsModule } from '@aps/platform/runs';
+import { RunControlModule } from '@aps/processes';
 import { MessageLog } from '../messages/message-log';
 import { Retention } from '../messages/retention';
 import { RuleSets } from '../rules/rule-sets';
@@ -24,7 +25,7 @@ export class EvaluationsModule {}
 
 /** The evaluation of messages, for the app that runs it. */
 @Module({
-  imports: [ChatsModule, EvaluationsModule, FilesModule, InferenceModule, RunsModule],
+  imports: [ChatsModule, EvaluationsModule, FilesModule, InferenceModule, RunControlModule, RunsModule],
   providers: [Retention, Classifier, Evaluation, GateKeeper, Handoff, HeldSignals, MessageKind, Releases],
   exports: [MessageKind, Releases, Retention, RunsModule],
 })
