@@ -118,8 +118,8 @@ describe('Metrics in the cluster', () => {
     }
   });
 
-  it('are shown by dashboards of inboxes, money, queues and turns, each panel in its place', () => {
-    expect([...BOARDS.keys()].sort()).toEqual(['inboxes.json', 'money.json', 'queues.json', 'turns.json']);
+  it('are shown by dashboards of inboxes, money, processes, queues and turns, each panel in its place', () => {
+    expect([...BOARDS.keys()].sort()).toEqual(['inboxes.json', 'money.json', 'processes.json', 'queues.json', 'turns.json']);
     expect(new Set([...BOARDS.values()].map(({ uid }) => uid)).size).toBe(BOARDS.size);
     for (const { title, panels, templating } of BOARDS.values()) {
       const [source] = templating.list.filter(({ type }) => type === 'datasource');

@@ -11,9 +11,12 @@ import { built, freePort, NodeProcess, ROOT } from './process';
 import { OwnServer, type ServerKind } from './servers';
 import { until } from './until';
 
-export type AppName = 'api-gateway' | 'admin-api' | 'billing-webhooks' | 'inbox-intake' | 'chat-worker';
+export type AppName = 'api-gateway' | 'admin-api' | 'billing-webhooks' | 'inbox-intake' | 'chat-worker' | 'process-engine';
 /** An app, or one of several processes of it: `chat-worker:2`. */
 export type Instance = AppName | `${AppName}:${string}`;
+
+/** Those that listen for no requests. */
+const WORKERS: AppName[] = ['chat-worker', 'process-engine'];
 
 /** The plan of every organization: no test meets a limit that it does not look for, and its people sign in by password. */
 const PLAN = 'enterprise';
@@ -155,7 +158,7 @@ export class Platform extends ApiClient {
 
     const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 1]}`]));
     const httpPorts = new Map<Instance, number>();
-    for (const instance of instances) if (!instance.startsWith('chat-worker')) httpPorts.set(instance, await freePort());
+    for (const instance of instances) if (!WORKERS.includes(nameOf(instance))) httpPorts.set(instance, await freePort());
     /** Where the processes of an app are reached. */
     const wayIn = new Map<AppName, number>();
     for (const [instance, port] of httpPorts)

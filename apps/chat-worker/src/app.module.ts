@@ -13,6 +13,7 @@ import { MaintenanceModule, TallyFoldingModule } from '@aps/platform/maintenance
 import { PromptsMaintenanceModule } from '@aps/prompts';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
+import { RunControlModule } from '@aps/processes';
 
 /** Runs agent turns, names chats and sends mail. */
 @Module({
@@ -29,6 +30,7 @@ import { PlatformModule } from '@aps/platform/runtime';
     PromptsMaintenanceModule,
     ChatsJobsModule,
     AnsweringModule,
+    RunControlModule,
     MailJobsModule,
     WorkersModule.forQueues('turns', 'titles', 'maintenance'),
   ],

@@ -9,6 +9,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
+import { RunControlModule } from '@aps/processes';
 
 /** Takes mail and webhooks in, and evaluates them. Its HTTP is reached through the gateway only; mail comes to it directly. */
 @Module({
@@ -20,6 +21,7 @@ import { PlatformModule } from '@aps/platform/runtime';
     BillingModule,
     DoorsModule.over(IntakeModule),
     InboxesJobsModule,
+    RunControlModule,
     WorkersModule.forQueues('inbox-messages'),
   ],
 })
