@@ -3,9 +3,11 @@ import { CloseService, HitlService } from '@aps/chats';
 import { OrgScope } from '@aps/guards';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { Database, type Tx } from '@aps/platform/database';
+import type { StepError } from '@aps/entities';
 import { ChatListener } from './chat-listener';
+import type { RunEvent } from './journal';
 import { JournalRepository } from './journal.repository';
-import { CHATS_OF, TREE } from './process-run.sql';
+import { CHATS_OF, CHILDREN, TREE } from './process-run.sql';
 import { RunEnds } from './run-ends';
 import { Wakes } from './wakes';
 
@@ -35,27 +37,46 @@ export class Cancellation {
     for (;;) {
       const tree = (await tx.query(TREE, [runIds])).map(({ id }) => id);
       if (tree.length === 0) return cancelled;
-      const chats = (await tx.query(CHATS_OF, [tree])).flatMap(({ chat_id }) => (chat_id ? [chat_id] : []));
-      if (chats.length) await this.listener.deaf(tx, () => this.closing.endTrees(tx, OrgScope.system(orgId, 'process'), chats));
-      for (const id of tree) if (await this.cancel(tx, id, tellParents && runIds.includes(id))) cancelled.push(id);
+      await this.endChats(tx, orgId, tree);
+      for (const id of tree)
+        if (await this.end(tx, id, { status: 'cancelled' }, CANCELLED, tellParents && runIds.includes(id))) cancelled.push(id);
     }
   }
 
-  private async cancel(tx: Tx, id: string, tellParent: boolean): Promise<boolean> {
+  /** Ends a run for a fault, with all that it has begun. One that is over stays so. */
+  async fail(tx: Tx, orgId: string, runId: string, error: StepError): Promise<void> {
+    const children = (await tx.query(CHILDREN, [runId])).map(({ id }) => id);
+    if (children.length) await this.cancelTrees(tx, orgId, children, { tellParents: false });
+    await this.endChats(tx, orgId, [runId]);
+    const told: RunEvent = { type: 'run_finished', step_id: null, path: null, metadata: { status: 'failed' } };
+    await this.end(tx, runId, { status: 'failed', error }, told, true);
+  }
+
+  private async endChats(tx: Tx, orgId: string, runIds: string[]): Promise<void> {
+    const chats = (await tx.query(CHATS_OF, [runIds])).flatMap(({ chat_id }) => (chat_id ? [chat_id] : []));
+    if (chats.length) await this.listener.deaf(tx, () => this.closing.endTrees(tx, OrgScope.system(orgId, 'process'), chats));
+  }
+
+  /** @returns false where it was over */
+  private async end(
+    tx: Tx,
+    id: string,
+    outcome: { status: 'cancelled' } | { status: 'failed'; error: StepError },
+    told: RunEvent,
+    tellParent: boolean,
+  ): Promise<boolean> {
     const run = await this.wakes.lock(tx, id);
     if (!run || !['queued', 'running', 'waiting'].includes(run.status)) return false;
     const at = this.db.now();
     const steps = await this.journal.giveUpSteps(tx, id, at);
-    await this.questions.close(
-      tx,
-      steps.flatMap(({ hitl_request_id }) => (hitl_request_id ? [hitl_request_id] : [])),
-      'cancelled',
-      'run_cancelled',
-    );
-    await this.journal.end(tx, id, { status: 'cancelled' }, at);
-    await this.journal.tell(tx, id, [{ type: 'run_cancelled', step_id: null, path: null, metadata: { status: 'cancelled' } }]);
-    await this.ends.tell(tx, { ...run, parent_step_id: tellParent ? run.parent_step_id : null }, { status: 'cancelled' });
+    const asked = steps.flatMap(({ hitl_request_id }) => (hitl_request_id ? [hitl_request_id] : []));
+    await this.questions.close(tx, asked, 'cancelled', 'run_over');
+    await this.journal.end(tx, id, outcome, at);
+    await this.journal.tell(tx, id, [told]);
+    await this.ends.tell(tx, { ...run, parent_step_id: tellParent ? run.parent_step_id : null }, outcome);
     if (run.status === 'running') tx.afterCommit(() => void this.broadcaster.send('run.stop', { org_id: run.org_id, run_id: id }));
     return true;
   }
 }
+
+const CANCELLED: RunEvent = { type: 'run_cancelled', step_id: null, path: null, metadata: { status: 'cancelled' } };

@@ -37,16 +37,17 @@ export class Openings {
     private readonly listener: ChatListener,
   ) {}
 
-  /** @param events gets what is told of it @returns whether something could not be made, of which the rows tell */
-  async open(tx: Tx, run: LoadedRun, opened: Opening[], events: RunEvent[]): Promise<boolean> {
+  /** @returns what is told of it, and whether something could not be made, of which the rows tell */
+  async open(tx: Tx, run: LoadedRun, opened: Opening[]): Promise<{ told: RunEvent[]; refused: boolean }> {
+    const told: RunEvent[] = [];
     let refused = false;
     for (const { row, step } of opened) {
       switch (step.kind) {
         case 'human':
-          await this.ask(tx, run, row, step, events);
+          told.push(await this.ask(tx, run, row, step));
           break;
         case 'tool':
-          await this.askWhatBecame(tx, run, row, step.tool, events);
+          told.push(await this.askWhatBecame(tx, run, row, step.tool));
           break;
         case 'agent':
           refused = !(await this.beginChat(tx, run, row, step)) || refused;
@@ -55,7 +56,7 @@ export class Openings {
           refused = !(await this.beginRun(tx, run, row, step)) || refused;
       }
     }
-    return refused;
+    return { told, refused };
   }
 
   /** Chats and runs of steps that are given up, before the run itself is locked; see {@link closeQuestions}. */
@@ -81,7 +82,7 @@ export class Openings {
     return taken;
   }
 
-  private async ask(tx: Tx, run: LoadedRun, row: JournalRow, step: HumanStep, events: RunEvent[]): Promise<void> {
+  private async ask(tx: Tx, run: LoadedRun, row: JournalRow, step: HumanStep): Promise<RunEvent> {
     const { id, event } = await this.questions.requestForRun(tx, {
       orgId: run.org_id,
       runId: run.id,
@@ -93,10 +94,10 @@ export class Openings {
       expiresAt: row.waiting_until,
     });
     row.hitl_request_id = id;
-    events.push({ type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } });
+    return { type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } };
   }
 
-  private async askWhatBecame(tx: Tx, run: LoadedRun, row: JournalRow, tool: string, events: RunEvent[]): Promise<void> {
+  private async askWhatBecame(tx: Tx, run: LoadedRun, row: JournalRow, tool: string): Promise<RunEvent> {
     const { id, event } = await this.questions.requestForRun(tx, {
       orgId: run.org_id,
       runId: run.id,
@@ -107,7 +108,7 @@ export class Openings {
       schema: { type: 'object', properties: { output: {} } },
     });
     row.hitl_request_id = id;
-    events.push({ type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } });
+    return { type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } };
   }
 
   private async beginChat(tx: Tx, run: LoadedRun, row: JournalRow, step: AgentStep): Promise<boolean> {

@@ -4,11 +4,10 @@ import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Tx } from '@aps
 import { Maintenance } from '@aps/platform/maintenance';
 import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Admissions } from './admissions';
+import { Cancellation } from './cancellation';
 import { stepError } from './journal';
 import { JournalRepository, type ClaimedProcessRun } from './journal.repository';
 import { RunDriver } from './run-driver';
-import { RunEnds } from './run-ends';
-import { Wakes } from './wakes';
 
 /** Of an organization, so that a flood of one leaves room for the others. One that waits is not at work. */
 const CAP = 32;
@@ -25,8 +24,7 @@ export class ProcessRunKind extends RunKind<'process.run', ClaimedProcessRun> {
     private readonly db: Database,
     private readonly journal: JournalRepository,
     private readonly driver: RunDriver,
-    private readonly wakes: Wakes,
-    private readonly ends: RunEnds,
+    private readonly cancellation: Cancellation,
     sweeper: RunSweeper,
     maintenance: Maintenance,
     admissions: Admissions,
@@ -48,8 +46,10 @@ export class ProcessRunKind extends RunKind<'process.run', ClaimedProcessRun> {
   /** Jobs are handed out when their runs are committed. */
   awaitWriter = (): Promise<void> => Promise.resolve();
   park = (tx: Tx, { id }: Answer): Promise<void> => this.rows.park(tx, id);
-  refuse = (run: Answer): Promise<void> =>
-    this.end(run, 'worker_lost', 'Its workers were lost three times in a row without a finished step.');
+  refuse = ({ id, org_id }: Answer): Promise<void> => {
+    const error = stepError('worker_lost', 'Its workers were lost three times in a row without a finished step.');
+    return this.db.transaction(NO_CALLER, (tx) => this.cancellation.fail(tx, org_id, id, error));
+  };
   /** Whoever claims it finds the organization suspended, and leaves it for later. */
   suspend = (run: OwnedRun<ClaimedProcessRun>): Promise<void> => this.rows.handBack(this.db, run);
   attributesOf = ({ id, process_id }: ClaimedProcessRun): Record<string, string> => ({ 'aps.run.id': id, 'aps.process.id': process_id });
@@ -62,17 +62,5 @@ export class ProcessRunKind extends RunKind<'process.run', ClaimedProcessRun> {
   fail(run: OwnedRun<ClaimedProcessRun>, error: unknown): Promise<null> {
     this.logger.warn({ msg: 'A run could not go on', run_id: run.id, error: (error as Error)?.message });
     return Promise.resolve(null);
-  }
-
-  private async end({ id }: Answer, code: string, message: string): Promise<void> {
-    await this.db.transaction(NO_CALLER, async (tx) => {
-      const run = await this.wakes.lock(tx, id);
-      if (!run || !['queued', 'running', 'waiting'].includes(run.status)) return;
-      const end = { status: 'failed' as const, error: stepError(code, message) };
-      await this.journal.giveUpSteps(tx, id, this.db.now());
-      await this.journal.end(tx, id, end, this.db.now());
-      await this.journal.tell(tx, id, [{ type: 'run_finished', step_id: null, path: null, metadata: { status: 'failed' } }]);
-      await this.ends.tell(tx, run, end);
-    });
   }
 }

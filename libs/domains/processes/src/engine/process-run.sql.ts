@@ -127,6 +127,7 @@ export const TELL = statement<{ before: number }>(`
 export const END = statement(`
   UPDATE ${TABLE} SET ${runOver('$2', '$3')}, output = $4, flag_reason = $5, error = $6, asks_human = false, updated_at = $3 WHERE id = $1`);
 
+export const SPENT = statement<{ cost_credits: string }>(`SELECT cost_credits FROM ${TABLE} WHERE id = $1`);
 /** Adds to what a run has cost. */
 export const CHARGE = statement(
   `UPDATE ${TABLE} SET cost_credits = cost_credits + $2, cost_usd = CASE WHEN $3::numeric IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + $3 END WHERE id = $1`,
@@ -179,6 +180,7 @@ export const TREE = statement<{ id: string; depth: number }>(`
     SELECT id, depth FROM ${TABLE} WHERE id = ANY ($1)
     UNION SELECT c.id, c.depth FROM t JOIN ${TABLE} c ON c.parent_run_id = t.id
   ) SELECT t.id, t.depth FROM t JOIN ${TABLE} r ON r.id = t.id WHERE r.finished_at IS NULL ORDER BY t.depth DESC, t.id`);
+export const CHILDREN = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE parent_run_id = $1 AND finished_at IS NULL`);
 /** Chats that steps of these runs wait for. */
 export const CHATS_OF = statement<{ chat_id: string | null }>(
   `SELECT chat_id FROM process_steps WHERE run_id = ANY ($1) AND status = 'waiting' AND chat_id IS NOT NULL`,

@@ -101,20 +101,20 @@ export class RunDriver {
     const { written: rows, opened, closed, end } = progress;
     const charges = [...results.values()].flatMap(({ charge }) => (charge ? [charge] : []));
     const at = this.db.now();
-    const commit = (asksHuman: boolean) => ({
+    const commit = (asksHuman: boolean, told: RunEvent[]) => ({
       rows,
-      events: [...work.startEvents(), ...progress.events, ...endEvents(end)],
+      events: [...work.startEvents(), ...progress.events, ...told, ...endEvents(end)],
       asksHuman,
       at,
     });
     if (!opened.length && !closed.length && !charges.length && !end && !rests) {
-      if (rows.length) (await this.journal.commit(this.db, claimed, run.wakes, commit(run.asks_human)))();
+      if (rows.length) (await this.journal.commit(this.db, claimed, run.wakes, commit(run.asks_human, [])))();
       return false;
     }
     return this.db.transaction(NO_CALLER, async (tx) => {
       await this.openings.close(tx, run, closed);
-      const refused = await this.openings.open(tx, run, opened, progress.events);
-      tx.afterCommit(await this.journal.commit(tx, claimed, run.wakes, commit(end === null && interpreter.asksHuman)));
+      const { refused, told } = await this.openings.open(tx, run, opened);
+      tx.afterCommit(await this.journal.commit(tx, claimed, run.wakes, commit(end === null && interpreter.asksHuman, told)));
       await this.openings.closeQuestions(tx, closed);
       const came = await this.openings.takeSignals(tx, run.id, rows);
       if (end) await this.finish(tx, work, end, at);

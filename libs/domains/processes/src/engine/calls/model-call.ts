@@ -14,7 +14,7 @@ import {
   type ResolvedModel,
   type Usage,
 } from '@aps/inference';
-import type { Tx } from '@aps/platform/database';
+import { Database, type Tx } from '@aps/platform/database';
 import type { Schema } from '../../definition';
 import { JournalRepository } from '../journal.repository';
 import { stepError } from '../journal';
@@ -62,6 +62,7 @@ export interface ModelAnswer {
 @Injectable()
 export class ModelQuestions {
   constructor(
+    private readonly db: Database,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
@@ -82,7 +83,7 @@ export class ModelQuestions {
       let value: unknown = null;
       let error: StepError | null = null;
       try {
-        if (run.budget_credits !== null && Number(run.cost_credits) >= Number(run.budget_credits))
+        if (run.budget_credits !== null && Number(await this.journal.spent(this.db, run.id)) >= Number(run.budget_credits))
           throw new InferenceError('budget_exceeded', 'The budget of this run is used up.');
         resolved = await this.resolver.resolve({
           orgId: run.org_id,
