@@ -45,7 +45,9 @@ async function grown(servers, name, rows) {
   const template = await make('/prompt-templates', { name: 'Bench', text: 'Hello.' });
   const inbox = await make('/inboxes', { name: 'Bench', slug: 'bench' });
   const process = await make('/processes', { name: 'Bench', title: 'Does it' });
-  const revision = await make(`/processes/${process.id}/revisions`, { definition: { steps: [{ id: 'say', kind: 'transform', set: {} }] } });
+  const revision = await make(`/processes/${process.id}/revisions`, {
+    definition: { steps: [{ id: 'say', kind: 'transform', set: { text: 'hello' } }] },
+  });
   await query(url, aRun({ org, process: process.id, processRevision: revision.id }));
   const chat = await product.newChat(`${api}/agents/${varied.id}/chats`);
   const person = await aPerson(servers, url, product);

@@ -144,7 +144,7 @@ export const LISTS = {
     ['admin, organizations, on a rare plan', { as: of.tokens.operator, plan_code: 'trial' }, SHARED],
   ],
   'GET /api/admin/orgs/{org_id}/audit': (of) => [['admin, audit of one', { as: of.tokens.operator }, of.rows + SHARED]],
-  'GET /api/admin/orgs/{org_id}/credits/receipts': (of) => [['admin, receipts of one', { as: of.tokens.operator }, of.rows]],
+  'GET /api/admin/orgs/{org_id}/credits/receipts': (of) => [['admin, receipts of one', { as: of.tokens.operator }, 2 * of.rows]],
   'GET /api/admin/orgs/{org_id}/credits/ledger': (of) => [['admin, ledger of one', { as: of.tokens.operator }, of.rows]],
   'GET /api/admin/audit': (of) => [
     ['admin, audit', { as: of.tokens.operator }, of.rows],
