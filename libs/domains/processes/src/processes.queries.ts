@@ -12,6 +12,7 @@ export interface ProcessView extends Process {
   last_run_at: Date | null;
 }
 
+// In the order of their index: by ids alone PostgreSQL may look through the runs of all processes for the newest of one that has none.
 const VIEWS = new OrgListing<ProcessView, { project_id?: string; no_project?: boolean }>({
   key: 'p.id',
   prefixed: true,
@@ -19,7 +20,7 @@ const VIEWS = new OrgListing<ProcessView, { project_id?: string; no_project?: bo
   select: `p.*, r.version AS current_version, r.deployed_at AS current_deployed_at, l.id AS last_run_id, l.state AS last_run_state, l.created_at AS last_run_at`,
   from: `processes p
     LEFT JOIN process_revisions r ON r.id = p.current_revision_id
-    LEFT JOIN LATERAL (SELECT x.id, x.state, x.created_at FROM process_runs x WHERE x.process_id = p.id ORDER BY x.id DESC LIMIT 1) l ON true`,
+    LEFT JOIN LATERAL (SELECT x.id, x.state, x.created_at FROM process_runs x WHERE x.process_id = p.id ORDER BY x.created_at DESC, x.id DESC LIMIT 1) l ON true`,
   found: 'processes p',
   always: 'p.deleted_at IS NULL',
   where: { project_id: 'p.project_id = $', no_project: 'p.project_id IS NULL' },

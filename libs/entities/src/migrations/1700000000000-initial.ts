@@ -205,8 +205,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"process_runs_idempotent\" ON \"process_runs\"  (\"process_id\", \"idempotency_key\", \"created_at\") WHERE idempotency_key IS NOT NULL");
     await runner.query("CREATE INDEX \"process_runs_key\" ON \"process_runs\"  (\"process_id\", \"concurrency_key\", \"id\") WHERE concurrency_key IS NOT NULL AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"process_runs_parent\" ON \"process_runs\"  (\"parent_run_id\") WHERE parent_run_id IS NOT NULL");
-    await runner.query("CREATE INDEX \"process_runs_by_state\" ON \"process_runs\"  (\"process_id\", \"state\", \"id\") ");
-    await runner.query("CREATE INDEX \"process_runs_process\" ON \"process_runs\"  (\"process_id\", \"id\") ");
+    await runner.query("CREATE INDEX \"process_runs_by_state\" ON \"process_runs\"  (\"process_id\", \"state\", \"created_at\", \"id\") ");
+    await runner.query("CREATE INDEX \"process_runs_process\" ON \"process_runs\"  (\"process_id\", \"created_at\", \"id\") ");
     await runner.query("CREATE INDEX \"process_runs_parked\" ON \"process_runs\"  (\"org_id\", \"dispatched_at\") WHERE parked");
     await runner.query("CREATE INDEX \"process_runs_waiting\" ON \"process_runs\"  (\"org_id\") WHERE status = 'waiting' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"process_runs_owned\" ON \"process_runs\"  (\"org_id\") WHERE lease_owner IS NOT NULL");

@@ -35,7 +35,7 @@ export class RunsQueries {
     slice: Slice,
   ): Promise<Listed<ProcessRun>> {
     await this.processes.get(this.db, scope, processId);
-    return this.runs.page(this.db, scope, { process_id: processId, ...(state && { state }) }, { id: 'DESC' }, slice);
+    return this.runs.page(this.db, scope, { process_id: processId, ...(state && { state }) }, { created_at: 'DESC', id: 'DESC' }, slice);
   }
 
   /** With its steps in the order in which they were begun. @throws DomainError `not_found` */
