@@ -24,6 +24,11 @@ export const databaseConfig = configSection('database', {
     integer(16, 1, 500),
     'Connections that one process keeps at most, beside one for each kind of statement that goes in batches (a gateway 1, a chat-worker 3, inbox-intake 5)',
   ),
+  connectTimeoutMs: setting(
+    'DATABASE_CONNECT_TIMEOUT_MS',
+    integer(5_000, 100),
+    'A connection that is not there by then is given up, as is waiting for a free one of the pool',
+  ),
   statementTimeoutMs: setting(
     'DATABASE_STATEMENT_TIMEOUT_MS',
     integer(10_000, 100),

@@ -35,7 +35,7 @@ export function createDataSource(
     poolErrorHandler: (error: Error) => new Logger('Database').warn(`An idle connection failed: ${error.message}`),
     extra: {
       max: overrides.poolSize ?? config.poolSize,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: config.connectTimeoutMs,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       sessions,
