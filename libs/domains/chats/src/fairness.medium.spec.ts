@@ -22,6 +22,9 @@ describe('one organization beside the flood of another', () => {
     for (const chat of chats) expect((await app.send(flooding, chat, 'me first')).status).toBe(202);
     const single = await app.chat(other);
     expect((await app.send(other, single, 'and me?')).status).toBe(202);
+    // A message is answered once it is stored; its job follows.
+    while ((await turns.getJobCountByTypes('paused', 'wait', 'prioritized')) <= FLOOD)
+      await new Promise((resolve) => setTimeout(resolve, 10));
     await turns.resume();
 
     const begun = () =>

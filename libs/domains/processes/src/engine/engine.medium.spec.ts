@@ -63,7 +63,8 @@ describe('a run', () => {
     );
     const id = await t.begin(org, process);
     await t.waiting(id, 'one');
-    await Promise.all([t.signal(org, process, id, 'paid', 1), t.signal(org, process, id, 'paid', 2), t.signal(org, process, id, 'other')]);
+    await t.signal(org, process, id, 'other');
+    await Promise.all([t.signal(org, process, id, 'paid', 1), t.signal(org, process, id, 'paid', 2)]);
     const { output } = await t.ended(id);
     expect((output as number[]).sort()).toEqual([1, 2]);
     await expect(t.signal(org, process, id, 'paid')).rejects.toMatchObject({ code: 'run_terminal' });
