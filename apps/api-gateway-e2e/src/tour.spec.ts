@@ -38,7 +38,7 @@ describe('the tours of the documents', () => {
   beforeAll(async () => {
     dir = mkdtempSync(path.join(tmpdir(), 'aps-tour-'));
     platform = await startPlatform({
-      apps: ['api-gateway', 'admin-api', 'billing-webhooks', 'inbox-intake', 'chat-worker'],
+      apps: ['api-gateway', 'admin-api', 'billing-webhooks', 'inbox-intake', 'chat-worker', 'process-engine'],
       provider: true,
       env: {
         REGISTRATION_MODE: 'closed',
