@@ -5,8 +5,8 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { changesOf, Database, Deletions, OrgTable, takingSlug } from '@aps/platform/database';
 import { In } from 'typeorm';
-import { RunControl } from './processes.ports';
 import { ProcessesQueries, type ProcessView } from './processes.queries';
+import { RunControl } from './runs/run-control.service';
 
 const auditTarget = (id: string) => ({ kind: 'process', id });
 

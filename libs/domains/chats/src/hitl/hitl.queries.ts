@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { HitlRequest, HitlStatus } from '@aps/entities';
 import { readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import { Database, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { mayAnswer } from './hitl.policy';
 
 /** Which requests are listed; what is not given does not matter. */
 export interface HitlFilter {
@@ -42,6 +43,9 @@ const SEEN = new OrgListing<SeenRequest, HitlFilter & { seen_by?: string; seen?:
   what: 'Request',
 });
 
+/** Of what one run asks at a time. */
+const MAX_LOOKED_AT = 100;
+
 /** Reads questions to humans. */
 @Injectable()
 export class HitlQueries {
@@ -50,6 +54,12 @@ export class HitlQueries {
   /** Newest first. */
   list(scope: OrgScope, { status, chat_id, run_id, agent_id }: HitlFilter, slice: Slice): Promise<Listed<HitlRequest>> {
     return SEEN.page(this.db, scope, { status, chat_id, run_id, agent_id, ...readerOf(scope) }, slice);
+  }
+
+  /** Whether a run asks something that the caller may answer. */
+  async mayAnswerOne(scope: OrgScope, runId: string): Promise<boolean> {
+    const { items } = await SEEN.page(this.db, scope, { status: 'pending', run_id: runId, ...readerOf(scope) }, { limit: MAX_LOOKED_AT });
+    return items.some((request) => mayAnswer(request, scope));
   }
 
   /** @throws DomainError 404 */

@@ -1,12 +1,11 @@
 import { BillingModule } from '@aps/billing';
 import { entitle, entitleAsBefore } from '@aps/billing/testing';
-import { LIST_TALLY, ProcessAgentCall, ProcessLlmCall, ProcessRepair, ProcessRun, ProcessSignal, ProcessStepRow } from '@aps/entities';
+import { LIST_TALLY, ProcessAgentCall, ProcessLlmCall, ProcessRepair, ProcessRun, ProcessStepRow } from '@aps/entities';
 import { InferenceModule } from '@aps/inference';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, foldTally, recountTally, sumsOf, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { RunControl, RunReviews, RunStarts } from '..';
 import { aProcess, aRevision, aRun, tell } from '../testing';
 import { ProcessesHttpModule } from '.';
 
@@ -22,11 +21,9 @@ beforeEach(async () => {
   revision = await aRevision(t, org, process);
   path = `${org.path}/processes/${process}/runs`;
 });
-afterEach(() => jest.restoreAllMocks());
 
 const run = (over: Partial<ProcessRun> = {}) => aRun(t, org, revision, over);
 const get = (below = '') => t.make('GET', path + below, { as: org.member });
-const post = (below: string, body?: object) => t.call('POST', path + below, { as: org.member, body });
 const ids = (page: Answer['body']) => (page.items as { id: string }[]).map(({ id }) => id);
 const DONE = { status: 'completed' as const, started_at: new Date('2026-11-20T09:30:00Z'), finished_at: new Date('2026-11-20T09:31:00Z') };
 const COSTS = { cost_usd: '0.001200', cost_credits: '0.5000' };
@@ -217,75 +214,5 @@ describe('the events of a run', () => {
     await tell(t, org, id, ...Array.from({ length: 130 }, (_, n) => ({ type: 'step_updated', data: { event: 'step_started', step_id: 's', path: `${n}` } }))); // prettier-ignore
     const { items, total } = await get(`/${id}/events?offset=5`);
     expect([total, (items as { seq: number }[]).map(({ seq }) => seq)]).toEqual([130, Array.from({ length: 125 }, (_, n) => n + 6)]);
-  });
-});
-
-describe('what acts on runs', () => {
-  const made = async () => (await t.db.manager.findOneBy(ProcessRun, { id: await run() }))!;
-
-  it('is asked to begin one, by any member, with what was sent', async () => {
-    const row = await made();
-    const start = jest.spyOn(t.get(RunStarts), 'start').mockResolvedValue({ run: row, replayed: false });
-    const body = { input: { a: [1] }, attachments: [{ file_id: uuidv7() }], label: 'L', idempotency_key: 'k', budget_credits: 2.5 };
-    const answer = await post('', body);
-    expect([answer.status, answer.body.id, answer.headers.get('idempotency-replayed')]).toEqual([201, row.id, null]);
-    expect(start.mock.lastCall).toMatchObject([{ orgId: org.id }, process, { ...body, budget_credits: '2.5' }]);
-    start.mockResolvedValue({ run: row, replayed: true });
-    const again = await post('', { input: {} });
-    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
-    for (const wrong of [{}, { input: [] }, { input: {}, label: '' }, { input: {}, budget_credits: 0 }, { input: {}, attachments: [{}] }])
-      expect([wrong, (await post('', wrong)).status]).toEqual([wrong, 422]);
-  });
-
-  it('is asked to cancel, restart and signal', async () => {
-    const row = await made();
-    const control = t.get(RunControl);
-    const cancel = jest.spyOn(control, 'cancel').mockResolvedValue({ run_id: row.id, cancelled: true, status: 'cancelled' });
-    const restart = jest.spyOn(control, 'restart').mockResolvedValue(row);
-    const of = { id: uuidv7(), run_id: row.id, name: 'paid', created_at: new Date() } as ProcessSignal;
-    const signal = jest.spyOn(control, 'signal').mockResolvedValue(of);
-    const asked = [
-      await post(`/${row.id}/cancel`),
-      await post(`/${row.id}/restart`),
-      await post(`/${row.id}/restart`, { from_step: 'two' }),
-    ];
-    expect(asked.map(({ status }) => status)).toEqual([200, 201, 201]);
-    expect(asked[0].body).toEqual({ run_id: row.id, cancelled: true, status: 'cancelled' });
-    expect(cancel.mock.lastCall!.slice(1)).toEqual([process, row.id]);
-    expect(restart.mock.calls.map(([, , , from]) => from.from_step)).toEqual([undefined, 'two']);
-    const told = await post(`/${row.id}/signal`, { name: 'paid', payload: [0] });
-    expect([told.status, told.body]).toEqual([202, { id: of.id, run_id: row.id, name: 'paid', created_at: of.created_at.toISOString() }]);
-    expect(signal.mock.lastCall!.slice(1)).toMatchObject([process, row.id, { name: 'paid', payload: [0] }]);
-    expect((await post(`/${row.id}/signal`, {})).status).toBe(422);
-  });
-
-  it('is asked what would be', async () => {
-    const id = await run();
-    const reviews = t.get(RunReviews);
-    const steps = [{ path: 'a', kind: 'llm', status: 'completed' as const, source: 'stubbed' as const, input: {}, output: '' }];
-    const simulation = { status: 'completed' as const, output: 1, error: null, steps, diverged_at: null };
-    const simulate = jest.spyOn(reviews, 'simulate').mockResolvedValue(simulation);
-    const tried = await t.call('POST', `${org.path}/processes/${process}/revisions/${revision.id as string}/simulate`, { as: org.member, body: { input: { a: 1 } } }); // prettier-ignore
-    expect([tried.status, tried.body]).toEqual([200, simulation]);
-    expect(simulate.mock.lastCall).toMatchObject([{ orgId: org.id }, process, revision.id, { input: { a: 1 } }]);
-    const check = {
-      deterministic: false,
-      engine_version: '1',
-      compared: 2,
-      first_divergence: { path: 'a', field: 'input', recorded: 1, computed: null },
-    };
-    jest.spyOn(reviews, 'replayCheck').mockResolvedValue(check);
-    expect(await get(`/${id}/replay-check`)).toEqual(check);
-    const since = new Date();
-    jest.spyOn(reviews, 'diagnose').mockResolvedValue({
-      ...{ state: 'running', blocked_by: { kind: 'event', since, ref: 'paid' }, lease: { worker: 'w', expires_at: since, fence: '1' } },
-      ...{ queue: null, last_step: null, next_action: 'signal', allowed_actions: ['cancel'] },
-    });
-    expect(await get(`/${id}/diagnosis`)).toMatchObject({
-      ...{
-        blocked_by: { kind: 'event', since: since.toISOString(), ref: 'paid' },
-        lease: { worker: 'w', expires_at: since.toISOString() },
-      },
-    });
   });
 });

@@ -1,6 +1,16 @@
-import type { ProcessRun, ProcessRunState } from '@aps/entities';
+import type { ProcessRun, ProcessRunState, StepError, StepStatus } from '@aps/entities';
 import type { JournalRow } from '../engine/journal';
-import type { RunDiagnosis } from '../processes.ports';
+
+/** Why a run does what it does. */
+export interface RunDiagnosis {
+  state: ProcessRunState;
+  blocked_by: { kind: string; since: Date | null; ref: string | null } | null;
+  lease: { worker: string | null; expires_at: Date; fence: string } | null;
+  queue: { position: number; oldest_ahead_s: number } | null;
+  last_step: { path: string; status: StepStatus; error: StepError | null } | null;
+  next_action: string | null;
+  allowed_actions: string[];
+}
 
 export const RUN_BLOCKED_BY = [
   'human',
@@ -104,5 +114,6 @@ export function runNextAction(run: RunFactsNow, by: BlockedBy | null): string | 
   return run.state === 'completed' ? null : 'restart';
 }
 
-export const runAllowedActions = (state: ProcessRunState): string[] =>
-  ['queued', 'running', 'waiting_human'].includes(state) ? ['cancel', 'signal'] : ['restart'];
+/** @param mayAnswer what it asks */
+export const runAllowedActions = ({ finished_at }: RunFactsNow, mayAnswer: boolean): string[] =>
+  finished_at ? ['restart'] : ['cancel', 'signal', ...(mayAnswer ? ['answer'] : [])];

@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Definition } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
 import { ENGINE_VERSION, isOver, type CallOutcome, type JournalRow } from '../engine/journal';
-import type { ReplayCheck } from '../processes.ports';
+
+/** Whether today's code does what a journal has. */
+export interface ReplayCheck {
+  deterministic: boolean;
+  engine_version: string;
+  compared: number;
+  first_divergence: { path: string; field: string; recorded: unknown; computed: unknown } | null;
+}
 
 const keyOf = ({ path, attempt }: Pick<JournalRow, 'path' | 'attempt'>): string => `${path}#${attempt}`;
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { HitlQueries } from '@aps/chats';
 import { DomainError, notFound } from '@aps/contracts';
 import { Process, ProcessRevision, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -8,17 +9,16 @@ import { validate } from '../definition';
 import { envelopeOf } from '../engine/envelope';
 import { JournalRepository } from '../engine/journal.repository';
 import { runFactsOf } from '../engine/run-facts';
-import { RunReviews, type ProcessSimulation, type ReplayCheck, type RunDiagnosis } from '../processes.ports';
 import { Definitions } from '../revisions/definitions';
 import { RUN } from '../runs/runs.sql';
-import { runAllowedActions, runBlockedBy, runNextAction } from './diagnosis.policy';
+import { runAllowedActions, runBlockedBy, runNextAction, type RunDiagnosis } from './diagnosis.policy';
 import { AROUND } from './run-reviews.sql';
-import { replayed } from './replay.policy';
-import { simulated } from './simulation.policy';
+import { replayed, type ReplayCheck } from './replay.policy';
+import { simulated, type ProcessSimulation } from './simulation.policy';
 
 /** Looks at runs, and at what would be runs, without any effect. */
 @Injectable()
-export class RunReviewsService extends RunReviews {
+export class RunReviews {
   private readonly processes = new OrgTable(Process, 'Process');
   private readonly revisions = new OrgTable(ProcessRevision, 'Revision');
 
@@ -26,9 +26,8 @@ export class RunReviewsService extends RunReviews {
     private readonly db: Database,
     private readonly definitions: Definitions,
     private readonly journal: JournalRepository,
-  ) {
-    super();
-  }
+    private readonly questions: HitlQueries,
+  ) {}
 
   /** @throws DomainError 404; 422 `validation_error` for neither or both of input and run, and an input that does not fit */
   async simulate(
@@ -83,7 +82,7 @@ export class RunReviewsService extends RunReviews {
         run.status === 'queued' ? { position: around.ahead, oldest_ahead_s: Math.max(0, Math.round(around.oldest_ahead_s ?? 0)) } : null,
       last_step: last ? { path: last.path, status: last.status, error: last.error } : null,
       next_action: runNextAction(facts, by),
-      allowed_actions: runAllowedActions(run.state),
+      allowed_actions: runAllowedActions(facts, run.asks_human && (await this.questions.mayAnswerOne(scope, runId))),
     };
   }
 

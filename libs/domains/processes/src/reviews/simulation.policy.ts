@@ -1,9 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ProcessRunState, Resolution } from '@aps/entities';
+import type { ProcessRunState, Resolution, StepError, StepStatus } from '@aps/entities';
 import { stepsOf, stubOf, type Definition, type Step } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
 import type { CallOutcome, JournalRow, RunOutcome } from '../engine/journal';
-import type { ProcessSimulation, SimulatedStep } from '../processes.ports';
+
+export interface SimulatedStep {
+  path: string;
+  kind: string;
+  status: StepStatus;
+  source: 'computed' | 'recorded' | 'stubbed';
+  input: unknown;
+  output: unknown;
+}
+
+/** What a run of a revision would be. */
+export interface ProcessSimulation {
+  status: ProcessRunState;
+  output: unknown;
+  error: StepError | null;
+  steps: SimulatedStep[];
+  diverged_at: string | null;
+}
 
 /** Looks at the journal, before one that goes on for ever is given up. */
 const MAX_LOOKS = 20_000;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
-import { Process, type ProcessRun, type ProcessSignal } from '@aps/entities';
+import { Process, type ProcessRun, type ProcessRunState, type ProcessSignal } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
@@ -11,27 +11,31 @@ import { ADD_SIGNAL, TAKE_SIGNAL, WAITING_FOR } from '../engine/process-run.sql'
 import type { DeployedProcess } from '../revisions/process-refs';
 import { RunStarter } from '../engine/run-starter';
 import { Wakes } from '../engine/wakes';
-import { RunControl, type Cancelled } from '../processes.ports';
 import { RunFiles } from '../engine/run-files';
-import { RunStartsService } from './run-starts.service';
+import { RunStarts } from './run-starts.service';
 import { COPY_STEPS, LIVE_OF, REACHED } from './runs.sql';
+
+export interface Cancelled {
+  run_id: string;
+  /** False where it was over already. */
+  cancelled: boolean;
+  status: ProcessRunState;
+}
 
 /** What people do to runs. */
 @Injectable()
-export class RunControlService extends RunControl {
+export class RunControl {
   private readonly processes = new OrgTable(Process, 'Process');
 
   constructor(
     private readonly db: Database,
     private readonly cancellation: Cancellation,
-    private readonly starts: RunStartsService,
+    private readonly starts: RunStarts,
     private readonly starter: RunStarter,
     private readonly journal: JournalRepository,
     private readonly wakes: Wakes,
     private readonly files: RunFiles,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Of one that is over nothing changes. @throws DomainError 404 */
   async cancel(scope: OrgScope, processId: string, runId: string): Promise<Cancelled> {
@@ -43,6 +47,7 @@ export class RunControlService extends RunControl {
     });
   }
 
+  /** Cancels all live runs of a process whose row is locked, in the transaction that deletes it. */
   async cancelOf(tx: Tx, orgId: string, processId: string): Promise<void> {
     const live = (await tx.query(LIVE_OF, [processId])).map(({ id }) => id);
     if (live.length) await this.cancellation.cancelTrees(tx, orgId, live, { tellParents: true });

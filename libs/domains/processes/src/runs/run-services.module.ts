@@ -1,22 +1,13 @@
 import { Module } from '@nestjs/common';
+import { ChatsModule } from '@aps/chats';
 import { DefinitionsModule } from '../definitions.module';
 import { RunControlModule } from '../engine/engine.module';
-import { RunControl, RunReviews, RunStarts } from '../processes.ports';
-import { RunReviewsService } from '../reviews/run-reviews.service';
-import { RunControlService } from './run-control.service';
-import { RunStartsService } from './run-starts.service';
+import { RunReviews } from '../reviews/run-reviews.service';
+import { RunControl } from './run-control.service';
+import { RunStarts } from './run-starts.service';
+
+const services = [RunControl, RunReviews, RunStarts];
 
 /** What people do with runs. */
-@Module({
-  imports: [DefinitionsModule, RunControlModule],
-  providers: [
-    RunControlService,
-    RunReviewsService,
-    RunStartsService,
-    { provide: RunReviews, useExisting: RunReviewsService },
-    { provide: RunControl, useExisting: RunControlService },
-    { provide: RunStarts, useExisting: RunStartsService },
-  ],
-  exports: [RunControl, RunReviews, RunStarts, RunControlModule],
-})
+@Module({ imports: [ChatsModule, DefinitionsModule, RunControlModule], providers: services, exports: [...services, RunControlModule] })
 export class RunServicesModule {}

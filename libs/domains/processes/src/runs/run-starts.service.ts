@@ -8,13 +8,22 @@ import { canonicalize } from 'json-canonicalize';
 import { validate } from '../definition';
 import { ProcessRefs, type DeployedProcess } from '../revisions/process-refs';
 import { RunStarter } from '../engine/run-starter';
-import { RunStarts, type NewRun } from '../processes.ports';
 import { RunFiles } from '../engine/run-files';
 import { BEGUN_BY_KEY, RUN } from './runs.sql';
 
+/** What a run is begun with. */
+export interface NewRun {
+  input: Record<string, unknown>;
+  attachments?: { file_id: string }[];
+  label?: string | null;
+  /** The same one begins nothing more within a day, whoever of the process's callers says it. */
+  idempotency_key?: string | null;
+  budget_credits?: string | null;
+}
+
 /** Begins runs for those who call. */
 @Injectable()
-export class RunStartsService extends RunStarts {
+export class RunStarts {
   private readonly processes = new OrgTable(Process, 'Process');
 
   constructor(
@@ -22,11 +31,10 @@ export class RunStartsService extends RunStarts {
     private readonly refs: ProcessRefs,
     private readonly starter: RunStarter,
     private readonly files: RunFiles,
-  ) {
-    super();
-  }
+  ) {}
 
   /**
+   * @returns the run, and whether an earlier call with the same key has begun it
    * @throws DomainError 404; 409 `not_deployed`, `concurrency_limit`; 422 `validation_error` for an input that does not fit, `unknown_reference`
    *   for files, `idempotency_mismatch`
    */

@@ -40,7 +40,15 @@ export class RunningService extends ChatsService {
   /** Puts a definition into force, as a deploy would leave it. */
   async deployed(org: TestOrg, steps: unknown[], over: Record<string, unknown> = {}): Promise<DeployedProcess> {
     const [id, revision_id] = [prefixedId('prc'), uuidv7()];
-    const process = { id, org_id: org.id, slug: id.replace('_', '-'), name: 'Spec', title: 'A process', current_revision_id: revision_id };
+    const process = {
+      id,
+      org_id: org.id,
+      slug: id.replace('_', '-'),
+      name: 'Spec',
+      title: 'A process',
+      current_revision_id: revision_id,
+      last_version: 1,
+    };
     await this.insert(Process, process);
     const definition = { schema_version: 1, steps, ...over };
     await this.insert(ProcessRevision, {

@@ -1,0 +1,177 @@
+import type { TestOrg } from '@aps/chats/testing';
+import { uuidv7 } from 'uuidv7';
+import { runningService, type DeployedProcess } from '../testing/running';
+
+const t = runningService();
+let org: TestOrg;
+beforeEach(async () => {
+  org = await t.org();
+});
+
+const of = ({ id }: DeployedProcess) => `/api/orgs/${org.id}/processes/${id}`;
+const post = (path: string, body?: object, as = org.member) => t.call('POST', path, { as, body });
+const get = async (path: string, as = org.member) => (await t.call('GET', path, { as })).body;
+const waits = [{ id: 'go', kind: 'wait', event: 'go' }];
+const asks = (assignees: string[] = []) => [{ id: 'ok', kind: 'human', prompt: 'Well?', assignees }];
+const SIZED = {
+  type: 'object',
+  properties: { n: { type: 'integer', minimum: 1 }, at: { type: 'string', format: 'date' } },
+  required: ['n'],
+};
+
+describe('a run', () => {
+  it('is begun by any member, and by the same key once', async () => {
+    const process = await t.deployed(org, waits, { input_schema: SIZED });
+    const body = { input: { n: 1, at: '2026-02-28' }, label: 'L', idempotency_key: 'k', budget_credits: 2.5 };
+    const runs = `${of(process)}/runs`;
+    const answers = await Promise.all([post(runs, body), post(runs, body), post(runs, body)]);
+    const { body: run } = answers[0];
+    expect(answers.map(({ status, body: { id } }) => [status, id])).toEqual(Array(3).fill([201, run.id]));
+    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(2);
+    expect(run).toMatchObject({
+      ...{ process_id: process.id, revision: { id: process.revision_id }, status: 'queued', label: 'L', budget_credits: '2.5' },
+      envelope: { source: { kind: 'api', ref_id: null, user_id: org.member.id }, input: body.input, attachments: [], message: null },
+    });
+    const other = await post(runs, { ...body, input: { n: 2 } });
+    expect([other.status, other.body]).toMatchObject([422, { code: 'idempotency_mismatch' }]);
+    // A key is one process's.
+    expect((await post(`${of(await t.deployed(org, waits))}/runs`, body)).body.id).not.toBe(run.id);
+  });
+
+  it('is not begun without a deployed revision, nor with what does not fit; all of that is told at once', async () => {
+    const draft = await t.make('POST', `/api/orgs/${org.id}/processes`, {
+      as: org.owner,
+      body: { name: 'P', title: 'P', description: null },
+    });
+    const none = await post(`/api/orgs/${org.id}/processes/${draft.id as string}/runs`, { input: {} });
+    expect([none.status, none.body.code]).toEqual([409, 'not_deployed']);
+    const runs = `${of(await t.deployed(org, waits, { input_schema: SIZED }))}/runs`;
+    const misfit = await post(runs, { input: { n: 0, at: 'tomorrow' } });
+    expect([misfit.status, misfit.body.detail.map(({ loc }: { loc: string[] }) => loc)]).toEqual([
+      422,
+      [
+        ['body', 'input', 'n'],
+        ['body', 'input', 'at'],
+      ],
+    ]);
+    const stray = { input: { n: 1 }, attachments: [{ file_id: uuidv7() }] };
+    expect(await post(runs, stray)).toMatchObject({ status: 422, body: { code: 'unknown_reference' } });
+    for (const wrong of [
+      {},
+      { input: [] },
+      { input: { n: 1 }, label: '' },
+      { input: { n: 1 }, budget_credits: 0 },
+      { input: { n: 1 }, attachments: [{}] },
+    ])
+      expect([wrong, (await post(runs, wrong)).status]).toEqual([wrong, 422]);
+    expect((await get(runs)).total).toBe(0);
+  });
+
+  it('is told something by its name, cancelled once, and done again when it is over', async () => {
+    const process = await t.deployed(org, waits, { output: '${steps.go.output}' });
+    const runs = `${of(process)}/runs`;
+    const [told, left] = [await t.begin(org, process), await t.begin(org, process)];
+    const signal = await post(`${runs}/${told}/signal`, { name: 'go', payload: [0] });
+    expect([signal.status, signal.body]).toEqual([
+      202,
+      { id: expect.any(String) as string, run_id: told, name: 'go', created_at: expect.any(String) as string },
+    ]);
+    expect(await t.ended(told)).toMatchObject({ status: 'completed', output: [0] });
+    expect(await post(`${runs}/${told}/signal`, { name: 'go' })).toMatchObject({ status: 409, body: { code: 'run_terminal' } });
+    expect((await post(`${runs}/${left}/signal`, {})).status).toBe(422);
+
+    expect(await post(`${runs}/${left}/restart`)).toMatchObject({ status: 409, body: { code: 'run_not_terminal' } });
+    const cancel = (id: string) => post(`${runs}/${id}/cancel`);
+    expect(await cancel(left)).toMatchObject({ status: 200, body: { run_id: left, cancelled: true, status: 'cancelled' } });
+    expect(await cancel(left)).toMatchObject({ status: 200, body: { run_id: left, cancelled: false, status: 'cancelled' } });
+    expect(await cancel(told)).toMatchObject({ status: 200, body: { run_id: told, cancelled: false, status: 'completed' } });
+
+    const again = await post(`${runs}/${left}/restart`);
+    expect([again.status, again.body]).toMatchObject([
+      201,
+      { restarted_from: left, envelope: { source: { kind: 'restart', ref_id: left } } },
+    ]);
+    expect((await post(`${runs}/${left}/restart`, { from_step: 'nowhere' })).status).toBe(422);
+  });
+
+  it('is done again on what is deployed now, as a whole', async () => {
+    const process = await t.deployed(org, [{ id: 'say', kind: 'transform', set: { x: 1 } }], { output: '${vars.x}' });
+    const before = await t.begin(org, process);
+    expect(await t.ended(before)).toMatchObject({ output: 1, revision_version: 1 });
+    const definition = { schema_version: 1, steps: [{ id: 'say', kind: 'transform', set: { x: 2 } }], output: '${vars.x}' };
+    const pushed = await t.make('POST', `${of(process)}/revisions`, { as: org.owner, body: { definition } });
+    await t.make('POST', `${of(process)}/revisions/${pushed.id as string}/deploy`, { as: org.owner });
+    const restart = (body?: object) => post(`${of(process)}/runs/${before}/restart`, body);
+    expect(await restart({ from_step: 'say' })).toMatchObject({ status: 409, body: { code: 'revision_changed' } });
+    const { body: again } = await restart();
+    expect(await t.ended(again.id as string)).toMatchObject({ output: 2, revision_id: pushed.id });
+    // What runs keeps what it was begun with.
+    expect(await t.run(before)).toMatchObject({ output: 1, revision_id: process.revision_id });
+  });
+});
+
+describe('what a run does, and why', () => {
+  const diagnosis = (process: DeployedProcess, id: string, as = org.member) => get(`${of(process)}/runs/${id}/diagnosis`, as);
+
+  it('tells whoever may answer that they may', async () => {
+    const process = await t.deployed(org, asks(['role:ADMIN']));
+    const id = await t.begin(org, process);
+    const { hitl_request_id } = (await t.waiting(id, 'ok')).steps[0];
+    const waits = {
+      state: 'waiting_human',
+      blocked_by: { kind: 'human', ref: hitl_request_id },
+      lease: null,
+      queue: null,
+      next_action: 'answer',
+    };
+    expect(await diagnosis(process, id)).toMatchObject({ ...waits, allowed_actions: ['cancel', 'signal'] });
+    expect(await diagnosis(process, id, org.owner)).toMatchObject({ ...waits, allowed_actions: ['cancel', 'signal', 'answer'] });
+  });
+
+  it.each([
+    ['event', { id: 'w', kind: 'wait', event: 'paid' }, 'paid', 'signal'],
+    ['timer', { id: 'w', kind: 'wait', until: '2031-01-01T00:00:00Z' }, '2031-01-01T00:00:00.000Z', 'wait'],
+  ])('tells of a wait for an %s', async (kind, step, ref, next_action) => {
+    const process = await t.deployed(org, [step]);
+    const id = await t.begin(org, process);
+    await t.waiting(id, 'w');
+    expect(await diagnosis(process, id)).toMatchObject({ state: 'running', blocked_by: { kind, ref }, next_action });
+  });
+
+  it('tells of another of its key, and of one that is over', async () => {
+    const process = await t.deployed(org, waits, { concurrency: { key: 'one', limit: 1, strategy: 'queue' } });
+    const [first, second] = [await t.begin(org, process), await t.begin(org, process)];
+    await t.waiting(first, 'go');
+    expect(await diagnosis(process, second)).toMatchObject({
+      state: 'queued',
+      blocked_by: { kind: 'concurrency', ref: 'one' },
+      next_action: 'wait',
+    });
+    await t.signal(org, process, first, 'go');
+    await t.ended(first);
+    expect(await diagnosis(process, first)).toMatchObject({
+      ...{ state: 'completed', blocked_by: null, last_step: { path: 'go', status: 'completed', error: null } },
+      ...{ next_action: null, allowed_actions: ['restart'] },
+    });
+  });
+
+  it('would be the same again, and is tried on another input or on what it was, without an effect', async () => {
+    const steps = [{ id: 'say', kind: 'llm', prompt: 'Say ${input.word}' }];
+    const process = await t.deployed(org, steps, { output: '${steps.say.output}' });
+    const id = await t.begin(org, process, { word: 'hello' });
+    const run = await t.ended(id);
+    expect(await get(`${of(process)}/runs/${id}/replay-check`)).toMatchObject({ deterministic: true, compared: 1, first_divergence: null });
+    const simulate = (body: object) => post(`${of(process)}/revisions/${process.revision_id}/simulate`, body);
+    expect(await simulate({ run_id: id })).toMatchObject({
+      status: 200,
+      body: { status: 'completed', output: run.output, steps: [{ path: 'say', source: 'recorded' }], diverged_at: null },
+    });
+    expect(await simulate({ input: { word: 'bye' } })).toMatchObject({
+      status: 200,
+      body: { steps: [{ path: 'say', source: 'stubbed' }] },
+    });
+    for (const wrong of [{}, { run_id: id, input: {} }]) expect([wrong, (await simulate(wrong)).status]).toEqual([wrong, 422]);
+    expect((await simulate({ run_id: uuidv7() })).status).toBe(404);
+    expect((await get(`${of(process)}/runs`)).total).toBe(1);
+  });
+});
