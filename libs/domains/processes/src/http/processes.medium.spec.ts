@@ -5,7 +5,6 @@ import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { RunControl } from '..';
 import { aProcess, aRun } from '../testing';
 import { ProcessesHttpModule } from '.';
 
@@ -130,24 +129,5 @@ describe('a change of a process', () => {
     expect(problems((await patch(id, { description: 'e', title: null })).body)).toEqual([['body.title', 'string_type']]);
     const audited = await t.audit({ target_id: id as string, action: 'process.updated' });
     expect(audited.map(({ metadata }) => (metadata as { fields: string[] }).fields.join())).toEqual(['description', 'description,title']);
-  });
-});
-
-describe('a deleted process', () => {
-  it('has had its live runs cancelled, or is not deleted', async () => {
-    const { id } = await make();
-    const asked: unknown[] = [];
-    const control = jest.spyOn(t.get(RunControl), 'cancelOf').mockImplementation(async (tx, orgId, processId) => {
-      asked.push([orgId, processId]);
-      await tx.manager.update(Process, processId, { title: 'Cancelled' });
-      if (asked.length === 1) throw new Error('no');
-    });
-    expect((await remove(id)).status).toBe(500);
-    expect(await get(`/${String(id)}`)).toMatchObject({ title: 'Takes in' });
-    expect((await remove(id)).status).toBe(204);
-    expect(asked).toEqual([1, 2].map(() => [org.id, id]));
-    control.mockRestore();
-    expect((await remove(id)).status).toBe(404);
-    expect((await t.audit({ target_id: id as string })).map(({ action }) => action)).toEqual(['process.created', 'process.deleted']);
   });
 });

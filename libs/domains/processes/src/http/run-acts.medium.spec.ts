@@ -110,6 +110,37 @@ describe('a run', () => {
   });
 });
 
+describe('a deleted process', () => {
+  it('takes its live runs with it, and what they have begun; what is over stays as it was', async () => {
+    const child = await t.deployed(org, asks());
+    const steps = [
+      {
+        id: 'way',
+        kind: 'branch',
+        branches: [{ when: 'input.done', steps: [] }],
+        else: [{ id: 'sub', kind: 'process', process: child.id }],
+      },
+    ];
+    const process = await t.deployed(org, steps);
+    const [over, live] = [await t.begin(org, process, { done: true }), await t.begin(org, process, { done: false })];
+    await t.ended(over);
+    const { child_run_id } = (await t.waiting(live, 'way/else/sub')).steps.find(({ path }) => path === 'way/else/sub')!;
+    const question = (await t.waiting(child_run_id!, 'ok')).steps[0].hitl_request_id!;
+    await t.make('DELETE', of(process), { as: org.owner });
+    expect([await t.run(over), await t.run(live), await t.run(child_run_id!)]).toMatchObject([
+      { status: 'completed' },
+      { status: 'cancelled' },
+      { status: 'cancelled' },
+    ]);
+    expect(await get(`/api/orgs/${org.id}/hitl-requests/${question}`)).toMatchObject({ status: 'cancelled' });
+    for (const path of ['', '/revisions', '/runs', `/runs/${live}`])
+      expect((await t.call('GET', of(process) + path, { as: org.owner })).status).toBe(404);
+    expect((await t.call('DELETE', of(process), { as: org.owner })).status).toBe(404);
+    const audited = await t.audit({ target_id: process.id });
+    expect(audited.map(({ action }) => action)).toEqual(['process.deleted']);
+  });
+});
+
 describe('what a run does, and why', () => {
   const diagnosis = (process: DeployedProcess, id: string, as = org.member) => get(`${of(process)}/runs/${id}/diagnosis`, as);
 
