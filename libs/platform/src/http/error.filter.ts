@@ -41,7 +41,8 @@ function fromDatabase(error: unknown): DomainError | undefined {
     case '40001':
     case '40P01':
     case '55P03': // lock not available
-      return new DomainError('conflict', 'Someone else is changing the same thing. Try again.', { cause: error, retryAfterS: 1 });
+      // Nothing is wrong with the request: senders of webhooks give up what a 4xx refuses.
+      return new DomainError('service_unavailable', 'Others are changing the same thing. Try again.', { cause: error, retryAfterS: 1 });
     case '57014': // statement timeout
     case '25P03': // idle in transaction for too long
     case '53300': // too many connections

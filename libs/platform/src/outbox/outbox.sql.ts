@@ -54,8 +54,12 @@ export const TAKE = statement<JobRow>(`
 export const OLDEST_DUE = statement<{ seconds: number }>(
   'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
 );
-export const DUE_AGAIN = statement('UPDATE outbox SET available_at = now() WHERE id = ANY($1)');
-export const DUE_ALL = statement(`UPDATE outbox SET available_at = now() WHERE publishes > 0 OR available_at <= now() + ${GRACE}`);
+/** Who has the row of a job at the moment goes on with it, or ends it. Waiting for all of them, in no order of theirs, would end in deadlocks. */
+const dueNow = (which: string) => `
+  WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE ${which} FOR UPDATE SKIP LOCKED)
+  UPDATE outbox SET available_at = now() FROM due WHERE outbox.id = due.id`;
+export const DUE_AGAIN = statement(dueNow('id = ANY($1)'));
+export const DUE_ALL = statement(dueNow(`publishes > 0 OR available_at <= now() + ${GRACE}`));
 export const INSERT = statement<{ generation: number }>(`
   INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at, generation)
   VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + ${GRACE}), coalesce($8::int, 0))
