@@ -10,13 +10,17 @@ import { previewOf } from './testing/surface';
 const APPS = path.join(__dirname, '../../apps');
 const apps = readdirSync(APPS).filter((name) => existsSync(path.join(APPS, name, 'src/app.module.ts')));
 
+interface FoundHandler extends JobHandlerMetadata {
+  owner: string;
+}
+
 /** What each app handles and consumes, from its module graph. */
-async function workers(): Promise<{ app: string; handlers: { name: JobName; owner: string }[]; queues: QueueName[] }[]> {
+async function workers(): Promise<{ app: string; handlers: FoundHandler[]; queues: QueueName[] }[]> {
   const found = [];
   for (const app of apps) {
     const { AppModule } = (await import(path.join(APPS, app, 'src/app.module'))) as { AppModule: Type<unknown> };
     const graph = await previewOf(AppModule);
-    const handlers: { name: JobName; owner: string }[] = [];
+    const handlers: FoundHandler[] = [];
     const queues: QueueName[] = [];
     const scanner = new MetadataScanner();
     for (const module of graph.get<ModulesContainer>(ModulesContainer).values()) {
@@ -25,7 +29,7 @@ async function workers(): Promise<{ app: string; handlers: { name: JobName; owne
         const proto = (wrapper.metatype as Type<object> | null)?.prototype as Record<string, object> | undefined;
         for (const method of proto ? scanner.getAllMethodNames(proto) : []) {
           const job = Reflect.getMetadata(JOB_HANDLER, proto![method]) as JobHandlerMetadata | undefined;
-          if (job) handlers.push({ name: job.name, owner: `${(wrapper.metatype as Type<object>).name}.${method}` });
+          if (job) handlers.push({ ...job, owner: `${(wrapper.metatype as Type<object>).name}.${method}` });
         }
       }
     }
@@ -46,6 +50,13 @@ describe('jobs', () => {
     }
     expect(all.flatMap((w) => w.handlers).filter((h) => !(h.name in JOBS))).toEqual([]);
     for (const [kind, { job, app }] of Object.entries(RUN_KINDS)) expect([kind, app]).toEqual([kind, owners(JOBS[job].queue)[0]]);
+  });
+
+  it('are tried again after an error, by their own rows or by the policy of their queue', async () => {
+    const once = (await workers()).flatMap(({ handlers }) =>
+      handlers.filter(({ name, ownsRow }) => !ownsRow && QUEUE_POLICY[JOBS[name].queue].attempts < 3).map(({ name }) => name),
+    );
+    expect(once).toEqual([]);
   });
 
   it('carry ids only: no text that a person wrote ever lies in Redis', () => {

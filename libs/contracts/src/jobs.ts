@@ -62,8 +62,8 @@ export const QUEUE_POLICY: Record<QueueName, QueuePolicy> = {
   turns: { concurrency: 1024, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   titles: { concurrency: 16, attempts: 3, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
   maintenance: { concurrency: 8, attempts: 8, backoffMs: 5_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
-  // As turns: redeliveries are bounded in PostgreSQL.
-  'inbox-messages': { concurrency: 64, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
+  // Redeliveries of messages are bounded in PostgreSQL, as those of turns; replies are tried for some minutes.
+  'inbox-messages': { concurrency: 64, attempts: 8, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // As turns.
   'process-runs': { concurrency: 256, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // Deliveries are applied under the lock of their organization, and beside the door that the provider waits at.
