@@ -114,6 +114,16 @@ describe('a run', () => {
     expect(await t.ended(await t.begin(org, parent, { n: 5 }))).toMatchObject({ status: 'completed', output: 11 });
   });
 
+  it('has a step fail whose process takes no more runs of its key at present', async () => {
+    const concurrency = { key: 'one', limit: 1, strategy: 'reject' };
+    const child = await t.deployed(org, [{ id: 'go', kind: 'wait', event: 'go' }], { concurrency });
+    const parent = await t.deployed(org, [{ id: 'sub', kind: 'process', process: child.id, input: {} }]);
+    await t.begin(org, child);
+    const run = await t.ended(await t.begin(org, parent));
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'child_failed', message: 'There are 1 runs of this key at work.' } });
+    expect(run).toMatchObject({ deliveries: 0 });
+  });
+
   it('is cancelled with its children, their questions and chats; a second time changes nothing', async () => {
     const child = await t.deployed(org, [{ id: 'ok', kind: 'human', prompt: 'Well?' }]);
     const parent = await t.deployed(org, [{ id: 'sub', kind: 'process', process: child.id, input: {} }]);

@@ -134,22 +134,20 @@ export class Openings {
 
   private async beginRun(tx: Tx, run: LoadedRun, row: JournalRow, step: ProcessStep): Promise<boolean> {
     const { input } = row.input as { input: unknown };
-    const target = run.depth < MAX_DEPTH ? await this.processes.deployed(tx, run.org_id, step.process) : null;
-    const refusal = target
-      ? this.starter.inputProblem(target.definition, input)
-      : run.depth < MAX_DEPTH
-        ? `There is no process ${step.process} that is deployed.`
-        : `Processes are within each other for more than ${MAX_DEPTH} levels.`;
-    if (!target || refusal) {
-      row.resolution = { kind: 'run', output: null, error: stepError('child_failed', refusal ?? '') };
+    const refuse = (why: string) => {
+      row.resolution = { kind: 'run', output: null, error: stepError('child_failed', why) };
       return false;
-    }
-    const begun = await this.starter.insert(tx, target, {
+    };
+    if (run.depth >= MAX_DEPTH) return refuse(`Processes are within each other for more than ${MAX_DEPTH} levels.`);
+    const target = await this.processes.deployed(tx, run.org_id, step.process);
+    if (!target) return refuse(`There is no process ${step.process} that is deployed.`);
+    const begun = await this.starter.insertOrRefusal(tx, target, {
       org_id: run.org_id,
       input: input as Record<string, unknown>,
       source: { kind: 'process', ref_id: run.id, user_id: run.user_id },
       parent: { run_id: run.id, step_id: row.id, root_run_id: run.root_run_id, depth: run.depth + 1 },
     });
+    if ('refused' in begun) return refuse(begun.why);
     row.child_run_id = begun.id;
     return true;
   }

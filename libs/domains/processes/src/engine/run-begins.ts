@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import { ProcessRefs } from '../revisions/process-refs';
@@ -39,21 +38,14 @@ export class RunBegins {
   ): Promise<{ run_id: string } | { refused: 'no_process' | 'misfit' | 'full' }> {
     const target = await this.refs.deployed(tx, orgId, processId);
     if (!target) return { refused: 'no_process' };
-    if (this.starter.inputProblem(target.definition, run.input) !== null) return { refused: 'misfit' };
     const scope = OrgScope.system(orgId, source.kind);
-    try {
-      const { id } = await this.starter.insert(tx, target, {
-        org_id: orgId,
-        source: { ...source, user_id: null },
-        ...run,
-        beside: (runId) => this.files.tie(tx, scope, runId, run.attachments),
-      });
-      return { run_id: id };
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'concurrency_limit') return { refused: 'full' };
-      if (error instanceof DomainError && error.code === 'validation_error') return { refused: 'misfit' };
-      throw error;
-    }
+    const begun = await this.starter.insertOrRefusal(tx, target, {
+      org_id: orgId,
+      source: { ...source, user_id: null },
+      ...run,
+      beside: (runId) => this.files.tie(tx, scope, runId, run.attachments),
+    });
+    return 'refused' in begun ? { refused: begun.refused } : { run_id: begun.id };
   }
 
   /** Cancels runs with all that they have begun; what is over stays so. */

@@ -88,6 +88,23 @@ export class RunStarter {
     return { id };
   }
 
+  /** The same for who has nobody to tell of a refusal but a row. @returns why it was not begun, where nothing was written */
+  async insertOrRefusal(
+    tx: Tx,
+    target: DeployedProcess,
+    run: NewRun,
+  ): Promise<{ id: string } | { refused: 'misfit' | 'full'; why: string }> {
+    const misfit = this.inputProblem(target.definition, run.input);
+    if (misfit !== null) return { refused: 'misfit', why: misfit };
+    try {
+      return await this.insert(tx, target, run);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'concurrency_limit') return { refused: 'full', why: error.detail };
+      if (error instanceof DomainError && error.code === 'validation_error') return { refused: 'misfit', why: error.detail };
+      throw error;
+    }
+  }
+
   /** Whether a run of this key may begin now; else it waits its turn. */
   private async hasRoom(tx: Tx, { process_id, definition }: DeployedProcess, orgId: string, key: string): Promise<boolean> {
     const { limit, strategy } = definition.concurrency!;
