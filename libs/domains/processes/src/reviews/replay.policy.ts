@@ -22,31 +22,8 @@ const keyOf = ({ path, attempt }: Pick<JournalRow, 'path' | 'attempt'>): string 
 export function replayed(definition: Definition, facts: RunFacts, journal: JournalRow[]): ReplayCheck {
   const copied = journal.filter(({ note }) => note === 'copied');
   const recorded = new Map(journal.filter(({ note }) => note !== 'copied').map((row) => [keyOf(row), row]));
-  const interpreter = new Interpreter(definition, facts, structuredClone(copied));
-  const computed = new Map<string, JournalRow>();
-  const open = new Map<string, JournalRow>();
-  let at = facts.started_at;
-  let outcomes = new Map<string, CallOutcome>();
-  for (;;) {
-    const progress = interpreter.advance(at, { outcomes, inFlight: new Set([...open.values()].map(({ path }) => path)) });
-    for (const row of progress.written) computed.set(keyOf(row), row);
-    for (const { row } of progress.calls) open.set(keyOf(row), row);
-    outcomes = new Map();
-    if (progress.end) break;
-    const next = nextOf([...open.values(), ...interpreter.waiting], recorded);
-    if (!next) {
-      // A next try has come when its time had.
-      if (progress.wakeAt && computed.size < recorded.size && progress.wakeAt > at) at = progress.wakeAt;
-      else break;
-      continue;
-    }
-    const before = recorded.get(keyOf(next))!;
-    // Whose time has come, has come, however its clock and ours differ.
-    at = latest(at, before.finished_at, before.resolution === null ? next.waiting_until : null);
-    if (open.delete(keyOf(next)))
-      outcomes.set(next.path, outcomeOf(before, recorded.has(keyOf({ ...before, attempt: before.attempt + 1 }))));
-    else next.resolution = before.resolution;
-  }
+  // One that nobody has begun says nothing of how it would have gone.
+  const computed = recorded.size ? computedFrom(definition, facts, copied, recorded) : new Map<string, JournalRow>();
   const first = journal.find((row) => row.note !== 'copied' && divergenceOf(row, computed.get(keyOf(row))));
   const extra = [...computed.values()].find((row) => !recorded.has(keyOf(row)) && row.status !== 'cancelled');
   return {
@@ -61,19 +38,59 @@ export function replayed(definition: Definition, facts: RunFacts, journal: Journ
   };
 }
 
+/** What today's code makes of a run that has got what this one has got. */
+function computedFrom(definition: Definition, facts: RunFacts, copied: JournalRow[], recorded: Map<string, JournalRow>) {
+  const interpreter = new Interpreter(definition, facts, structuredClone(copied));
+  const computed = new Map<string, JournalRow>();
+  const open = new Map<string, JournalRow>();
+  let at = facts.started_at;
+  let outcomes = new Map<string, CallOutcome>();
+  for (;;) {
+    const progress = interpreter.advance(at, { outcomes, inFlight: new Set([...open.values()].map(({ path }) => path)) });
+    for (const row of progress.written) computed.set(keyOf(row), row);
+    for (const { row } of progress.calls) open.set(keyOf(row), row);
+    outcomes = new Map();
+    if (progress.end) return computed;
+    const next = nextOf([...open.values(), ...interpreter.waiting], recorded);
+    if (!next.length) {
+      // A next try has come when its time had.
+      if (!progress.wakeAt || computed.size >= recorded.size || progress.wakeAt <= at) return computed;
+      at = progress.wakeAt;
+    }
+    for (const row of next) {
+      const before = recorded.get(keyOf(row))!;
+      if (open.delete(keyOf(row)))
+        outcomes.set(row.path, outcomeOf(before, recorded.has(keyOf({ ...before, attempt: before.attempt + 1 }))));
+      else row.resolution = before.resolution;
+      // Whose time has come, has come, however its clock and ours differ.
+      if (!isHalfway(row, before)) at = latest(at, before.finished_at, before.resolution === null ? row.waiting_until : null);
+    }
+  }
+}
+
 const latest = (...times: (Date | null)[]): Date => new Date(Math.max(...times.map((time) => time?.getTime() ?? 0)));
 
-/** Of what is waited for, what came first; null where nothing of it ever came. */
-function nextOf(waiting: JournalRow[], recorded: Map<string, JournalRow>): JournalRow | null {
+/** Of what is waited for, what came first, with all that was seen together with it; none where nothing of it ever came. */
+function nextOf(waiting: JournalRow[], recorded: Map<string, JournalRow>): JournalRow[] {
   const came = waiting.filter((row) => {
     const before = recorded.get(keyOf(row));
-    if (!before) return false;
-    if (row.status === 'running') return before.status !== 'cancelled' && (isOver(before) || before.status === 'outcome_unknown');
-    return before.resolution !== null || (row.status === 'waiting' && isOver(before) && before.status !== 'cancelled');
+    // What was given up may have had its answer, and nobody has looked at it.
+    if (!before || before.status === 'cancelled') return false;
+    if (row.status === 'running') return isOver(before) || before.status === 'outcome_unknown';
+    return before.resolution !== null || (row.status === 'waiting' && isOver(before));
   });
-  const time = (row: JournalRow) => recorded.get(keyOf(row))!.finished_at?.getTime() ?? Infinity;
-  return came.sort((a, b) => time(a) - time(b) || a.seq - b.seq)[0] ?? null;
+  const time = (row: JournalRow) => {
+    const before = recorded.get(keyOf(row))!;
+    return isHalfway(row, before) ? 0 : (before.finished_at?.getTime() ?? Infinity);
+  };
+  const first = Math.min(...came.map(time));
+  return came.filter((row) => time(row) === first);
 }
+
+/** Whether what comes leaves a row waiting for something else, which is what its end came with: nothing else hears of it. */
+const isHalfway = (row: JournalRow, before: JournalRow): boolean =>
+  (row.kind === 'agent' && row.status === 'waiting' && before.noted !== null) ||
+  (row.kind === 'tool' && row.status === 'running' && before.resolution !== null);
 
 function outcomeOf(before: JournalRow, wasTriedAgain: boolean): CallOutcome {
   const { status, error, resolution, output } = before;
