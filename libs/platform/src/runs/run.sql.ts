@@ -172,10 +172,13 @@ WITH r AS (
     BEGIN_WAIT: statement(`UPDATE ${table} SET status = 'waiting', wait = $2, deliveries = 0, ${NO_LEASE} WHERE id = $1`),
     END_WAIT: statement(`UPDATE ${table} SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`),
     END: statement(`UPDATE ${table} SET error = $3, ${runOver('$2', '$4')} WHERE id = $1`),
-    // Without a lease it is found no second time; until somebody claims it the relay publishes it again and again.
+    // Without a lease it is found no second time; until somebody claims it the relay publishes it again and again. Rows that somebody is
+    // writing are left to the next sweep: he may hold others that this one comes to, and wait for those that it holds.
     TAKE_UNOWNED: statement<JobRow>(`
-WITH r AS (
-  UPDATE ${table} SET lease_expires_at = NULL WHERE lease_owner IS NOT NULL AND status = 'running' AND lease_expires_at < now() - interval '1 second' RETURNING id
+WITH u AS MATERIALIZED (
+  SELECT id FROM ${table} WHERE lease_owner IS NOT NULL AND status = 'running' AND lease_expires_at < now() - interval '1 second' FOR NO KEY UPDATE SKIP LOCKED
+), r AS (
+  UPDATE ${table} SET lease_expires_at = NULL FROM u WHERE ${table}.id = u.id RETURNING ${table}.id
 )${redeliverJobs({ from: 'r', id: 'r.id' })}`),
     WAKE_WAITING: statement(`
 UPDATE outbox SET available_at = now() FROM ${table} r
