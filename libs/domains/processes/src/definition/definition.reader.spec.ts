@@ -1,5 +1,6 @@
 import { MAX_BYTES, readDefinition } from './definition.reader';
 import type { Definition } from './definition.types';
+import { MAX_SCHEMAS_BYTES } from './step.fields';
 import { EVERYTHING, loop, read, say } from './testing/definitions';
 
 function problemsOf(definition: unknown) {
@@ -217,6 +218,11 @@ describe('reading a definition', () => {
     ]);
     expect(told(say('a', '${1}'.repeat(2_001)))).toEqual([
       expect.objectContaining({ problem: expect.stringContaining('2000 expressions') as string }),
+    ]);
+    const asking = (id: string) => ({ id, kind: 'llm', prompt: 'x', output_schema: { title: 'x'.repeat(MAX_SCHEMAS_BYTES / 2 - 12) } });
+    expect(told(asking('a'), asking('b'))).toEqual([]);
+    expect(problemsOf({ input_schema: {}, steps: [asking('a'), asking('b')] })).toEqual([
+      expect.objectContaining({ step_id: 'b', field: 'output_schema', problem: expect.stringContaining('65536 bytes together') as string }),
     ]);
     let deep: unknown = 1;
     for (let i = 0; i < 100_000; i++) deep = [deep];

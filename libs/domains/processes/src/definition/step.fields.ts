@@ -13,6 +13,8 @@ export const MAX_WAIT_S = 30 * 24 * 3_600;
 export const MAX_TRY_S = 3_600;
 export const MAX_TEXT = 100_000;
 const MAX_REF = 200;
+/** All schemas of a definition, bytes of JSON: each is compiled when it is pushed, while everybody else waits. */
+export const MAX_SCHEMAS_BYTES = 64 * 1024;
 
 export const ID = { pattern: /^[a-z][a-z0-9_]{0,63}$/, msg: 'String should match ^[a-z][a-z0-9_]{0,63}$' };
 const ASSIGNEES = ['role:OWNER', 'role:ADMIN', 'role:MEMBER', 'user:{uuid}', 'name@example.com'];
@@ -25,6 +27,7 @@ export class FieldReader extends DefinitionReader {
   readonly found: DefinitionProblem[] = [];
   /** By the place of a step, its id. */
   private readonly idsByPlace = new Map<string, string>();
+  private schemasBytes = 0;
 
   constructor(private readonly formFault: (schema: unknown) => string | null) {
     super();
@@ -84,7 +87,11 @@ export class FieldReader extends DefinitionReader {
 
   private checkedSchema(keys: Keys, loc: Place, key: string, faultOf: (schema: unknown) => string | null): Schema | null {
     if (!keys.has(key)) return null;
-    const fault = faultOf(keys.get(key));
+    this.schemasBytes += Buffer.byteLength(JSON.stringify(keys.get(key)));
+    const fault =
+      this.schemasBytes > MAX_SCHEMAS_BYTES
+        ? `The schemas of a definition should have at most ${MAX_SCHEMAS_BYTES} bytes together`
+        : faultOf(keys.get(key));
     if (fault === null) return keys.get(key) as Schema;
     this.refuse([...loc, key], fault);
     return null;
