@@ -63,7 +63,7 @@ export class RunDriver {
       }
       countSteps(progress);
       work.written(progress, results);
-      if (progress.end) return progress.end.status;
+      if (progress.end) return outcomeOf(progress.end);
       for (const { step, row } of progress.calls) work.make(row.path, (signal) => this.calls.make(work.run, row, step, signal));
       if (rests && !came) return 'waiting';
       await work.next(progress.wakeAt && progress.wakeAt.getTime() - this.db.now().getTime());
@@ -225,6 +225,10 @@ class RunAtWork {
     for (const call of this.atWork.values()) call.abort(new LeaseEnded('lost'));
   }
 }
+
+/** Whether a run that has failed has done so by a fault of ours is what operators look at; all else is for its organization. */
+const outcomeOf = (end: RunOutcome): string => (end.status === 'failed' && !OURS.includes(end.error.code) ? 'unsuccessful' : end.status);
+const OURS: readonly string[] = ['internal', 'worker_lost'];
 
 const endEvents = (end: RunOutcome | null): RunEvent[] =>
   end ? [{ type: 'run_finished', step_id: null, path: null, metadata: { status: end.status } }] : [];
