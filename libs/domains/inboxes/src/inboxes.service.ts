@@ -14,6 +14,7 @@ export interface NewInbox extends TargetInput {
   name: string;
   slug: string;
   channels?: ChannelKind[];
+  settings?: Record<string, unknown>;
 }
 
 /** What a caller changes of an inbox. Absent leaves it as it is, null clears a limit. */
@@ -53,8 +54,9 @@ export class InboxesService {
    *
    * @throws DomainError 403 `entitlement_exceeded`; 409 `slug_taken`, `address_taken`; 422 `validation_error`, `unknown_reference`
    */
-  create(scope: OrgScope, { name, slug, channels = [], ...input }: NewInbox): Promise<InboxView> {
+  create(scope: OrgScope, { name, slug, channels = [], settings = {}, ...input }: NewInbox): Promise<InboxView> {
     const target = targetOf(input, null);
+    const set = changedSettings({}, settings);
     return this.db.transaction(scope, async (tx) => {
       await advisoryLock(tx, `cap:max_inboxes:${scope.orgId}`);
       await this.entitlements.requireRoom(scope.orgId, 'max_inboxes', await this.inboxes.count(tx, scope), tx);
@@ -67,6 +69,7 @@ export class InboxesService {
           name,
           target_kind: target?.kind ?? null,
           target_id: target?.id ?? null,
+          settings: set,
           created_by: scope.actor.userId,
         }),
       );

@@ -54,7 +54,7 @@ export class InboxSettingsBody extends InboxTarget {
 
 export class CreateInboxRequest extends IntersectionType(
   PickType(InboxSettingsBody, ['name']),
-  PartialType(InboxTarget, { skipNullProperties: false }),
+  PartialType(PickType(InboxSettingsBody, ['target_kind', 'target_id', 'settings']), { skipNullProperties: false }),
 ) {
   @SlugField({ description: 'Names it in its addresses; it stays.', example: 'orders' }) slug: string;
   @ListField(CHANNEL_KINDS, { optional: true, max: 20, description: 'Channels that are made with it.', example: ['email'] })

@@ -45,6 +45,13 @@ describe('inboxes', () => {
     expect(await get(`/${made.id as string}`)).toEqual(made);
   });
 
+  it('are made with settings, by the same rules as they are changed', async () => {
+    expect((await make({ settings: { reply: 'tool', mine: { a: 1 }, gone: null } })).settings).toEqual({ reply: 'tool', mine: { a: 1 } });
+    const refused = await create({ settings: { reply: 'yes', reply_delay_s: -1 } });
+    expect([refused.status, locs(refused)]).toEqual([422, ['body.settings.reply', 'body.settings.reply_delay_s']]);
+    expect((await create({ settings: null })).status).toBe(422);
+  });
+
   it('are made with a target and channels, or not at all', async () => {
     const target_id = await anAgent();
     const made = await make({ slug: 'mail', channels: ['email', 'email', 'webhook', 'webhook'], target_kind: 'agent', target_id });
