@@ -1,6 +1,6 @@
 /**
  * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --deliveries 10000 --inbox 10000 --seed 42]`: the crash certificate at length, on servers of
- * its own. First plays schedules of things that are done to one chat at the same moment and operations on credits that break off, then sends messages,
+ * its own. First plays schedules of things that are done to one chat, inbox or run at the same moment and operations on credits that break off, then sends messages,
  * deliveries of the payment provider, and what comes in to inboxes, while workers, billing-webhooks, inbox-intake, gateway, Redis and PostgreSQL die.
  * The same, smaller, is part of `npm test`.
  */
@@ -11,6 +11,8 @@ import { parseArgs } from 'node:util';
 const CAMPAIGNS = [
   'libs/domains/billing/src/ledger/ledger-property.medium.spec.ts',
   'libs/domains/chats/src/control/interleavings.medium.spec.ts',
+  'libs/domains/inboxes/src/messages/interleavings.medium.spec.ts',
+  'libs/domains/processes/src/runs/interleavings.medium.spec.ts',
   'apps/chat-worker-e2e/src/certificate.spec.ts',
   'apps/billing-webhooks-e2e/src/certificate.spec.ts',
   'apps/inbox-intake-e2e/src/certificate.spec.ts',

@@ -1,12 +1,11 @@
 import { NO_CALLER } from '@aps/platform/database';
 import type { Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
-import { random } from '@aps/testing';
+import { playSchedules, schedulesOr, type Chance } from '@aps/testing';
 import { isMove } from '../testing/moves';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 
-/** `npm run certify` plays thousands; CERTIFY_SCHEDULES is their number, TEST_SEED the first one's seed. */
-const SCHEDULES = Number(process.env.CERTIFY_SCHEDULES ?? 200);
+const SCHEDULES = schedulesOr(200);
 const AT_ONCE = 16;
 /** Far more than a schedule takes on a busy machine. */
 const SCHEDULE_MS = 1_200;
@@ -44,8 +43,8 @@ describe('what is done to one chat at the same moment', () => {
   };
 
   /** Does a handful of things to one chat, some of them at once, while a worker runs its turns. */
-  const play = async (seed: number): Promise<{ chat: string; sent: Sent[]; log: string[] }> => {
-    const pick = random(seed);
+  const play = async (chance: Chance): Promise<{ chat: string; sent: Sent[]; log: string[] }> => {
+    const { pick } = chance;
     const chat = await app.chat(org);
     const sent: Sent[] = [];
     const log: string[] = [];
@@ -74,16 +73,7 @@ describe('what is done to one chat at the same moment', () => {
       );
     };
     await send();
-    for (let round = 0; round < 3; round++) {
-      await Promise.all(
-        Array.from({ length: 2 + Math.floor(pick() * 3) }, async () => {
-          await new Promise((r) => setTimeout(r, pick() * 30));
-          await act();
-        }),
-      );
-      // At times what was begun gets somewhere before the next things happen.
-      if (pick() < 0.5) await new Promise((r) => setTimeout(r, pick() * 250));
-    }
+    await chance.rounds(act, { most: 4, restMs: 250 });
     return { chat, sent, log };
   };
 
@@ -169,32 +159,27 @@ describe('what is done to one chat at the same moment', () => {
   it(
     'leads nowhere but where the table leads, answers what was accepted once, and leaves nothing stuck',
     async () => {
-      const base = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
-      const failures: string[] = [];
       const seen = new Set<string>();
-      for (let first = 0; first < SCHEDULES; first += AT_ONCE) {
-        await Promise.all(
-          Array.from({ length: Math.min(AT_ONCE, SCHEDULES - first) }, async (_, i) => {
-            const seed = base + first + i;
-            const { chat, sent, log } = await play(seed);
-            await quiet(chat);
-            const wrong = await check(chat, sent);
-            if (wrong.length) failures.push(`seed ${seed}: ${wrong.join('; ')} after ${log.join(', ')}`);
-            const changes = await app.db.query(
-              sql<{ change: string }>(
-                `SELECT DISTINCT concat(data->>'from', '>', data->>'to') AS change FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`,
-              ),
-              [chat],
-            );
-            for (const { change } of changes) seen.add(change);
-          }),
+      const one = async (chance: Chance): Promise<string[]> => {
+        const { chat, sent, log } = await play(chance);
+        await quiet(chat);
+        const wrong = await check(chat, sent);
+        const changes = await app.db.query(
+          sql<{ change: string }>(
+            `SELECT DISTINCT concat(data->>'from', '>', data->>'to') AS change FROM events WHERE topic = 'chat:' || $1 AND type = 'status_changed'`,
+          ),
+          [chat],
         );
-      }
-      if (process.env.CERTIFY_SCHEDULES) {
-        process.stdout.write(
-          `\n| Interleavings | |\n|---|---|\n| first seed | ${base} |\n| schedules | ${SCHEDULES} |\n| not as the table has it | ${failures.length} |\n| changes of status seen | ${[...seen].sort().join(', ')} |\n`,
-        );
-      }
+        for (const { change } of changes) seen.add(change);
+        return wrong.map((what) => `${what} after ${log.join(', ')}`);
+      };
+      const failures = await playSchedules(
+        'Interleavings',
+        SCHEDULES,
+        AT_ONCE,
+        () => Promise.resolve(one),
+        () => [...seen],
+      );
       expect(failures).toEqual([]);
       // Which rare ones come about is chance; that most of them do is what the schedules are for.
       for (const change of ['ACTIVE>RUNNING', 'RUNNING>ACTIVE', 'ACTIVE>ARCHIVED']) expect(seen).toContain(change);

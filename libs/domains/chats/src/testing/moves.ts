@@ -1,4 +1,4 @@
-import { sql } from '@aps/platform/testing';
+import { refuseOtherMoves } from '@aps/testing';
 import { MOVES } from '../state/chat-state.policy';
 
 const PAIRS = Object.values(MOVES).flatMap(({ from, to }) => from.map((before: string) => `${before}>${to}`));
@@ -7,10 +7,4 @@ const PAIRS = Object.values(MOVES).flatMap(({ from, to }) => from.map((before: s
 export const isMove = (from: string, to: string): boolean => from === to || PAIRS.includes(`${from}>${to}`);
 
 /** Has the database refuse every change of a chat's status that is no move: whatever a spec does, it does within the table. */
-export const REFUSE_OTHER_MOVES = [
-  sql(`CREATE FUNCTION refuse_other_moves() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN RAISE EXCEPTION 'A chat cannot move from % to %', OLD.status, NEW.status; END $$`),
-  sql(`CREATE TRIGGER moves_only BEFORE UPDATE OF status ON chats FOR EACH ROW
-       WHEN (OLD.status <> NEW.status AND OLD.status || '>' || NEW.status NOT IN (${PAIRS.map((pair) => `'${pair}'`).join(', ')}))
-       EXECUTE FUNCTION refuse_other_moves()`),
-];
+export const REFUSE_OTHER_MOVES = refuseOtherMoves('chats', 'status', PAIRS);

@@ -1,11 +1,10 @@
 import type { TestOrg } from '@aps/chats/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
-import { random } from '@aps/testing';
+import { movesSeen, noteMoves, playSchedules, refuseOtherMoves, schedulesOr, type Chance } from '@aps/testing';
 import { inboxesService, type TestInbox } from '../testing';
 
-/** `npm run certify` plays thousands; CERTIFY_SCHEDULES is their number, TEST_SEED the first one's seed. */
-const SCHEDULES = Number(process.env.CERTIFY_SCHEDULES ?? 100);
+const SCHEDULES = schedulesOr(100);
 const AT_ONCE = 8;
 const SCHEDULE_MS = 2_500;
 
@@ -18,14 +17,6 @@ const MOVES = [
   'held>dropped',
   'failed>dropped',
 ].concat(['accepted', 'dropped', 'held', 'failed'].map((state) => `${state}>evaluating`));
-const REFUSE_OTHER_MOVES = [
-  sql(`CREATE FUNCTION refuse_other_message_moves() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN RAISE EXCEPTION 'A message cannot move from % to %', OLD.state, NEW.state; END $$`),
-  sql(`CREATE TRIGGER message_moves_only BEFORE UPDATE OF state ON inbox_messages FOR EACH ROW
-       WHEN (OLD.state <> NEW.state AND OLD.state || '>' || NEW.state NOT IN (${MOVES.map((move) => `'${move}'`).join(', ')}))
-       EXECUTE FUNCTION refuse_other_message_moves()`),
-];
-
 const RULES = [
   {},
   { default: { action: 'quarantine' } },
@@ -49,13 +40,13 @@ const RULES = [
 describe('what is done to messages at the same moment', () => {
   const t = inboxesService({}, []);
   beforeAll(async () => {
-    for (const statement of REFUSE_OTHER_MOVES) await t.db.execute(statement);
+    for (const statement of [...refuseOtherMoves('inbox_messages', 'state', MOVES), ...noteMoves('inbox_messages', 'state')])
+      await t.db.execute(statement);
   });
 
   /** Does a handful of things to the messages of one inbox, some of them at once, while they are evaluated. */
-  const play = async (org: TestOrg, seed: number): Promise<{ inbox: TestInbox; messages: string[]; odd: string[] }> => {
-    const pick = random(seed);
-    const choose = <T>(from: readonly T[]): T => from[Math.floor(pick() * from.length)];
+  const play = async (org: TestOrg, chance: Chance): Promise<{ inbox: TestInbox; messages: string[]; odd: string[] }> => {
+    const { pick } = chance;
     const inbox = await t.inbox(org);
     const odd: string[] = [];
     const messages: string[] = [];
@@ -65,7 +56,7 @@ describe('what is done to messages at the same moment', () => {
       return answer;
     };
     const deploy = async () => {
-      const { status, body } = await call('POST', '/revisions', { definition: choose(RULES) });
+      const { status, body } = await call('POST', '/revisions', { definition: chance.choose(RULES) });
       if (status < 300) await call('POST', `/revisions/${body.id as string}/deploy`);
     };
     const arrive = async () => {
@@ -80,14 +71,14 @@ describe('what is done to messages at the same moment', () => {
     };
     const act = async (): Promise<unknown> => {
       const which = pick();
-      const message = choose(messages);
+      const message = chance.choose(messages);
       if (which < 0.2) return arrive();
       if (which < 0.4) return call('POST', `/messages/${message}/replay`);
       if (which < 0.52) return call('POST', `/messages/${message}/retry`);
       if (which < 0.64) return call('POST', `/messages/${message}/release`);
       if (which < 0.74) return call('POST', `/messages/${message}/terminate`);
       if (which < 0.84) return deploy();
-      if (which < 0.9) return call('PATCH', '', { status: choose(['active', 'paused']) });
+      if (which < 0.9) return call('PATCH', '', { status: chance.choose(['active', 'paused']) });
       if (which < 0.94) return t.releaseDue();
       // What the silence of a worker leaves behind; another claim follows.
       return t.db.execute(
@@ -96,15 +87,7 @@ describe('what is done to messages at the same moment', () => {
       );
     };
     await arrive();
-    for (let round = 0; round < 3; round++) {
-      await Promise.all(
-        Array.from({ length: 2 + Math.floor(pick() * 4) }, async () => {
-          await new Promise((r) => setTimeout(r, pick() * 30));
-          await act();
-        }),
-      );
-      if (pick() < 0.5) await new Promise((r) => setTimeout(r, pick() * 150));
-    }
+    await chance.rounds(act, { most: 5, restMs: 150 });
     return { inbox, messages, odd };
   };
 
@@ -170,24 +153,20 @@ describe('what is done to messages at the same moment', () => {
   it(
     `${SCHEDULES} schedules keep to the table of states, begin each handler once, and leave nothing behind`,
     async () => {
-      const first = Number(process.env.TEST_SEED ?? 1);
-      const failures: string[] = [];
-      let next = first;
       const player = async () => {
         const org = await t.org();
-        while (next < first + SCHEDULES) {
-          const seed = next++;
-          const { inbox, messages, odd } = await play(org, seed);
+        return async (chance: Chance): Promise<string[]> => {
+          const { inbox, messages, odd } = await play(org, chance);
           await t.call('PATCH', inbox.path, { as: org.owner, body: { status: 'active' } });
           // What was held while it was paused goes on; none may begin to in the middle of the check.
           do await quiet(inbox);
           while ((await t.releaseDue()) > 0);
           await quiet(inbox);
-          const wrong = await t.db.transaction(NO_CALLER, (tx) => checkAt(tx, inbox, messages));
-          failures.push(...[...odd, ...wrong].map((what) => `seed ${seed}: ${what}`));
-        }
+          return [...odd, ...(await t.db.transaction(NO_CALLER, (tx) => checkAt(tx, inbox, messages)))];
+        };
       };
-      await Promise.all(Array.from({ length: AT_ONCE }, player));
+      const seen = async () => (await t.db.query(movesSeen('inbox_messages'))).map(({ move }) => move);
+      const failures = await playSchedules('Interleavings of inboxes', SCHEDULES, AT_ONCE, player, seen);
       expect(failures).toEqual([]);
     },
     60_000 + SCHEDULES * SCHEDULE_MS,
