@@ -8,7 +8,7 @@ export { ProcessesQueries, type ProcessView } from './processes.queries';
 export { ProcessesService } from './processes.service';
 export { CallsQueries, type AgentCallIndex, type LlmCallIndex, type RepairIndex } from './reading/calls.queries';
 export { RunsQueries, type RunStanding } from './reading/runs.queries';
-export type { RunDiagnosis } from './reviews/diagnosis.policy';
+export { RUN_BLOCKED_BY, type RunDiagnosis } from './reviews/diagnosis.policy';
 export { RunReviews } from './reviews/run-reviews.service';
 export { Definitions } from './revisions/definitions';
 export { ProcessRefs, type DeployedProcess } from './revisions/process-refs';

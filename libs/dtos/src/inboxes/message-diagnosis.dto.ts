@@ -3,19 +3,20 @@ import { ChatLastTurnDto, ChatLeaseDto, ChatQueueDto } from '../chats/control.dt
 import { HOLD_REASONS, MESSAGE_STATES } from './values';
 
 const OF_CHATS = ['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'agent_deleted'] as const;
+const OF_RUNS = ['event', 'concurrency', 'outcome_unknown', 'child_run'] as const;
 
 export class InboxMessageBlockedBy {
-  @EnumField([...HOLD_REASONS, 'evaluation', 'reply', ...OF_CHATS], {
+  @EnumField([...HOLD_REASONS, 'evaluation', 'reply', ...OF_CHATS, ...OF_RUNS], {
     name: 'InboxMessageBlockedByKind',
     description:
-      'Of a held message its `hold_reason`. `evaluation`: it is being evaluated. `reply`: its answer is not due yet. All others are those of the chat that it was handed to.',
+      'Of a held message its `hold_reason`. `evaluation`: it is being evaluated. `reply`: its answer is not due yet. All others are those of the chat or the run that it was handed to.',
   })
   kind: string;
   @DateTimeField({ nullable: true, description: 'Since when.' }) since: string | null;
   @StringField({
     nullable: true,
     description:
-      'What of that kind: the gate or stage, the organization, the worker, or the time at which the reply is due; else what the diagnosis of the chat says.',
+      'What of that kind: the gate or stage, the organization, the worker, or the time at which the reply is due; else what the diagnosis of the chat or the run says.',
   })
   ref: string | null;
   @DateTimeField({
@@ -45,12 +46,12 @@ export class InboxMessageDiagnosisResponse {
     description: 'What keeps it from going on; null when nothing does, or there is nothing to do.',
   })
   blocked_by: InboxMessageBlockedBy | null;
-  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who evaluates it, or runs the turn of its chat.' })
+  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who evaluates it, or runs the turn of its chat, or its run.' })
   lease: ChatLeaseDto | null;
   @NestedField(() => ChatQueueDto, {
     nullable: true,
     description:
-      'Where an evaluation that has not begun stands among those of the inbox, or a turn of its chat among those of the organization.',
+      'Where an evaluation that has not begun stands among those of the inbox, or a turn of its chat, or its run, among those of the organization.',
   })
   queue: ChatQueueDto | null;
   @NestedField(() => ChatLastTurnDto, { nullable: true, description: 'Of its chat: the newest turn that ran and is over.' })
@@ -58,13 +59,13 @@ export class InboxMessageDiagnosisResponse {
   @EnumField(
     [
       ...['wait', 'release', 'retry', 'replay', 'set_target', 'activate', 'add_credits', 'unsuspend'],
-      ...['answer', 'continue', 'retry_chat', 'message', 'raise_budget', 'fix_route'],
+      ...['answer', 'continue', 'retry_chat', 'message', 'raise_budget', 'fix_route', 'signal', 'restart_run'],
     ],
     {
       name: 'InboxMessageNextAction',
       nullable: true,
       description:
-        'What would have it go on: one of `allowed_actions`, something that is done to the inbox or the organization, or to the chat that it was handed to. Null where nothing will, or need be done.',
+        'What would have it go on: one of `allowed_actions`, something that is done to the inbox or the organization, or to the chat or the run that it was handed to. Null where nothing will, or need be done.',
     },
   )
   next_action: string | null;

@@ -1,16 +1,18 @@
 import type { Diagnosis } from '@aps/chats';
 import type { HoldReason } from '@aps/entities';
+import type { RunDiagnosis } from '@aps/processes';
 
 export type FreedBy = 'itself' | 'member' | 'admin' | 'operator';
 export type NextAction =
   | ('wait' | 'release' | 'retry' | 'replay' | 'set_target' | 'activate' | 'add_credits' | 'unsuspend')
-  | ('answer' | 'continue' | 'retry_chat' | 'message' | 'raise_budget' | 'fix_route');
+  | ('answer' | 'continue' | 'retry_chat' | 'message' | 'raise_budget' | 'fix_route')
+  | ('signal' | 'restart_run');
 
 /** What keeps a message from going on, and who ends that how. */
 export interface BlockedBy {
-  kind: HoldReason | 'evaluation' | 'reply' | NonNullable<Diagnosis['blocked_by']>['kind'];
+  kind: HoldReason | 'evaluation' | 'reply' | NonNullable<(Diagnosis | RunDiagnosis)['blocked_by']>['kind'];
   since: Date | null;
-  /** What of that kind: a gate or stage, a worker, a time, the organization; or what the diagnosis of the chat says. */
+  /** What of that kind: a gate or stage, a worker, a time, the organization; or what the diagnosis of the chat or the run says. */
   ref: string | null;
   /** When it ends by itself; null where nobody can tell, or it does not. */
   until: Date | null;
@@ -110,4 +112,32 @@ export function ofChat({ blocked_by: by, state, next_action: next }: Diagnosis):
   // A chat that has answered waits for nothing.
   if (!by && state === 'ACTIVE' && next === 'message') return { blocked_by: null, next_action: null };
   return { blocked_by, next_action: next === 'retry' ? 'retry_chat' : next };
+}
+
+const OF_RUN: Record<NonNullable<RunDiagnosis['blocked_by']>['kind'], Pick<BlockedBy, 'freed_by' | 'sentence'>> = {
+  human: { freed_by: 'member', sentence: 'A step of its run has asked a human, and waits for the answer.' },
+  outcome_unknown: {
+    freed_by: 'member',
+    sentence: 'Nobody knows what became of a call of its run: a human looks there, and says how to go on.',
+  },
+  timer: { freed_by: 'itself', sentence: 'Its run waits until a time.' },
+  event: { freed_by: 'member', sentence: 'Its run waits for a signal.' },
+  child_run: { freed_by: 'itself', sentence: 'Its run waits for another run that it has begun.' },
+  child: { freed_by: 'itself', sentence: 'Its run waits for an agent.' },
+  concurrency: { freed_by: 'itself', sentence: 'Its run begins when another one of its key has ended.' },
+  cap: { freed_by: 'itself', sentence: 'As many runs of the organization are at work as may; its run is next in line, or behind others.' },
+  credits: { freed_by: 'admin', sentence: 'Its run has failed for want of credits.' },
+  budget: { freed_by: 'admin', sentence: 'Its run has used up its budget.' },
+  route: { freed_by: 'admin', sentence: 'A model of its run cannot be reached.' },
+  lease: { freed_by: 'itself', sentence: 'The worker of its run has gone silent; another one takes over.' },
+  org_suspended: { freed_by: 'operator', sentence: 'The organization is suspended.' },
+};
+
+/** Of one that was handed to a process: what keeps its run. */
+export function ofRun({ blocked_by: by, next_action: next }: RunDiagnosis): Blocked {
+  const until = by?.kind === 'timer' && by.ref !== null ? new Date(by.ref) : null;
+  return {
+    blocked_by: by && { ...by, ...OF_RUN[by.kind], until },
+    next_action: next === 'restart' ? 'restart_run' : (next as NextAction | null),
+  };
 }

@@ -5,12 +5,13 @@ import { notFound } from '@aps/contracts';
 import { Inbox, type HoldReason, type InboxMessage } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgTable, statement } from '@aps/platform/database';
+import { RunReviews, type RunDiagnosis } from '@aps/processes';
 import { Handlers } from '../handlers';
 import { SPIKE } from '../pipeline/evaluation.sql';
-import { evaluationOf, heldBy, ofChat, replyOf, type Blocked } from './diagnosis.policy';
+import { evaluationOf, heldBy, ofChat, ofRun, replyOf, type Blocked } from './diagnosis.policy';
 import { allowedActions, type MessageAction } from './message-actions.policy';
 
-/** Why a message does what it does; the shape of a chat's, which it has once it was handed to one. */
+/** Why a message does what it does; the shape of a chat's, which it has, or that of its run, once it was handed to one. */
 export interface MessageDiagnosis extends Blocked, Pick<Diagnosis, 'lease' | 'queue' | 'last_turn'> {
   state: InboxMessage['state'];
   allowed_actions: MessageAction[];
@@ -27,15 +28,18 @@ type Facts = Pick<
   reply: { created_at: string; due_at: string } | null;
   chat_id: string | null;
   agent_id: string | null;
+  run_id: string | null;
+  process_id: string | null;
 };
 
 const FACTS = statement<Facts>(`
   SELECT m.id, m.inbox_id, m.state, m.status, m.hold_reason, m.decided_by, m.sender_key, m.raw_available AND m.raw_expires_at > now() AS raw_available, m.terminated_at, m.wait,
     m.dispatched_at, m.finished_at, m.updated_at, m.lease_owner, m.lease_expires_at, m.fence, o.suspended_at AS org_suspended_at, q.ahead, q.oldest_ahead_s,
     (SELECT CASE a.state WHEN 'armed' THEN jsonb_build_object('created_at', a.created_at, 'due_at', a.due_at) END FROM inbox_replies a WHERE a.message_id = m.id ORDER BY a.id DESC LIMIT 1) AS reply,
-    c.id AS chat_id, c.agent_id
+    c.id AS chat_id, c.agent_id, r.id AS run_id, r.process_id
   FROM inbox_messages m JOIN organizations o ON o.id = m.org_id
   LEFT JOIN chats c ON c.id = (m.dispatched->>'chat_id')::uuid AND c.org_id = m.org_id AND c.deleted_at IS NULL
+  LEFT JOIN (process_runs r JOIN processes p ON p.id = r.process_id AND p.deleted_at IS NULL) ON r.id = (m.dispatched->>'run_id')::uuid AND r.org_id = m.org_id
   CROSS JOIN LATERAL (
     SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s FROM inbox_messages w
     WHERE m.status = 'queued' AND w.inbox_id = m.inbox_id AND w.state = 'evaluating' AND w.status = 'queued' AND w.dispatched_at < m.dispatched_at
@@ -63,6 +67,7 @@ export class MessageDiagnoses {
     private readonly db: Database,
     private readonly handlers: Handlers,
     private readonly chats: DiagnosisQueries,
+    private readonly runs: RunReviews,
     private readonly entitlements: Entitlements,
     private readonly blockers: Blockers,
   ) {}
@@ -73,23 +78,24 @@ export class MessageDiagnoses {
     const [m] = await this.db.query(FACTS, [scope.orgId, inboxId, id]);
     if (!m) throw notFound('Message');
     const chat = m.state === 'accepted' && m.chat_id && m.agent_id ? await this.chats.of(scope, m.agent_id, m.chat_id) : null;
+    const run = m.state === 'accepted' && m.run_id && m.process_id ? await this.runs.diagnose(scope, m.process_id, m.run_id) : null;
     return {
       state: m.state,
-      ...(await this.blocked(scope, inbox, m, chat)),
+      ...(await this.blocked(scope, inbox, m, chat, run)),
       lease:
         m.status === 'running' && m.lease_expires_at
           ? { worker: m.lease_owner, expires_at: m.lease_expires_at, fence: m.fence }
-          : (chat?.lease ?? null),
+          : ((chat ?? run)?.lease ?? null),
       queue:
         m.status === 'queued'
           ? { position: m.ahead, oldest_ahead_s: Math.max(0, Math.round(m.oldest_ahead_s ?? 0)) }
-          : (chat?.queue ?? null),
+          : ((chat ?? run)?.queue ?? null),
       last_turn: chat?.last_turn ?? null,
       allowed_actions: allowedActions(m, scope.isAdmin),
     };
   }
 
-  private async blocked(scope: OrgScope, inbox: Inbox, m: Facts, chat: Diagnosis | null): Promise<Blocked> {
+  private async blocked(scope: OrgScope, inbox: Inbox, m: Facts, chat: Diagnosis | null, run: RunDiagnosis | null): Promise<Blocked> {
     if (m.state === 'evaluating') return evaluationOf(m.dispatched_at, m.lease_owner, m.wait?.resume_at ?? null);
     if (m.state === 'held' && m.hold_reason) {
       const over = await this.over(scope, inbox, m, m.hold_reason);
@@ -101,6 +107,7 @@ export class MessageDiagnoses {
     // JSON has no times.
     if (m.reply) return replyOf({ created_at: new Date(m.reply.created_at), due_at: new Date(m.reply.due_at) });
     if (chat) return ofChat(chat);
+    if (run) return ofRun(run);
     return { blocked_by: null, next_action: m.state === 'failed' && m.raw_available ? 'replay' : null };
   }
 

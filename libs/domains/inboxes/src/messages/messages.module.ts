@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ChatsModule } from '@aps/chats';
-import { RunControlModule } from '@aps/processes';
+import { ProcessesModule } from '@aps/processes';
 import { InboxesModule } from '../inboxes.module';
 import { EvaluationsModule } from '../pipeline/pipeline.module';
 import { RepliesModule } from '../replies/replies.module';
@@ -13,7 +13,7 @@ const exported = [MessagesQueries, MessageDiagnoses, MessageActions];
 
 /** What came to inboxes, and what people do with it. */
 @Module({
-  imports: [ChatsModule, EvaluationsModule, InboxesModule, RepliesModule, RunControlModule],
+  imports: [ChatsModule, EvaluationsModule, InboxesModule, RepliesModule, ProcessesModule],
   providers: [...exported, MessagesRepository],
   exports: exported,
 })

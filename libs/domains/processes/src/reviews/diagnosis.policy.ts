@@ -1,17 +1,7 @@
 import type { ProcessRun, ProcessRunState, StepError, StepStatus } from '@aps/entities';
 import type { JournalRow } from '../engine/journal';
 
-/** Why a run does what it does. */
-export interface RunDiagnosis {
-  state: ProcessRunState;
-  blocked_by: { kind: string; since: Date | null; ref: string | null } | null;
-  lease: { worker: string | null; expires_at: Date; fence: string } | null;
-  queue: { position: number; oldest_ahead_s: number } | null;
-  last_step: { path: string; status: StepStatus; error: StepError | null } | null;
-  next_action: string | null;
-  allowed_actions: string[];
-}
-
+/** What keeps runs, what people have to do first. */
 export const RUN_BLOCKED_BY = [
   'human',
   'outcome_unknown',
@@ -27,6 +17,17 @@ export const RUN_BLOCKED_BY = [
   'lease',
   'org_suspended',
 ] as const;
+
+/** Why a run does what it does. */
+export interface RunDiagnosis {
+  state: ProcessRunState;
+  blocked_by: { kind: (typeof RUN_BLOCKED_BY)[number]; since: Date | null; ref: string | null } | null;
+  lease: { worker: string | null; expires_at: Date; fence: string } | null;
+  queue: { position: number; oldest_ahead_s: number } | null;
+  last_step: { path: string; status: StepStatus; error: StepError | null } | null;
+  next_action: string | null;
+  allowed_actions: string[];
+}
 
 /** A run as its rows tell, without any queue being asked. */
 export interface RunFactsNow extends Pick<
@@ -90,7 +91,7 @@ function endedBy({ error, finished_at: since }: RunFactsNow): BlockedBy | null {
   return error && OF_ROUTES.includes(error.code) ? { kind: 'route', since, ref: error.code } : null;
 }
 
-const rankOf = ({ kind }: BlockedBy): number => RUN_BLOCKED_BY.indexOf(kind as (typeof RUN_BLOCKED_BY)[number]);
+const rankOf = ({ kind }: BlockedBy): number => RUN_BLOCKED_BY.indexOf(kind);
 const since = (by: BlockedBy): number => by.since?.getTime() ?? 0;
 
 /** What a person would do next to have it go on, or be done after all; null where there is nothing. */
