@@ -291,7 +291,7 @@ export class IntakeCount {
 @Index('inbox_replies_due', ['due_at'], { where: `state = 'armed'` })
 @Index('inbox_replies_sent', ['inbox_id', 'message_ref'], { where: 'message_ref IS NOT NULL' })
 @Index('inbox_replies_to', ['org_id', 'to_address', 'sent_at'], { where: `state = 'sent'` })
-@Unique('inbox_replies_turn', ['turn_id', 'call_key'])
+@Unique('inbox_replies_said', ['source_id', 'call_key'])
 @ForeignKey(() => InboxMessage, ['org_id', 'message_id'], ['org_id', 'id'])
 @Check('inbox_replies_state', `state IN ('armed', 'sent', 'stood_down', 'suppressed')`)
 export class InboxReply {
@@ -299,9 +299,10 @@ export class InboxReply {
   @Column('uuid') org_id: string;
   @Column('text') inbox_id: string;
   @Column('uuid') message_id: string;
-  @Column('uuid') chat_id: string;
-  /** What it answers with: a turn's last words, or those of a call of a tool in it. */
-  @Column('uuid') turn_id: string;
+  /** Null where a run answers. */
+  @Column('uuid', { nullable: true }) chat_id: string | null;
+  /** The turn or the run that says it: a turn's last words, or those of a call of a tool. */
+  @Column('uuid') source_id: string;
   @Column('text', { default: '' }) call_key: string;
   @Column('text') to_address: string;
   @Column('text') body_text: string;

@@ -84,7 +84,7 @@ describe('the list', () => {
     });
     const older = await put('held', { channel_kind: 'webhook', sender_name: 'nobody' });
     await t.insert(InboxReply, {
-      ...{ org_id: org.id, inbox_id: inboxId, message_id: id, chat_id, turn_id: uuidv7(), to_address: 'ann@acme.com', body_text: 'Yes.' },
+      ...{ org_id: org.id, inbox_id: inboxId, message_id: id, chat_id, source_id: uuidv7(), to_address: 'ann@acme.com', body_text: 'Yes.' },
       ...{ state: 'sent', due_at: ago(2_000), sent_at: ago(1_000) },
     });
     const { body } = await read('?limit=1');

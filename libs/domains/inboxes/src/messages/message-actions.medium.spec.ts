@@ -146,7 +146,7 @@ describe('a termination', () => {
         inbox_id: inbox.id,
         message_id: id,
         chat_id: second,
-        turn_id: uuidv7(),
+        source_id: uuidv7(),
         to_address: 'ann@acme.com',
         body_text: 'Yes.',
       },

@@ -233,7 +233,7 @@ export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
   SELECT c.id AS chat_id, c.agent_id FROM (
     SELECT dispatched->>'chat_id' AS chat_id, message_ref, received_at AS at FROM ${TABLE} WHERE inbox_id = $1 AND message_ref = ANY ($2) AND id <> $3 AND dispatched->>'kind' = 'agent'
     UNION ALL
-    SELECT chat_id::text, message_ref, created_at FROM inbox_replies WHERE inbox_id = $1 AND message_ref = ANY ($2)
+    SELECT chat_id::text, message_ref, created_at FROM inbox_replies WHERE inbox_id = $1 AND message_ref = ANY ($2) AND chat_id IS NOT NULL
   ) x JOIN chats c ON c.id = x.chat_id::uuid
   ORDER BY array_position($2::text[], x.message_ref), x.at DESC LIMIT 1`);
 /** Whether somebody wrote, or was written to, in the mails of a chat. */

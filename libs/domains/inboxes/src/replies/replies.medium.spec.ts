@@ -101,7 +101,7 @@ describe('a reply', () => {
     await settings({ reply: 'auto', reply_delay_s: 3600 });
     const { id } = await answered();
     await t.db.execute(
-      sql(`INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, due_at)
+      sql(`INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, source_id, call_key, to_address, body_text, state, due_at)
            SELECT gen_random_uuid(), org_id, inbox_id, message_id, chat_id, gen_random_uuid(), n::text, to_address, 'x', 'sent', now() FROM inbox_replies, generate_series(1, 9) n WHERE message_id = $1`),
       [id],
     );
@@ -120,7 +120,7 @@ describe('a reply', () => {
     const { id, chat } = await answered({ body_text: calls('reply_to_sender', { text: 'No.' }) });
     expect(await repliesTo(id)).toEqual([]);
     const { messages } = (await t.read(org, chat)).body as unknown as { messages: { role: string; content: string }[] };
-    expect(messages.find(({ role }) => role === 'tool')!.content).toContain('does not let agents');
+    expect(messages.find(({ role }) => role === 'tool')!.content).toContain('does not let mails be answered');
     const own = await t.chat(org);
     await t.send(org, own, calls('reply_to_sender', { text: 'No.' }));
     const done = await t.settled(org, own, 1);

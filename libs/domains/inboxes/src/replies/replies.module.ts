@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ChatsModule } from '@aps/chats';
 import { MailModule } from '@aps/platform/mail';
+import { DefinitionsModule } from '@aps/processes';
 import { ToolsModule } from '@aps/tools';
 import { EvaluationsModule } from '../pipeline/pipeline.module';
 import { RepliesRepository } from './replies.repository';
@@ -16,6 +17,6 @@ import { ReplyToSenderTool } from './reply-to-sender.tool';
 })
 export class RepliesModule {}
 
-/** What agents mail by; for applications that run turns, or tell what tools there are. */
-@Module({ imports: [ChatsModule, RepliesModule, ToolsModule], providers: [ReplyListener, ReplyToSenderTool] })
+/** What agents and steps of processes mail by; for applications that run turns or processes, or tell what tools there are. */
+@Module({ imports: [ChatsModule, DefinitionsModule, RepliesModule, ToolsModule], providers: [ReplyListener, ReplyToSenderTool] })
 export class AnsweringModule {}

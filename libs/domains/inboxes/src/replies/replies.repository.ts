@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { InboxMessage, InboxReply, InboxSettings } from '@aps/entities';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 
-/** A message of mail that a turn answers. */
+/** A message of mail that a turn or a run answers. */
 export interface AnsweredMessage extends Pick<InboxMessage, 'id' | 'org_id' | 'inbox_id' | 'subject' | 'message_ref' | 'terminated_at'> {
   settings: InboxSettings;
   automatic: string | null;
@@ -18,15 +18,24 @@ export interface DueReply extends Pick<InboxReply, 'id' | 'org_id' | 'message_id
   settings: InboxSettings;
 }
 
-const ANSWERED_BY = statement<AnsweredMessage>(`
+const answered = (from: string, on: string) => `
   SELECT m.id, m.org_id, m.inbox_id, m.subject, m.message_ref, m.terminated_at, i.settings, e.automatic, e.reply_to
-  FROM turns t JOIN inbox_messages m ON m.chat_message_id = t.message_id JOIN inboxes i ON i.id = m.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id
-  WHERE t.id = $1 AND m.channel_kind = 'email'`);
+  FROM ${from} JOIN inbox_messages m ON ${on} JOIN inboxes i ON i.id = m.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id WHERE m.channel_kind = 'email'`;
+const ANSWERED_BY = statement<AnsweredMessage>(`${answered('turns t', 'm.chat_message_id = t.message_id')} AND t.id = $1`);
+// Whoever terminates the message stands its replies down under its lock: one that is armed later would go out after all.
+const ANSWERED_BY_RUN = statement<AnsweredMessage>(`
+  WITH RECURSIVE r AS (
+    SELECT id, org_id, source_kind, source_ref_id, restarted_from FROM process_runs WHERE id = $1
+    UNION SELECT p.id, p.org_id, p.source_kind, p.source_ref_id, p.restarted_from FROM r JOIN process_runs p ON p.id = r.restarted_from
+  ) ${answered('r', `m.org_id = r.org_id AND m.id = CASE r.source_kind WHEN 'inbox' THEN r.source_ref_id::uuid END`)} FOR SHARE OF m`);
+const SAID = statement<Pick<InboxReply, 'reason' | 'due_at'>>(
+  'SELECT reason, due_at FROM inbox_replies WHERE source_id = $1 AND call_key = $2',
+);
 const SENT_LATELY = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM inbox_replies WHERE org_id = $1 AND to_address = $2 AND state IN ('armed', 'sent') AND created_at > now() - interval '1 hour'`);
 const INSERT = statement<{ due_at: Date }>(`
-  INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, reason, due_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + make_interval(secs => $12)) ON CONFLICT (turn_id, call_key) DO NOTHING RETURNING due_at`);
+  INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, source_id, call_key, to_address, body_text, state, reason, due_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + make_interval(secs => $12)) ON CONFLICT (source_id, call_key) DO NOTHING RETURNING due_at`);
 const LOCK_DUE = statement<DueReply>(`
   SELECT r.id, r.org_id, r.message_id, r.to_address, r.body_text, m.subject, m.message_ref, m.recipient, i.settings, e."references"
   FROM inbox_replies r JOIN inbox_messages m ON m.id = r.message_id JOIN inboxes i ON i.id = r.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id
@@ -44,6 +53,19 @@ export class RepliesRepository {
     return (await db.query(ANSWERED_BY, [turnId]))[0] ?? null;
   }
 
+  /** The mail that a run answers: the one that it was begun by, or the run that it does again. It is not terminated before the transaction ends. */
+  async answeredByRun(tx: Tx, runId: string): Promise<AnsweredMessage | null> {
+    return (await tx.query(ANSWERED_BY_RUN, [runId]))[0] ?? null;
+  }
+
+  /** What became of what was said by the same call before. */
+  async said(
+    tx: Tx,
+    { source_id, call_key }: Pick<InboxReply, 'source_id' | 'call_key'>,
+  ): Promise<Pick<InboxReply, 'reason' | 'due_at'> | null> {
+    return (await tx.query(SAID, [source_id, call_key]))[0] ?? null;
+  }
+
   /** How many have been armed for an address within an hour. */
   async sentLately(db: Db, orgId: string, address: string): Promise<number> {
     return (await db.query(SENT_LATELY, [orgId, address]))[0].n;
@@ -54,12 +76,12 @@ export class RepliesRepository {
     tx: Tx,
     reply: Pick<
       InboxReply,
-      'id' | 'org_id' | 'inbox_id' | 'message_id' | 'chat_id' | 'turn_id' | 'call_key' | 'to_address' | 'body_text' | 'state' | 'reason'
+      'id' | 'org_id' | 'inbox_id' | 'message_id' | 'chat_id' | 'source_id' | 'call_key' | 'to_address' | 'body_text' | 'state' | 'reason'
     >,
     delayS: number,
   ): Promise<Date | null> {
-    const { id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, reason } = reply;
-    const values = [id, org_id, inbox_id, message_id, chat_id, turn_id, call_key, to_address, body_text, state, reason, delayS];
+    const { id, org_id, inbox_id, message_id, chat_id, source_id, call_key, to_address, body_text, state, reason } = reply;
+    const values = [id, org_id, inbox_id, message_id, chat_id, source_id, call_key, to_address, body_text, state, reason, delayS];
     return (await tx.query(INSERT, values))[0]?.due_at ?? null;
   }
 

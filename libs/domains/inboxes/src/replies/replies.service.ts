@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { InboxReply } from '@aps/entities';
-import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
+import { Database, NO_CALLER, storable, type Tx } from '@aps/platform/database';
 import { parseEmail } from '@aps/platform/email';
 import { Mailer, messageIdOf } from '@aps/platform/mail';
 import { counter } from '@aps/platform/observability';
@@ -15,16 +15,18 @@ const ended = counter('inbox_replies_total', 'Replies to mail, by what became of
 /** To one address within an hour; what is more is a loop, or no help. */
 const MAX_AN_HOUR = 10;
 
-/** What a turn answers with. */
+/** What a turn or a run answers with. */
 export interface Reply {
-  chat_id: string;
-  turn_id: string;
-  /** Of a call of the tool; empty for the turn's last words. */
+  /** Null where a run answers. */
+  chat_id: string | null;
+  /** The turn or the run. */
+  source_id: string;
+  /** Of a call of the tool; empty for a turn's last words. */
   call_key: string;
   text: string;
 }
 
-/** Mails the answers of agents: each is armed in the transaction of what it says, and sent once, a while later. */
+/** Mails the answers of agents and processes: each is armed in the transaction of what it says, and sent once, a while later. */
 @Injectable()
 export class RepliesService {
   constructor(
@@ -35,20 +37,42 @@ export class RepliesService {
     private readonly log: MessageLog,
   ) {}
 
-  /** @returns when it goes out; why it does not */
+  /**
+   * What a call of a tool answers a mail with.
+   *
+   * @returns when it goes out; why it does not, in a sentence, and whether another text would
+   */
+  async armByTool(
+    tx: Tx,
+    message: AnsweredMessage | null,
+    reply: Reply,
+  ): Promise<{ status: 'armed'; due_at: string } | { refused: string; mendable: boolean }> {
+    if (!message) return { refused: 'There is no mail to answer: no mail has begun this.', mendable: false };
+    if (message.settings.reply !== 'tool') return { refused: 'Its inbox does not let mails be answered by this tool.', mendable: false };
+    if (message.terminated_at) return { refused: 'The mail was terminated.', mendable: false };
+    const text = storable(reply.text).trim();
+    if (text === '') return { refused: 'text: say something.', mendable: true };
+    const armed = await this.arm(tx, message, { ...reply, text });
+    if ('suppressed' in armed) return { refused: `The mail is not sent: ${armed.suppressed}.`, mendable: false };
+    return { status: 'armed', due_at: armed.due_at.toISOString() };
+  }
+
+  /** The same call arms once. @returns when it goes out; why it does not */
   async arm(tx: Tx, message: AnsweredMessage, reply: Reply): Promise<{ due_at: Date } | { suppressed: string }> {
     const { id: message_id, org_id, inbox_id, settings } = message;
+    const before = await this.repository.said(tx, reply);
+    if (before) return before.reason === null ? before : { suppressed: before.reason };
     const reason = await this.reasonAgainst(tx, message);
     const id = uuidv7();
     const state = reason === null ? ('armed' as const) : ('suppressed' as const);
-    const { chat_id, turn_id, call_key, text: body_text } = reply;
+    const { chat_id, source_id, call_key, text: body_text } = reply;
     const row = {
       id,
       org_id,
       inbox_id,
       message_id,
       chat_id,
-      turn_id,
+      source_id,
       call_key,
       to_address: message.reply_to ?? '',
       body_text,

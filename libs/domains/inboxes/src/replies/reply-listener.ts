@@ -26,7 +26,7 @@ export class ReplyListener implements EndListener, OnModuleInit {
     const message = await this.repository.answeredBy(tx, turnId);
     if (!message || message.settings.reply !== 'auto' || message.terminated_at) return;
     const text = await this.chats.answerOf(tx, OrgScope.system(message.org_id, 'inbox'), turnId);
-    if (text) await this.replies.arm(tx, message, { chat_id: chat.id, turn_id: turnId, call_key: '', text });
+    if (text) await this.replies.arm(tx, message, { chat_id: chat.id, source_id: turnId, call_key: '', text });
   }
 
   /** All that it locks, it makes. */

@@ -1,24 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { storable, type Tx } from '@aps/platform/database';
+import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
+import { StepTools, type StepToolContext, type StepToolResult } from '@aps/processes';
 import { defineTool, ToolCatalog, type ToolContext, type ToolOutcome } from '@aps/tools';
 import { z } from 'zod';
 import { RepliesRepository } from './replies.repository';
 import { RepliesService } from './replies.service';
 
-const parameters = z.object({ text: z.string().min(1).max(100_000).describe('What the mail says, as plain text') });
+const SLUG = 'reply_to_sender';
+const MAX_TEXT = 100_000;
+const parameters = z.object({ text: z.string().min(1).max(MAX_TEXT).describe('What the mail says, as plain text') });
 
-/** The tool by which an agent mails an answer, in chats that an inbox has begun. */
+/** The tool by which an agent mails an answer, in chats that an inbox has begun, and steps of processes do in runs that one has. */
 @Injectable()
 export class ReplyToSenderTool {
   constructor(
     catalog: ToolCatalog,
+    steps: StepTools,
+    private readonly db: Database,
     private readonly repository: RepliesRepository,
     private readonly replies: RepliesService,
   ) {
     catalog.register(
       defineTool({
-        slug: 'reply_to_sender',
-        name: 'reply_to_sender',
+        slug: SLUG,
+        name: SLUG,
         description: 'Mails an answer to who wrote the mail that this turn is about. Each call is a mail of its own.',
         scope: 'core',
         accessLevel: 'write',
@@ -27,17 +32,33 @@ export class ReplyToSenderTool {
         run: (tx, args, context) => this.run(tx, args, context),
       }),
     );
+    steps.register({
+      slug: SLUG,
+      accessLevel: 'write',
+      idempotent: true,
+      inputSchema: {
+        type: 'object',
+        properties: { text: { type: 'string', minLength: 1, maxLength: MAX_TEXT } },
+        required: ['text'],
+        additionalProperties: false,
+      },
+      connectionId: null,
+      call: (args, context) => this.callByStep(args as z.infer<typeof parameters>, context),
+    });
   }
 
-  private async run(tx: Tx, args: z.infer<typeof parameters>, { chatId, turnId, toolCallId }: ToolContext): Promise<ToolOutcome> {
-    const refuse = (content: string): ToolOutcome => ({ kind: 'result', content, isError: true });
+  private async run(tx: Tx, { text }: z.infer<typeof parameters>, { chatId, turnId, toolCallId }: ToolContext): Promise<ToolOutcome> {
     const message = await this.repository.answeredBy(tx, turnId);
-    if (!message) return refuse('This turn is not about a mail; there is nobody to answer.');
-    if (message.settings.reply !== 'tool') return refuse('Its inbox does not let agents mail answers by this tool.');
-    const text = storable(args.text).trim();
-    if (text === '') return refuse('text: say something.');
-    const armed = await this.replies.arm(tx, message, { chat_id: chatId, turn_id: turnId, call_key: toolCallId, text });
-    if ('suppressed' in armed) return refuse(`The mail is not sent: ${armed.suppressed}.`);
-    return { kind: 'result', content: JSON.stringify({ status: 'armed', due_at: armed.due_at.toISOString() }) };
+    const said = await this.replies.armByTool(tx, message, { chat_id: chatId, source_id: turnId, call_key: toolCallId, text });
+    if ('refused' in said) return { kind: 'result', content: said.refused, isError: true };
+    return { kind: 'result', content: JSON.stringify(said) };
+  }
+
+  private callByStep({ text }: z.infer<typeof parameters>, { runId, idempotencyKey }: StepToolContext): Promise<StepToolResult> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      const message = await this.repository.answeredByRun(tx, runId);
+      const said = await this.replies.armByTool(tx, message, { chat_id: null, source_id: runId, call_key: idempotencyKey, text });
+      return 'refused' in said ? { rejected: said.refused, mendable: said.mendable } : { output: said };
+    });
   }
 }

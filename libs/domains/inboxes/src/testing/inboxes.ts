@@ -1,4 +1,5 @@
 import { ChatsService, type TestOrg } from '@aps/chats/testing';
+import type { QueueName } from '@aps/contracts';
 import { RunSweeper } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
 import type { BASE_MODULES, Settings } from '@aps/testing';
@@ -70,8 +71,8 @@ export const plainMail = (message: Partial<IncomingMessage> = {}): IncomingMessa
 export class InboxesService extends ChatsService {
   private made = 0;
 
-  constructor(settings?: Settings, beside: typeof BASE_MODULES = []) {
-    super(settings, [InboxesHttpModule, IntakeModule, InboxesJobsModule, AnsweringModule, ...beside], ['inbox-messages']);
+  constructor(settings?: Settings, beside: typeof BASE_MODULES = [], queues: QueueName[] = []) {
+    super(settings, [InboxesHttpModule, IntakeModule, InboxesJobsModule, AnsweringModule, ...beside], ['inbox-messages', ...queues]);
   }
 
   async inbox(org: TestOrg, body: Record<string, unknown> = {}): Promise<TestInbox> {
@@ -137,8 +138,8 @@ export class InboxesService extends ChatsService {
   }
 }
 
-export function inboxesService(settings?: Settings, beside?: typeof BASE_MODULES): InboxesService {
-  const service = new InboxesService(settings, beside);
+export function inboxesService(settings?: Settings, beside?: typeof BASE_MODULES, queues?: QueueName[]): InboxesService {
+  const service = new InboxesService(settings, beside, queues);
   beforeAll(() => service.start());
   afterAll(() => service.close());
   return service;
