@@ -18,6 +18,7 @@ import {
   SPENT,
   TELL,
   type CancelledStep,
+  type CommitItem,
   type LoadedRun,
 } from './process-run.sql';
 
@@ -77,15 +78,17 @@ export class JournalRepository {
   }
 
   /**
-   * Writes a step of a run. Readers are told after the commit.
+   * Writes a step of a run: outside of a transaction together with those of other runs. Readers are told after the commit.
    *
    * @param seen how often something had come for the run when this was decided
    * @throws LeaseEnded when it is not this owner's any more; Overtaken when something has come meanwhile
    */
   async commit(db: Db, run: ClaimedProcessRun, seen: number, { rows, events, asksHuman, at }: Commit): Promise<() => void> {
     const told = events.map(toTopicEvent);
-    const values = [run.id, run.fence, seen, JSON.stringify(storable(rows)), JSON.stringify(storable(told)), told.length, at, asksHuman];
-    const [written] = await db.query(COMMIT, values);
+    const written = await db.batched<CommitItem, { before: number }>(COMMIT, {
+      ...{ run_id: run.id, fence: run.fence, seen, asks_human: asksHuman, at },
+      ...{ rows: storable(rows), events: storable(told) },
+    });
     if (written) return () => this.publish(run.id, written.before, told, at);
     await this.wakesOf(db, run);
     throw new Overtaken();

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Tx } from '@aps/platform/database';
+import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Db, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Admissions } from './admissions';
@@ -34,12 +34,15 @@ export class ProcessRunKind extends RunKind<'process.run', ClaimedProcessRun> {
     maintenance.register({ name: 'process_keys', everyS: 5, batch: Infinity, run: () => admissions.sweep() });
   }
 
+  /** Up to half of the cap claims need not wait for one another. */
+  override readonly capMargin = CAP / 2;
+
   capOf = (): Promise<number> => Promise.resolve(CAP);
   claiming = ({ run_id }: JobPayload<'process.run'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id, key: run_id });
-  claim = (tx: Tx, claiming: Claiming): Promise<Answer | null> => this.journal.claim(tx, claiming);
+  claim = (tx: Db, claiming: Claiming): Promise<Answer | null> => this.journal.claim(tx, claiming);
 
   async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
-    const answer = await this.db.transaction(NO_CALLER, (tx) => this.claim(tx, claiming));
+    const answer = await this.claim(this.db, claiming);
     return answer && alreadyCommitted(answer);
   }
 

@@ -1,5 +1,5 @@
 import type { ProcessRun, ProcessStepRow } from '@aps/entities';
-import { statement } from '@aps/platform/database';
+import { batchStatement, statement } from '@aps/platform/database';
 import { appendEvents } from '@aps/platform/realtime';
 import { claimStatement, runOver, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
 
@@ -94,27 +94,51 @@ const CHANGES = [
   'finished_at',
 ];
 
-/** The part of a statement that writes rows of a journal, from a JSON list. */
-const writeRows = (run: string, rows: string) => `
+/** The part of a statement that writes rows of journals: for each row of `runs` those in its `rows`. */
+const writeRows = (runs: string) => `
   INSERT INTO process_steps (org_id, run_id, ${NAMES})
-  SELECT r.org_id, r.id, ${Object.keys(COLUMNS)
+  SELECT r.org_id, r.run_id, ${Object.keys(COLUMNS)
     .map((name) => `x.${name}`)
-    .join(', ')} FROM ${run} r CROSS JOIN LATERAL jsonb_to_recordset(${rows}::jsonb) AS x(${Object.entries(COLUMNS)
+    .join(', ')} FROM ${runs} r CROSS JOIN LATERAL jsonb_to_recordset(r.rows) AS x(${Object.entries(COLUMNS)
     .map(([name, type]) => `${name} ${type}`)
     .join(', ')})
   ON CONFLICT (run_id, path, attempt) DO UPDATE SET ${CHANGES.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
+/** What the owner of a run writes at once. */
+export interface CommitItem {
+  run_id: string;
+  fence: string;
+  /** How often something had come for the run when this was decided. */
+  seen: number;
+  rows: unknown[];
+  events: unknown[];
+  asks_human: boolean;
+  at: Date;
+}
+
 /**
- * Writes how far a run has come, by who owns it and has seen all that has come for it: values are the run, its fence, what its owner has seen,
- * the rows, the events, how many these are, the time, and whether it asks a human. Nothing is written where that is not so.
+ * Writes how far runs have come, many at once: each by who owns it, and has seen all that has come for it. Nothing is written of one where
+ * that is not so, and it has no answer.
  */
-export const COMMIT = statement<{ before: number }>(`
-  WITH r AS (
-    UPDATE ${TABLE} SET ${stepDone(TABLE)}, event_seq = event_seq + $6, asks_human = $8, updated_at = $7 WHERE id = $1 AND fence = $2 AND status = 'running' AND wakes = $3
-    RETURNING id, org_id, event_seq - $6 AS before
-  ), s AS (${writeRows('r', '$4')}
-  ), e AS (${appendEvents({ from: 'r', topic: `'run:' || r.id`, orgId: 'r.org_id', after: 'r.before', events: '$5::jsonb', at: '$7' })}
-  ) SELECT before FROM r`);
+export const COMMIT = batchStatement<CommitItem>(
+  'commit_process_run',
+  (item) => item.run_id,
+  (locked) => `
+  WITH i AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(run_id uuid, fence bigint, seen int, rows jsonb, events jsonb, asks_human boolean, at timestamptz)
+  ), o AS MATERIALIZED (
+    SELECT i.*, k.* FROM i CROSS JOIN LATERAL (
+      SELECT r.org_id, r.event_seq AS before, r.fence AS newest_fence, r.status, r.wakes FROM ${TABLE} r WHERE r.id = i.run_id FOR NO KEY UPDATE OF r ${locked}
+    ) k
+  ), l AS MATERIALIZED (
+    -- PostgreSQL takes this for a row or two, and finds each run by its id also where it plans while there are none.
+    SELECT * FROM o WHERE o.fence = o.newest_fence AND o.status = 'running' AND o.wakes = o.seen
+  ), r AS (
+    UPDATE ${TABLE} SET ${stepDone(TABLE)}, event_seq = l.before + jsonb_array_length(l.events), asks_human = l.asks_human, updated_at = l.at FROM l WHERE ${TABLE}.id = l.run_id
+  ), s AS (${writeRows('l')}
+  ), e AS (${appendEvents({ from: 'l', topic: `'run:' || l.run_id`, orgId: 'l.org_id', after: 'l.before', events: 'l.events', at: 'l.at' })}
+  ) SELECT l.run_id::text AS batch_key, json_build_object('before', l.before) AS answer FROM l`,
+);
 
 /** Appends events to a run that this transaction has locked. */
 export const TELL = statement<{ before: number }>(`
