@@ -20,7 +20,7 @@ export class Admissions {
 
   /** A run has ended. */
   async next(run: Keyed): Promise<void> {
-    await this.journal.runs.dispatchParked(this.db, run.org_id);
+    await this.journal.runs.fillSlot(this.db, run.org_id);
     if (run.concurrency_key !== null) await this.admit(run.process_id, run.concurrency_key);
   }
 

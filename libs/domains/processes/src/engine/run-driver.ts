@@ -118,8 +118,10 @@ export class RunDriver {
       await this.openings.closeQuestions(tx, closed);
       const came = await this.openings.takeSignals(tx, run.id, rows);
       if (end) await this.finish(tx, work, end, at);
-      else if (rests && !came && !refused)
+      else if (rests && !came && !refused) {
         await this.journal.runs.beginWait(tx, run.id, { resume_at: progress.wakeAt?.toISOString() ?? null });
+        tx.afterCommit(() => this.journal.runs.fillSlot(this.db, run.org_id));
+      }
       // What they burn is taken under the lock of the organization's credits.
       for (const charge of charges) await charge(tx);
       return came || refused;
