@@ -106,7 +106,7 @@ const BATCHED = [
   'libs/domains/inference/src/holds/hold.repository.ts',
   'libs/domains/billing/src/deliveries/deliveries.repository.ts',
   'libs/domains/inboxes/src/{intake,pipeline}/*.{repository,queries,sql}.ts',
-  'libs/domains/processes/src/engine/journal.repository.ts',
+  'libs/domains/processes/src/engine/{journal.repository,process-run.sql}.ts',
 ];
 const TURNS_ALONE =
   'Batches, and answers ahead of their commit, are for turns and other runs, and for what comes in (ADR 0014, 0015, 0021).';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { runTopic, type EventType } from '@aps/contracts';
-import { Database, storable, type Db, type Tx } from '@aps/platform/database';
+import { Database, NO_CALLER, storable, type Db, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
@@ -39,6 +39,9 @@ export interface Commit {
   asksHuman: boolean;
   at: Date;
 }
+
+/** Letters of what is written of a run; more than that goes alone, so that no other run waits for it. */
+const MAX_TOGETHER = 64 * 1024;
 
 const dateOf = <T extends string | Date | null>(value: T) => (typeof value === 'string' ? new Date(value) : value);
 
@@ -85,10 +88,12 @@ export class JournalRepository {
    */
   async commit(db: Db, run: ClaimedProcessRun, seen: number, { rows, events, asksHuman, at }: Commit): Promise<() => void> {
     const told = events.map(toTopicEvent);
-    const written = await db.batched<CommitItem, { before: number }>(COMMIT, {
+    const item: CommitItem = {
       ...{ run_id: run.id, fence: run.fence, seen, asks_human: asksHuman, at },
       ...{ rows: storable(rows), events: storable(told) },
-    });
+    };
+    const write = (within: Db) => within.batched<CommitItem, { before: number }>(COMMIT, item);
+    const written = await (JSON.stringify(item.rows).length > MAX_TOGETHER ? db.transaction(NO_CALLER, write) : write(db));
     if (written) return () => this.publish(run.id, written.before, told, at);
     await this.wakesOf(db, run);
     throw new Overtaken();
