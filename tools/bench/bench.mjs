@@ -2,7 +2,7 @@
  * `npm run bench`: what the platform costs beside the least code that does the same (the floor), in one run, as ratios.
  *
  *   --quick            about a minute instead of several: fewer and shorter rounds
- *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, intake, acknowledging, rules, growth, messages, separated by commas
+ *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, intake, acknowledging, rules, processes, growth, messages, separated by commas
  *   --profile <folder> the product's processes write CPU profiles there; `node tools/bench/profile.mjs <file>` sums one up
  *
  * Prints Markdown. Ends with 0 unless something breaks: ratios are for people to judge. docs/operations/performance.md explains them.
@@ -27,6 +27,7 @@ import { held } from './sections/held.mjs';
 import { intake } from './sections/intake.mjs';
 import { messages } from './sections/messages.mjs';
 import { metering } from './sections/metering.mjs';
+import { processes } from './sections/processes.mjs';
 import { reads } from './sections/reads.mjs';
 import { rules } from './sections/rules.mjs';
 import { start } from './sections/start.mjs';
@@ -50,6 +51,7 @@ const SECTIONS = {
   intake,
   acknowledging,
   rules,
+  processes,
   growth,
   messages,
 };

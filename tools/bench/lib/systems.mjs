@@ -140,6 +140,10 @@ export class Product extends System {
     return this.pids.at(-1);
   }
 
+  get enginePid() {
+    return this.children.find(({ name }) => name === 'process-engine').pid;
+  }
+
   chatsOf(agentId) {
     return `${this.url}/api/orgs/${this.seed.org_id}/agents/${agentId}/chats`;
   }

@@ -290,11 +290,4 @@ describe('a run', () => {
     answer();
     expect(await t.ended(id)).toMatchObject({ status: 'completed', output: { call: 'at last', signal: 'gone', time: null } });
   });
-
-  it('leaves its slot to others when it waits', async () => {
-    const process = await t.deployed(org, [{ id: 'event', kind: 'wait', event: 'go' }]);
-    // More than are at work at once.
-    const ids = await Promise.all(Array.from({ length: 40 }, () => t.begin(org, process)));
-    for (const id of ids) expect(await t.waiting(id, 'event')).toMatchObject({ parked: false });
-  });
 });
