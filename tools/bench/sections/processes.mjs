@@ -384,6 +384,8 @@ export async function processes({ product: shared, servers, quick }) {
   await product.start();
   const floor = await startFloor(servers, url);
   const db = new pg.Pool({ connectionString: own.env.DATABASE_URL, max: ORGS });
+  // When the servers end before it, something else has failed, and is told.
+  db.on('error', () => {});
   const orgs = [];
   for (let n = 0; n < ORGS; n++) orgs.push(await organization(product, `Bench ${n}`, url));
 
