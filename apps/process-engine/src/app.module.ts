@@ -6,7 +6,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
-import { ProcessesMaintenanceModule } from '@aps/processes';
+import { ProcessesMaintenanceModule, ScheduleFiringModule } from '@aps/processes';
 import { ProcessesJobsModule } from '@aps/processes/jobs';
 
 /** Runs processes. */
@@ -19,6 +19,7 @@ import { ProcessesJobsModule } from '@aps/processes/jobs';
     AnsweringModule,
     ProcessesMaintenanceModule,
     ProcessesJobsModule,
+    ScheduleFiringModule,
     WorkersModule.forQueues('process-runs'),
   ],
 })

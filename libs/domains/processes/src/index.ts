@@ -16,4 +16,8 @@ export { ProcessRevisions, type ProcessDeployment } from './revisions/revisions.
 export { Staleness } from './revisions/staleness';
 export { RunControl } from './runs/run-control.service';
 export { RunStarts, type NewRun } from './runs/run-starts.service';
+export { ScheduleFiring } from './schedules/firing';
+export { ScheduleFiringModule, SchedulesModule } from './schedules/schedules.module';
+export { SchedulesQueries, type ScheduleView } from './schedules/schedules.queries';
+export { SchedulesService } from './schedules/schedules.service';
 export { StepTools, type StepTool, type StepToolContext, type StepToolResult, type StepToolSource } from './tools/step-tools';

@@ -285,6 +285,8 @@ export class ProcessRepair {
 @Unique('schedules_org_id', ['org_id', 'id'])
 @Index('schedules_org', ['org_id', 'created_at', 'id'])
 @Index('schedules_due', ['next_run_at'], { where: 'enabled AND next_run_at IS NOT NULL' })
+@Index('schedules_target', ['target_id'])
+@Index('schedules_waiting', ['waits_since'], { where: 'waits_since IS NOT NULL' })
 @Check('schedules_target_kind', `target_kind IN ('agent', 'process')`)
 @Check('schedules_overlap', `overlap IN ('skip', 'queue', 'allow')`)
 @Check('schedules_catch_up', `catch_up IN ('none', 'one')`)
@@ -303,6 +305,9 @@ export class Schedule {
   @Column('text', { default: 'skip' }) overlap: 'skip' | 'queue' | 'allow';
   @Column('text', { default: 'none' }) catch_up: 'none' | 'one';
   @Column('timestamptz', { nullable: true }) next_run_at: Date | null;
+  /** A firing waits since then for the last one to be over. */
+  @Column('timestamptz', { nullable: true }) waits_since: Date | null;
+  /** The last firing that has begun something, or was refused to; what became of what it has begun is asked there. */
   @Column('jsonb', { nullable: true }) last_run: { id: string | null; at: string; status: string } | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;

@@ -6,6 +6,7 @@ import { InferenceModule } from '@aps/inference';
 import { RunsModule } from '@aps/platform/runs';
 import { PromptsModule } from '@aps/prompts';
 import { DefinitionsModule } from '../definitions.module';
+import { ScheduleStops } from '../schedules/schedule-stops';
 import { Admissions } from './admissions';
 import { Calls } from './calls';
 import { Ledgers } from './calls/ledgers';
@@ -30,7 +31,7 @@ import { Wakes } from './wakes';
 const begun = [Admissions, Cancellation, ChatListener, JournalRepository, RunBegins, RunEnds, RunFiles, RunStarter, Wakes];
 
 /** What begins, wakes and ends runs: for every app in which chats end, or humans answer or let the time pass. */
-@Module({ imports: [ChatsModule, DefinitionsModule, FilesModule], providers: begun, exports: begun })
+@Module({ imports: [ChatsModule, DefinitionsModule, FilesModule], providers: [...begun, ScheduleStops], exports: begun })
 export class RunControlModule {}
 
 /** What has runs go on, for the app that does so. */
