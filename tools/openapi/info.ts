@@ -27,6 +27,7 @@ export const INFO = {
     Skills: 'Instructions for a task that agents mount.',
     'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text.',
     Processes: 'What runs step by step: its definitions, their revisions, and what became of each run.',
+    Schedules: 'When agents and processes begin by themselves.',
     Inboxes: 'Where mail and webhooks come in: by which channels, under which rules, and what became of them.',
     Chats: 'Talking to agents: messages in, a stream of events out.',
     Events: 'What happens, as it happens: many topics on one stream, and tickets for browsers.',

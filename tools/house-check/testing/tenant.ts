@@ -230,12 +230,12 @@ async function received(
   return messageId;
 }
 
-/** A run of a process, with a row of each table of theirs; its ledgers share an id. */
+/** A run of a process, with a row of each table of theirs, and a schedule; its ledgers share an id. */
 async function ran(
   db: Database,
   o: { id: string; mark: string; processId: string; revisionId: string },
-): Promise<{ run_id: string; call_id: string }> {
-  const [runId, callId] = [uuidv7(), uuidv7()];
+): Promise<{ run_id: string; call_id: string; schedule_id: string }> {
+  const [runId, callId, scheduleId] = [uuidv7(), uuidv7(), uuidv7()];
   const source = { kind: 'api', ref_id: null, user_id: null };
   const envelope = { id: runId, source, received_at: new Date().toISOString(), input: { text: o.mark }, attachments: [], message: null };
   const rows: [string, unknown[]][] = [
@@ -263,11 +263,11 @@ async function ran(
     ],
     [
       `INSERT INTO schedules (id, org_id, name, target_kind, target_id, cron, timezone) VALUES ($2, $1, $3, 'process', $4, '0 6 * * *', 'UTC')`,
-      [uuidv7(), o.mark, o.processId],
+      [scheduleId, o.mark, o.processId],
     ],
   ];
   for (const [text, values] of rows) await db.execute(sql(text), [o.id, ...values]);
-  return { run_id: runId, call_id: callId };
+  return { run_id: runId, call_id: callId, schedule_id: scheduleId };
 }
 
 /** A row of each table of billing. */

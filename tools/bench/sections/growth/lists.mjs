@@ -181,6 +181,10 @@ export const BOUNDED = {
     cap: 'the models of the catalog, which operators add one by one, and `max_custom_models` of its own; held in memory',
     where: 'libs/domains/inference/src/model.queries.ts',
   },
+  'GET /api/orgs/{org_id}/schedules': {
+    cap: '500 schedules: an organization gets no further ones',
+    where: 'libs/domains/processes/src/schedules/schedules.service.ts',
+  },
   'GET /api/admin/workers': {
     cap: 'the processes that run: one that has been silent for a minute is gone',
     where: 'libs/platform/src/queues/worker-registry.sql.ts',

@@ -37,7 +37,7 @@ export class SchedulesController {
       'From then on it begins a run of its process, or a chat of its agent, at each time that its cron names. A local time that a change of the clock skips ' +
       'fires at the change, and one that it repeats fires once; a cron of every hour goes by the clock as it is.',
     answers: ScheduleResponse,
-    refuses: ['limit_reached', 'unknown_reference'],
+    refuses: ['limit_reached', 'revision_invalid', 'unknown_reference'],
   })
   async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateScheduleRequest) {
     return toSchedule(await this.schedules.create(scope, body));
@@ -57,7 +57,7 @@ export class SchedulesController {
     description:
       'Another `cron`, `timezone` or `enabled` has `next_run_at` computed anew, from now on. A disabled one does not fire, nor does a firing that waits.',
     answers: ScheduleResponse,
-    refuses: ['unknown_reference'],
+    refuses: ['revision_invalid', 'unknown_reference'],
   })
   async update(@CurrentOrg() scope: OrgScope, @Param('schedule_id') id: string, @Body() body: UpdateScheduleRequest) {
     return toSchedule(await this.schedules.update(scope, id, body));

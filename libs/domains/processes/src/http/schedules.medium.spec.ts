@@ -36,7 +36,7 @@ const problems = ({ status, body: answer }: Answer) => [
   ...(answer.detail as { loc: unknown[] }[]).map(({ loc }) => loc.join('.')),
 ];
 /** As firings leave it. */
-const left = (id: unknown, columns: Partial<Schedule>) => t.db.manager.update(Schedule, id as string, columns);
+const left = (id: unknown, columns: Omit<Partial<Schedule>, 'payload'>) => t.db.manager.update(Schedule, id as string, columns);
 
 describe('a schedule', () => {
   it('is made of a process, with all that is not said', async () => {
@@ -107,10 +107,7 @@ describe('a schedule', () => {
 
   it('is one of five hundred at most', async () => {
     const { id: _, ...columns } = await t.db.manager.findOneByOrFail(Schedule, { id: (await make()).id as string });
-    await t.db.manager.insert(
-      Schedule,
-      Array.from({ length: 498 }, () => ({ ...columns, id: uuidv7() })),
-    );
+    await Promise.all(Array.from({ length: 498 }, () => t.insert(Schedule, { ...columns, id: uuidv7() })));
     const made = await Promise.all([post(), post(), post()]);
     expect(made.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     expect(made.find(({ status }) => status === 409)!.body).toMatchObject({ code: 'limit_reached', context: { limit: 500 } });
@@ -142,7 +139,7 @@ describe('a schedule', () => {
 describe('a list of schedules', () => {
   it('has the newest first, in pages, by target', async () => {
     const of = { target_kind: 'agent', target_id: org.agentId, payload: { content: 'a' } };
-    const ids = [];
+    const ids: unknown[] = [];
     for (const over of [{}, of, {}]) ids.unshift((await make(over)).id);
     const listed = async (query: string) => {
       const { items, total, next_offset } = await get(query);
