@@ -25,7 +25,8 @@ const due = (over: Partial<Schedule> = {}) =>
     ...{ payload: { n: 1 }, next_run_at: ago(1) },
     ...over,
   } as Schedule);
-const again = (id: string, over: Partial<Schedule> = {}) => t.db.manager.update(Schedule, id, { next_run_at: ago(1), ...over });
+const again = (id: string, over: Omit<Partial<Schedule>, 'payload'> = {}) =>
+  t.db.manager.update(Schedule, id, { next_run_at: ago(1), ...over });
 /** As several replicas do that come at the same moment; the service fires as well. */
 const fire = () => Promise.all([1, 2, 3].map(() => t.get(ScheduleFiring).fireDue(500)));
 const now = (id: string) => t.db.manager.findOneByOrFail(Schedule, { id });
