@@ -10,7 +10,7 @@ import path from 'node:path';
 import { build } from './build.mjs';
 import { builtApps } from './lib/apps.mjs';
 import { UserError, runMain, say, seconds, show, step } from './lib/console.mjs';
-import { demoMail, demoTurn } from './lib/demo.mjs';
+import { demoMail, demoProcess, demoTurn } from './lib/demo.mjs';
 import { readJson, replaceFile } from './lib/files.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
 import { ChildLog, note } from './lib/logs.mjs';
@@ -290,8 +290,9 @@ class DevelopmentStack {
     if (!existsSync(marker)) {
       const turn = await this.#show('turn', demoTurn);
       const mail = !this.smtp || (await this.#show('mail', demoMail));
+      const run = !this.smtp || (await this.#show('process', demoProcess));
       if (this.stopped) return;
-      if (turn && mail) writeFileSync(marker, '');
+      if (turn && mail && run) writeFileSync(marker, '');
     }
     say(`\n  API    ${base}/api\n  docs   ${docs}\n  keys   ${show(this.file('dev.json'))}\n`);
     say(`  curl -s -H 'Authorization: Bearer ${token}' ${base}/api/orgs/${org}/agents/${agent}/chats\n`);

@@ -7,13 +7,15 @@ import { BillingModule, OrgPlans, Subscriptions, SubscriptionsRepository } from 
 import { ENTITIES, MIGRATIONS, Subscription } from '@aps/entities';
 import { actingUser, actingOperator, OrgScope } from '@aps/guards';
 import { ApiTokensService, IdentityModule, PlatformAdminsService, UsersService } from '@aps/identity';
-import { InboxesModule, InboxesService, RevisionsService } from '@aps/inboxes';
+import { AnsweringModule, InboxesModule, InboxesService, RevisionsService } from '@aps/inboxes';
 import { InferenceModule } from '@aps/inference';
 import { OrganizationsService, OrgsModule } from '@aps/orgs';
 import { hashPassword } from '@aps/platform/crypto';
 import { NO_CALLER, Database } from '@aps/platform/database';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
+import { ProcessesModule, ProcessesService, ProcessRevisions } from '@aps/processes';
+import { REFUND_DEFINITION } from './demo-process';
 
 /** Credentials of the demo, as the development stack's file has them. */
 interface Demo {
@@ -23,14 +25,20 @@ interface Demo {
   api_token: string;
   platform_admin: { email: string; password: string };
   admin_token: string;
-  inbox: { id: string; address: string };
+  inbox: DemoInbox;
+  process: { id: string; inbox: DemoInbox };
+}
+
+interface DemoInbox {
+  id: string;
+  address: string;
 }
 
 const INSTRUCTION = `You are the guide to this platform. Answer briefly and concretely.
 
 Explain what agents, chats, tools and revisions are when somebody asks, and use your todo list for work of several steps.`;
 
-/** Of the demo's inbox. */
+/** Of the demo's inboxes. */
 const RULES = {
   stages: [
     { id: 'newsletters', kind: 'match', when: { field: 'subject', op: 'contains', value: 'newsletter' }, then: { action: 'drop' } },
@@ -53,6 +61,9 @@ const RULES = {
     IdentityModule,
     AgentsModule,
     InboxesModule,
+    // The demo's process answers mails.
+    AnsweringModule,
+    ProcessesModule,
   ],
 })
 class DemoModule {}
@@ -62,7 +73,7 @@ class DemoModule {}
  * to `file`. The passwords are random: this is a development stack, but it may be reachable.
  */
 export async function seedDemo(file: string): Promise<void> {
-  if (existsSync(file) && (await stillThere(JSON.parse(readFileSync(file, 'utf8')) as Demo))) return;
+  if (existsSync(file) && (await stillThere(JSON.parse(readFileSync(file, 'utf8')) as Partial<Demo>))) return;
   const app = await NestFactory.createApplicationContext(DemoModule, { logger: ['error', 'fatal'], abortOnError: false });
   try {
     const db = app.get(Database);
@@ -101,7 +112,8 @@ export async function seedDemo(file: string): Promise<void> {
       api_token: (await tokens.create(actingUser(owner.id), { name: 'Demo' })).token,
       platform_admin: { email: admin.email, password: admin.password },
       admin_token: (await tokens.create(actingUser(admin.id), { name: 'Demo operator' })).token,
-      inbox: await inboxOf(app, scope, agent.id),
+      inbox: await inboxOf(app, scope, 'Support', { target_kind: 'agent', target_id: agent.id, settings: { reply: 'auto' } }),
+      process: await processOf(app, scope),
     };
     writeFileSync(`${file}.tmp`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${file}.tmp`, file);
@@ -111,21 +123,32 @@ export async function seedDemo(file: string): Promise<void> {
   }
 }
 
-/** An inbox that hands mails and webhooks on to the agent, by rules that are deployed. */
-async function inboxOf(app: INestApplicationContext, scope: OrgScope, agentId: string): Promise<Demo['inbox']> {
+/** An inbox that hands mails and webhooks on, by rules that are deployed. */
+async function inboxOf(
+  app: INestApplicationContext,
+  scope: OrgScope,
+  name: string,
+  hands: { target_kind: 'agent' | 'process'; target_id: string; settings: Record<string, unknown> },
+): Promise<DemoInbox> {
   const inboxes = app.get(InboxesService, { strict: false });
-  const { id, channels } = await inboxes.create(scope, {
-    name: 'Support',
-    slug: 'support',
-    target_kind: 'agent',
-    target_id: agentId,
-    channels: ['email', 'webhook'],
-  });
+  const { id, channels } = await inboxes.create(scope, { name, slug: name.toLowerCase(), ...hands, channels: ['email', 'webhook'] });
   const revisions = app.get(RevisionsService, { strict: false });
   const { revision } = await revisions.push(scope, id, RULES);
   await revisions.deploy(scope, id, revision.id);
-  await inboxes.update(scope, id, { settings: { reply: 'auto' } });
   return { id, address: channels[0].address! };
+}
+
+/** A process that is deployed, and an inbox that hands on to it. */
+async function processOf(app: INestApplicationContext, scope: OrgScope): Promise<Demo['process']> {
+  const { id } = await app.get(ProcessesService, { strict: false }).create(scope, {
+    name: 'Refund',
+    title: 'Refund an order',
+    description: 'Reads what a customer writes, asks a human about more than 100 USD, and answers.',
+  });
+  const revisions = app.get(ProcessRevisions, { strict: false });
+  const { revision } = await revisions.push(scope, id, { definition: REFUND_DEFINITION });
+  await revisions.deploy(scope, id, revision.id);
+  return { id, inbox: await inboxOf(app, scope, 'Refunds', { target_kind: 'process', target_id: id, settings: { reply: 'tool' } }) };
 }
 
 /** Where an operator has deleted the plan, the organization stays on that of new ones. */
@@ -146,8 +169,9 @@ async function putOn(
   });
 }
 
-/** The file may be older than the database, when only one of them was thrown away. */
-async function stillThere(demo: Demo): Promise<boolean> {
+/** The file may be older than the database, when only one of them was thrown away, or than what a demo has today. */
+async function stillThere(demo: Partial<Demo>): Promise<boolean> {
+  if (!demo.process) return false;
   const { createDataSource } = await import('@aps/platform/database');
   const dataSource = await createDataSource({ entities: [] }, { poolSize: 1 }).initialize();
   try {
