@@ -5,6 +5,7 @@ import { MISCOUNTED } from '@aps/platform/runs/testing';
 import { sql } from '@aps/platform/testing';
 import type { Ledger } from '@aps/tools/testing';
 import type { Certificate, FaultKind } from './certificate';
+import { Recoveries } from './recoveries';
 import type { Chance } from './scenario';
 import { startCount } from './second-kind';
 
@@ -15,44 +16,14 @@ export interface Acknowledged {
   mayStop: boolean;
 }
 
-interface Hit {
-  fault: FaultKind;
-  since: number;
-  fence: string;
-  owner: string;
-  steps: number;
-}
-
-/** How long runs that a fault hit stood still, seconds. */
-export interface Recovery {
-  hit: number;
-  p50: number;
-  p95: number;
-  max: number;
-}
-
 const POLL_MS = 100;
-/** After a restart of PostgreSQL no missing lock tells that a worker has died; what is killed then waits because of that. */
-const NO_EVIDENCE_MS = 11_000;
-const RUNS = ['turns', 'counts']
-  .map((table) => `SELECT id, status, fence, steps_done, lease_owner AS owner FROM ${table}`)
-  .join(' UNION ALL ');
-interface Run {
-  id: string;
-  status: string;
-  fence: string;
-  steps_done: number;
-  owner: string | null;
-}
 const AT_REST = `c.status <> 'RUNNING' AND c.current_turn_id IS NULL AND c.pending_turns = 0 AND (c.pause IS NULL OR c.pause->>'kind' = 'human')`;
 
 /** Watches the database beside a campaign: what is at rest, how long faults delay turns, and in the end what has become of everything. */
 export class Journal {
   private readonly resting = new Map<string, () => void>();
-  private readonly hits = new Map<string, Hit>();
-  private readonly recoveries = new Map<FaultKind, number[]>();
+  private readonly recoveries: Recoveries<FaultKind>;
   private stuck = 0;
-  private postgresRestartedAt = -Infinity;
   private readonly watching: Promise<void>;
   private closed = false;
 
@@ -60,6 +31,8 @@ export class Journal {
     private readonly db: Db,
     private readonly orgId: string,
   ) {
+    const meaning = { ended: 'worker_ended', killed: 'worker_killed', postgresRestarted: 'postgres_restarted' } as const;
+    this.recoveries = new Recoveries(db, ['turns', 'counts'], meaning);
     this.watching = this.watch();
   }
 
@@ -78,14 +51,10 @@ export class Journal {
     late.abort();
   }
 
-  /** Notes the runs that are under a lease of such an owner (LIKE): a fault has just hit them. */
-  async hit(fault: FaultKind, owner: string): Promise<void> {
+  /** A fault has just hit the runs that are under a lease of such an owner (LIKE). */
+  hit(fault: FaultKind, owner: string): Promise<void> {
     const since = performance.now();
-    if (fault === 'postgres_restarted') this.postgresRestartedAt = since;
-    else if (fault === 'worker_killed' && since - this.postgresRestartedAt < NO_EVIDENCE_MS) fault = 'postgres_restarted';
-    const rows = await this.ask<Run & { owner: string }>(`SELECT * FROM (${RUNS}) r WHERE status = 'running' AND owner LIKE $1`, [owner]);
-    for (const { id, fence, owner, steps_done: steps } of rows)
-      if (!this.hits.has(id)) this.hits.set(id, { fault, since, fence, owner, steps });
+    return this.persist(() => this.recoveries.hit(fault, owner, since));
   }
 
   /** Starts a run of the second kind, whatever happens to the database meanwhile. */
@@ -96,7 +65,7 @@ export class Journal {
 
   /** Waits until every run goes on that faults have hit, and those of the second kind are over. */
   async settle(withinMs: number): Promise<void> {
-    const unsettled = async () => this.hits.size > 0 || (await this.miscounted()).length > 0;
+    const unsettled = async () => this.recoveries.open > 0 || (await this.miscounted()).length > 0;
     for (const end = performance.now() + withinMs; performance.now() < end && (await unsettled());) await sleep(POLL_MS);
   }
 
@@ -146,8 +115,8 @@ export class Journal {
       ...calls,
       counts_wrong: (await this.miscounted()).length,
       stuck: Math.max(this.stuck, left),
-      runs_that_never_went_on: this.hits.size,
-      recovery_s: Object.fromEntries([...this.recoveries].map(([fault, seconds]) => [fault, recoveryOf(seconds)])),
+      runs_that_never_went_on: this.recoveries.open,
+      recovery_s: this.recoveries.verdict(),
     };
   }
 
@@ -203,23 +172,7 @@ export class Journal {
         this.resting.delete(id);
       }
     }
-    if (this.hits.size === 0) return;
-    const rows = await this.db.query(sql<Run>(`SELECT * FROM (${RUNS}) r WHERE id = ANY($1::uuid[])`), [[...this.hits.keys()]]);
-    for (const row of rows) {
-      const hit = this.hits.get(row.id)!;
-      const isSameClaim = row.status === 'running' && row.fence === hit.fence;
-      if (hit.fault === 'worker_ended') {
-        // It stands still from when it is let go of; the worker may bring it to its end as well.
-        if (isSameClaim && row.owner === hit.owner) hit.since = performance.now();
-        if (isSameClaim) continue;
-        this.hits.delete(row.id);
-        if (row.fence === hit.fence) continue;
-      } else {
-        if (isSameClaim && row.steps_done === hit.steps) continue;
-        this.hits.delete(row.id);
-      }
-      this.recoveries.set(hit.fault, [...(this.recoveries.get(hit.fault) ?? []), (performance.now() - hit.since) / 1000]);
-    }
+    await this.recoveries.look();
   }
 
   private miscounted(): Promise<unknown[]> {
@@ -240,10 +193,4 @@ export class Journal {
       }
     }
   }
-}
-
-function recoveryOf(seconds: number[]): Recovery {
-  const sorted = [...seconds].sort((a, b) => a - b);
-  const quantile = (q: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] * 10) / 10;
-  return { hit: sorted.length, p50: quantile(0.5), p95: quantile(0.95), max: quantile(1) };
 }

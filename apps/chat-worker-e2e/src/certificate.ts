@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { redisCommand, script, type Platform } from '../../api-gateway-e2e/support';
 import type { Ledger } from '@aps/tools/testing';
-import { Journal, type Acknowledged, type Recovery } from './certificate-journal';
+import { Journal, type Acknowledged } from './certificate-journal';
+import { creditsOf, payInCredits, type CreditsVerdict } from './credits';
+import { accepted, persist } from './persist';
+import { recoveryTable, type Recovery } from './recoveries';
 import { inflict, type Chance } from './scenario';
 
 /** How much is done, and what is done to it. */
@@ -17,19 +20,11 @@ export interface Campaign {
   faults: Record<FaultKind, number>;
 }
 
-export const FAULT_KINDS = [
-  'worker_killed',
-  'worker_ended',
-  'worker_frozen',
-  'gateway_killed',
-  'redis_restarted',
-  'redis_flushed',
-  'postgres_restarted',
-] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+export type FaultKind =
+  'worker_killed' | 'worker_ended' | 'worker_frozen' | 'gateway_killed' | 'redis_restarted' | 'redis_flushed' | 'postgres_restarted';
 
 /** What a campaign came to. */
-export interface Certificate {
+export interface Certificate extends CreditsVerdict {
   seed: number;
   faults: Record<FaultKind, number>;
   /** Messages that were answered with 202. */
@@ -62,9 +57,6 @@ export interface Certificate {
   counts_wrong: number;
   /** Chats that did not come to rest. */
   stuck: number;
-  credits_burned: number;
-  /** Invariants of credits that the proof found broken, by name. */
-  credits_broken: string[];
   /** Runs that a fault hit and that nobody went on with. */
   runs_that_never_went_on: number;
   /** Seconds from a fault until a run that it hit went on; where a worker was ended, from when it let go of the run. */
@@ -74,14 +66,10 @@ export interface Certificate {
 
 /** Longest rest that anything may need: a lease of 20 s, a second one, and what comes after. */
 const REST_MS = 120_000;
-/** A client that gets no answer asks again with the same key, for so long. */
-const PATIENCE_MS = 90_000;
 /** Longer than a lease, so that others take over what the frozen one holds. */
 const FREEZE_MS = 24_000;
 const WORKERS = ['chat-worker', 'chat-worker:b'] as const;
 export const CAMPAIGN_APPS = ['api-gateway', 'admin-api', ...WORKERS] as const;
-/** More than the messages of any campaign cost. */
-const CREDITS = '1000000';
 
 const words = (n: number): string => Array.from({ length: n }, (_, i) => `w${i}`).join(' ');
 
@@ -200,62 +188,24 @@ async function furnish(platform: Platform): Promise<void> {
   });
 }
 
-/** Calls are paid in credits from now on. */
-async function payInCredits(platform: Platform): Promise<void> {
-  const { org_id: org } = platform.demo;
-  const subscribed = await platform.admin('PATCH', `/orgs/${org}/subscription`, { overrides: { enforces_credits: true } });
-  const adjusted = await platform.admin('POST', `/orgs/${org}/credits/adjust`, { delta: CREDITS, reason: 'Certificate' });
-  if (subscribed.status >= 300 || adjusted.status >= 300) throw new Error(`Credits answered ${subscribed.status} and ${adjusted.status}`);
-}
-
-/** What the calls have burned, and which invariants of credits the proof finds broken. */
-async function creditsOf(platform: Platform): Promise<Pick<Certificate, 'credits_burned' | 'credits_broken'>> {
-  const { org_id: org } = platform.demo;
-  const { balance } = await persist(() => platform.admin('GET', `/orgs/${org}/credits`).then(keyed));
-  const { invariants } = await persist(() => platform.admin('GET', `/credits/proof?org_id=${org}`).then(keyed));
-  const broken = (invariants as { name: string; ok: boolean }[]).filter(({ ok }) => !ok).map(({ name }) => name);
-  return { credits_burned: Math.round((Number(CREDITS) - Number(balance)) * 100) / 100, credits_broken: broken };
-}
-
 /** One chat from its first message until it is at rest. */
 async function work(platform: Platform, journal: Journal, plan: Plan, acknowledged: Acknowledged[]): Promise<void> {
   const chat = await persist(() =>
     platform
       .call('POST', platform.chatsPath(), { body: { title: 'Certificate' }, headers: { 'Idempotency-Key': randomUUID() } })
-      .then(keyed),
+      .then(accepted),
   );
   const chatId = chat.id as string;
   for (const content of plan.messages) {
     const key = randomUUID();
-    const body = await persist(() => platform.send(chatId, content, { headers: { 'Idempotency-Key': key } }).then(keyed));
+    const body = await persist(() => platform.send(chatId, content, { headers: { 'Idempotency-Key': key } }).then(accepted));
     acknowledged.push({ chat: chatId, message: body.message_id as string, mayStop: plan.stopAfterMs !== undefined });
   }
   if (plan.stopAfterMs !== undefined) {
     await sleep(plan.stopAfterMs);
-    await persist(() => platform.call('POST', `${platform.chatsPath()}/${chatId}/stop`).then(keyed));
+    await persist(() => platform.call('POST', `${platform.chatsPath()}/${chatId}/stop`).then(accepted));
   }
   await journal.atRest(chatId, REST_MS);
-}
-
-const keyed = ({ status, body }: { status: number; body: Record<string, unknown> }): Record<string, unknown> => {
-  if (status >= 200 && status < 300) return body;
-  // In progress: the first try of the same key is still at it.
-  if (status >= 500 || status === 409) throw new Error(`answered ${status}`);
-  throw new Refused(`The platform refused: ${status} ${JSON.stringify(body)}`);
-};
-
-/** No repetition will change it. */
-class Refused extends Error {}
-
-/** Asks again until there is an answer, as a careful client does. */
-async function persist<T>(ask: () => Promise<T>): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; ; await sleep(250)) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (error instanceof Refused || Date.now() > end) throw error;
-    }
-  }
 }
 
 /** @throws Error with what a worker has said last that has ended without being told to: nothing would go on, for minutes, and nobody know why */
@@ -320,10 +270,6 @@ export function asTable(certificate: Certificate): string {
   ];
   return [
     ...['| Crash certificate | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`), ''],
-    ...['| Fault | times | runs that it hit | went on after, s (p50 / p95 / max) |', '|---|---|---|---|'],
-    ...FAULT_KINDS.map((kind) => {
-      const { hit, p50, p95, max } = recovery[kind] ?? { hit: 0 };
-      return `| ${kind.replaceAll('_', ' ')} | ${faults[kind]} | ${hit} | ${hit ? `${p50} / ${p95} / ${max}` : ''} |`;
-    }),
+    ...recoveryTable(faults, recovery),
   ].join('\n');
 }
