@@ -1,7 +1,8 @@
 /**
- * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --deliveries 10000 --inbox 10000 --seed 42]`: the crash certificate at length, on servers of
+ * `npm run certify [-- --messages 10000 --schedules 5000 --ledger 100000 --deliveries 10000 --inbox 10000 --runs 5000 --seed 42]`: the crash certificate at length, on servers of
  * its own. First plays schedules of things that are done to one chat, inbox or run at the same moment and operations on credits that break off, then sends messages,
- * deliveries of the payment provider, and what comes in to inboxes, while workers, billing-webhooks, inbox-intake, gateway, Redis and PostgreSQL die.
+ * deliveries of the payment provider, and what comes in to inboxes, and runs processes, while workers, billing-webhooks, inbox-intake, process-engines,
+ * gateway, Redis and PostgreSQL die.
  * The same, smaller, is part of `npm test`.
  */
 import { spawn } from 'node:child_process';
@@ -16,6 +17,7 @@ const CAMPAIGNS = [
   'apps/chat-worker-e2e/src/certificate.spec.ts',
   'apps/billing-webhooks-e2e/src/certificate.spec.ts',
   'apps/inbox-intake-e2e/src/certificate.spec.ts',
+  'apps/process-engine-e2e/src/certificate.spec.ts',
 ];
 
 const { values } = parseArgs({
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     ledger: { type: 'string', default: '100000' },
     deliveries: { type: 'string', default: '10000' },
     inbox: { type: 'string', default: '10000' },
+    runs: { type: 'string', default: '5000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
@@ -42,6 +45,7 @@ const run = spawn(process.execPath, [fileURLToPath(new URL('../dev/test.mjs', im
     CERTIFY_LEDGER: values.ledger,
     CERTIFY_DELIVERIES: values.deliveries,
     CERTIFY_INBOX: values.inbox,
+    CERTIFY_RUNS: values.runs,
     TEST_SEED: values.seed,
   },
 });
