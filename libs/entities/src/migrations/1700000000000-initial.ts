@@ -264,7 +264,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"outbox_available\" ON \"outbox\"  (\"available_at\") ");
     await runner.query("CREATE TABLE \"dead_letters\" (\"id\" uuid NOT NULL, \"job\" text NOT NULL, \"version\" integer NOT NULL, \"payload\" jsonb NOT NULL, \"request_id\" text, \"error\" text NOT NULL, \"failed_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_084e63809483fb0a9c48aae607f\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"dead_letters_failed\" ON \"dead_letters\"  (\"failed_at\") ");
-    await runner.query("CREATE TABLE \"run_owners\" (\"n\" SERIAL NOT NULL, \"owner\" text NOT NULL, CONSTRAINT \"PK_beb9dcf3dbe4b3a176d1af281b1\" PRIMARY KEY (\"n\"))");
+    await runner.query("CREATE TABLE \"run_owners\" (\"n\" SERIAL NOT NULL, \"owner\" text NOT NULL, \"app\" text NOT NULL, CONSTRAINT \"PK_beb9dcf3dbe4b3a176d1af281b1\" PRIMARY KEY (\"n\"))");
     await runner.query("CREATE TABLE \"workers\" (\"id\" text NOT NULL, \"app\" text NOT NULL, \"version\" text NOT NULL, \"started_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"last_seen_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"draining\" boolean NOT NULL, \"queues\" jsonb NOT NULL, CONSTRAINT \"PK_e950c9aba3bd84a4f193058d838\" PRIMARY KEY (\"id\"))");
     await runner.query("ALTER TABLE \"sessions\" ADD CONSTRAINT \"FK_085d540d9f418cfbdc7bd55bb19\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"api_tokens\" ADD CONSTRAINT \"FK_b74883f5884a42fd8496d389b25\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");

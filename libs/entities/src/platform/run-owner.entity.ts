@@ -6,4 +6,6 @@ export class RunOwnerRow {
   @PrimaryGeneratedColumn() n: number;
   /** As in the leases that it holds. */
   @Column('text') owner: string;
+  /** The app that it is a worker of: others know nothing of the kinds of its runs. */
+  @Column('text') app: string;
 }

@@ -7,16 +7,16 @@ const LOCKS = 0x617073;
 export const ENTER = `
   WITH n AS MATERIALIZED (SELECT nextval(pg_get_serial_sequence('run_owners', 'n'))::int AS n),
        locked AS MATERIALIZED (SELECT n, pg_try_advisory_lock(${LOCKS}, n) AS held FROM n)
-  INSERT INTO run_owners (n, owner) SELECT n, $1 FROM locked WHERE held AND pg_backend_pid() = $2 RETURNING n`;
+  INSERT INTO run_owners (n, owner, app) SELECT n, $1, $3 FROM locked WHERE held AND pg_backend_pid() = $2 RETURNING n`;
 export const LEAVE = 'DELETE FROM run_owners WHERE n = $1';
 
 /**
- * Owners whose session is gone. After a restart of the database all are, until they have come back: for as long as that may take, none is
+ * Owners among the workers of an app whose session is gone. After a restart of the database all are, until they have come back: for as long as that may take, none is
  * taken for dead.
  */
 export const GONE = statement<{ n: number; owner: string }>(`
   SELECT o.n, o.owner FROM run_owners o
-  WHERE pg_postmaster_start_time() < now() - interval '10 seconds'
+  WHERE o.app = $1 AND pg_postmaster_start_time() < now() - interval '10 seconds'
     AND NOT EXISTS (
       SELECT FROM pg_locks l
       WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = o.n::oid AND l.objsubid = 2 AND l.granted

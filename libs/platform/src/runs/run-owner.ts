@@ -69,7 +69,7 @@ export class RunOwner implements OnApplicationBootstrap, BeforeApplicationShutdo
     try {
       await client.connect();
       const { processID } = client as Client & { readonly processID: number };
-      const { rows } = await client.query<{ n: number }>(ENTER, [name, processID]);
+      const { rows } = await client.query<{ n: number }>(ENTER, [name, processID, this.self.app]);
       // Behind a pooler the lock would outlive this process.
       if (rows.length === 0) throw new Error('DATABASE_DIRECT_URL does not lead to PostgreSQL itself');
       this.session = { client, n: rows[0].n };

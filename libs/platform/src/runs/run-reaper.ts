@@ -1,6 +1,7 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
 import { Database, databaseConfig, NO_CALLER } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
+import { ProcessIdentity } from '@aps/platform/runtime';
 import { GONE, REMOVE, TAKE_PLACE } from './run-owner.sql';
 import { RunSweeper } from './run-sweeper';
 
@@ -9,8 +10,8 @@ const LOOK_MS = 500;
 const reaped = counter('runs_reaped_total', 'Runs that were given to other workers because their owner had died', ['kind']);
 
 /**
- * Looks for owners that have died, and gives their runs to other workers at once. Every worker does; one of them gets the dead owner's
- * lock. Owners that stand still, or whose machine has vanished, keep theirs: their leases tell.
+ * Looks for owners that have died, and gives their runs to other workers at once. Every worker of the same app does, as others do not know
+ * all kinds of their runs; one of them gets the dead owner's lock. Owners that stand still, or whose machine has vanished, keep theirs: their leases tell.
  */
 @Injectable()
 export class RunReaper implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -21,6 +22,7 @@ export class RunReaper implements OnApplicationBootstrap, BeforeApplicationShutd
   constructor(
     private readonly db: Database,
     private readonly sweeper: RunSweeper,
+    private readonly self: ProcessIdentity,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -41,7 +43,7 @@ export class RunReaper implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Gives away the runs of all owners that are gone. */
   async reap(): Promise<void> {
-    for (const { n, owner } of await this.db.query(GONE)) {
+    for (const { n, owner } of await this.db.query(GONE, [this.self.app])) {
       await this.db.transaction(NO_CALLER, async (tx) => {
         const [{ gone }] = await tx.query(TAKE_PLACE, [n]);
         // Another worker is at it.

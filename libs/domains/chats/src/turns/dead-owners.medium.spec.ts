@@ -1,7 +1,7 @@
 import { RunOwnerRow, Turn } from '@aps/entities';
 import { OutboxRelay } from '@aps/platform/outbox';
 import { RunOwner, RunReaper, Runs } from '@aps/platform/runs';
-import type { ProcessIdentity } from '@aps/platform/runtime';
+import { ProcessIdentity } from '@aps/platform/runtime';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import type { Client } from 'pg';
@@ -21,8 +21,8 @@ const replies = ({ messages }: { messages?: unknown }) =>
   (messages as { role: string; content: string }[]).flatMap((m) => (m.role === 'assistant' ? m.content : []));
 
 /** Another worker, as far as PostgreSQL sees it. */
-async function anOwner(name: string): Promise<{ die: () => Promise<void> }> {
-  const owner = new RunOwner({ id: name } as ProcessIdentity);
+async function anOwner(name: string, of = app.get(ProcessIdentity).app): Promise<{ die: () => Promise<void> }> {
+  const owner = new RunOwner({ id: name, app: of } as ProcessIdentity);
   await owner.named();
   const { client } = (owner as unknown as { session: { client: Client } }).session;
   return {
@@ -83,6 +83,17 @@ describe('the runs of a worker', () => {
     expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'dies again', fence: claim.fence });
     await app.expireLease(chat);
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+  });
+
+  it('of another app are left to its own, which know all kinds of them', async () => {
+    const owner = await anOwner('of another app', 'another-app');
+    const { chat, claim } = await heldBy('of another app');
+    await owner.die();
+    await app.get(RunReaper).reap();
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'of another app', fence: claim.fence });
+    expect(await isKnown('of another app')).toBe(true);
+    await app.expireLease(chat);
+    await app.settled(org, chat, 1);
   });
 
   it('that has no session are left to their leases', async () => {
