@@ -7,6 +7,8 @@ import type { RunRows } from './run-rows';
 import { LEASE_S } from './run.sql';
 
 const HEARTBEAT_MS = 5_000;
+/** So long after it was kept, a lease is surely held, though one heartbeat may have passed it over. */
+const SURE_MS = LEASE_S * 1_000 - HEARTBEAT_MS;
 /** What is left of the shutdown grace for writing down where a run stands. */
 const HAND_BACK_MS = 3_000;
 
@@ -31,6 +33,13 @@ export interface Lease {
    * @throws LeaseEnded
    */
   requireNext(): void;
+  /**
+   * To be called right before what must not be done by two. A process that stood still, and does not know so yet, may have got the word that it
+   * may go on long ago.
+   *
+   * @throws LeaseEnded
+   */
+  requireHeld(): void;
   release(): void;
 }
 
@@ -41,6 +50,8 @@ interface Held extends Lease {
   readonly controller: AbortController;
   /** When its claim was committed. */
   since: number;
+  /** When its claim, or the newest heartbeat, was begun. */
+  kept: number;
 }
 
 const lost = counter('lease_lost_total', 'Runs that this process lost to a stop, another owner or its own silence', ['kind', 'reason']);
@@ -73,7 +84,7 @@ export class RunLeases implements OnApplicationShutdown {
    * @param run ends here when its claim does not commit
    * @param shutdown aborts when the process must end; held runs then get the rest of the grace
    */
-  hold(rows: RunRows, run: { id: string; fence: string; committed: Promise<void> }, shutdown: AbortSignal): Lease {
+  hold(rows: RunRows, run: { id: string; fence: string; claimed_at: Date; committed: Promise<void> }, shutdown: AbortSignal): Lease {
     this.watch(shutdown);
     this.kinds.add(rows.kind);
     const controller = new AbortController();
@@ -85,9 +96,14 @@ export class RunLeases implements OnApplicationShutdown {
       controller,
       // Nobody sees it before the commit, a heartbeat included.
       since: Infinity,
+      kept: performance.now() - (this.db.now().getTime() - run.claimed_at.getTime()),
       requireNext: () => {
         controller.signal.throwIfAborted();
         if (shutdown.aborted) throw new LeaseEnded('shutdown');
+      },
+      requireHeld: () => {
+        if (performance.now() - lease.kept > SURE_MS) this.end(lease, 'lost');
+        controller.signal.throwIfAborted();
       },
       release: () => {
         if (this.held.get(run.id) === lease) this.held.delete(run.id);
@@ -136,6 +152,7 @@ export class RunLeases implements OnApplicationShutdown {
   }
 
   private async keep(rows: RunRows, leases: Held[]): Promise<void> {
+    const at = performance.now();
     const alive = await rows.heartbeat(this.db, await this.owner.named(), leases);
     for (const lease of leases) {
       // It may have ended by itself while the statement ran.
@@ -143,6 +160,7 @@ export class RunLeases implements OnApplicationShutdown {
       const state = alive.get(lease.id);
       if (!state) this.end(lease, 'lost');
       else if (state.suspended) this.end(lease, 'org_suspended');
+      else lease.kept = at;
     }
   }
 

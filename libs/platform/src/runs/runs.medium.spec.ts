@@ -5,7 +5,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { JobHandler, WorkersModule } from '@aps/platform/queues';
-import { PlatformModule, type ProcessIdentity } from '@aps/platform/runtime';
+import { PlatformModule, ProcessIdentity } from '@aps/platform/runtime';
 import { createTestDatabase, eventually, sql, type TestDatabase } from '@aps/platform/testing';
 import type { Client } from 'pg';
 import { LeaseEnded, RunLeases, RunOwner, Runs, RunsModule, RunSweeper } from '.';
@@ -131,7 +131,7 @@ describe('a second kind of run', () => {
   });
 
   it('whose worker is gone goes on at once', async () => {
-    const owner = new RunOwner({ id: 'another worker' } as ProcessIdentity);
+    const owner = new RunOwner({ id: 'another worker', app: app.get(ProcessIdentity, { strict: false }).app } as ProcessIdentity);
     await owner.named();
     const mine = app.get(RunOwner, { strict: false });
     const [name, dead] = [mine.name, 'another worker'];
@@ -159,6 +159,19 @@ describe('a second kind of run', () => {
       (n) => n === 0,
     );
     expect(await said(id)).toEqual([1, 2, 3]);
+  });
+
+  it('does nothing that others may do by now, where its process has stood still', async () => {
+    const [leases, { db }] = [app.get(RunLeases, { strict: false }), database];
+    const heldSince = (ms: number) => {
+      const run = { id: crypto.randomUUID(), fence: '1', claimed_at: new Date(db.now().getTime() - ms), committed: Promise.resolve() };
+      return leases.hold(kind.rows, run, new AbortController().signal);
+    };
+    const [fresh, stale] = [heldSince(1_000), heldSince(16_000)];
+    expect(() => fresh.requireHeld()).not.toThrow();
+    expect(() => stale.requireHeld()).toThrow(LeaseEnded);
+    expect(stale.signal.aborted).toBe(true);
+    for (const lease of [fresh, stale]) lease.release();
   });
 
   it('is given up after three deliveries without a finished step', async () => {

@@ -123,7 +123,7 @@ export class ToolCalls {
     if (onFound(effectOf(tool), 'intent') === 'send') {
       if (!(await this.turns.sendCall(this.db, claim, step.stepNo))) throw new LeaseEnded('lost');
     }
-    lease.signal.throwIfAborted();
+    lease.requireHeld();
     const deadline = new Deadline(tool.limits ?? CALL_LIMITS);
     const signal = AbortSignal.any([lease.signal, deadline.signal]);
     try {

@@ -1,8 +1,11 @@
 import type { TestOrg } from '@aps/chats/testing';
 import { HitlService } from '@aps/chats';
+import { RunLeases } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
 import { RunControl, RunReviews, StepTools } from '..';
+import { aTool } from '../testing/tools';
 import { runningService } from '../testing/running';
+import { JournalRepository } from './journal.repository';
 
 const t = runningService();
 let org: TestOrg;
@@ -233,6 +236,25 @@ describe('a run', () => {
     const list = Array.from({ length: 30 }, (_, i) => i);
     expect(await t.ended(await t.begin(org, process, { list }))).toMatchObject({ status: 'completed', output: list.map((n) => n * 10) });
     expect(most).toBe(4);
+  });
+
+  it('makes no call in a process that stood still since it wrote that it would', async () => {
+    let calls = 0;
+    const call = () => Promise.resolve({ output: ++calls });
+    t.get(StepTools).register(aTool('spec.late', { accessLevel: 'write', call }));
+    const journal = t.get(JournalRepository);
+    const commit = journal.commit.bind(journal);
+    jest.spyOn(journal, 'commit').mockImplementationOnce(async (...args) => {
+      const tell = await commit(...args);
+      for (const lease of (t.get(RunLeases) as unknown as { held: Map<string, { kept: number }> }).held.values()) lease.kept -= 20_000;
+      return tell;
+    });
+    const id = await t.begin(org, await t.deployed(org, [{ id: 'call', kind: 'tool', tool: 'spec.late', arguments: {} }]));
+    await t.untilRun(id, ({ steps }) => steps.some(({ noted }) => noted === 'sent'));
+    await t.db.execute(sql(`UPDATE process_runs SET lease_expires_at = now() - interval '2 seconds' WHERE id = $1`), [id]);
+    await t.sweepRuns();
+    const { steps } = await t.untilRun(id, ({ state }) => state === 'waiting_human');
+    expect([calls, steps[0].status]).toEqual([0, 'outcome_unknown']);
   });
 
   it('tries a call again that may be, and fails with what it came to', async () => {

@@ -189,7 +189,9 @@ class RunAtWork {
     for (const { path, status } of written) if (status !== 'running') this.atWork.get(path)?.abort(new LeaseEnded('stopped'));
   }
 
+  /** @throws LeaseEnded where others may make that call by now */
   make(path: string, call: (signal: AbortSignal) => Promise<CallResult>): void {
+    this.lease.requireHeld();
     const cut = new AbortController();
     this.atWork.set(path, cut);
     const over = (then: () => void) => {
