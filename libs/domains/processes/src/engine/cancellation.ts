@@ -37,9 +37,10 @@ export class Cancellation {
     for (;;) {
       const tree = (await tx.query(TREE, [runIds])).map(({ id }) => id);
       if (tree.length === 0) return cancelled;
-      await this.endChats(tx, orgId, tree);
+      const ended = await this.endChats(tx, orgId, tree);
       for (const id of tree)
-        if (await this.end(tx, id, { status: 'cancelled' }, CANCELLED, tellParents && runIds.includes(id))) cancelled.push(id);
+        if (await this.end(tx, id, { status: 'cancelled' }, CANCELLED, { ended, tellParent: tellParents && runIds.includes(id) }))
+          cancelled.push(id);
     }
   }
 
@@ -47,28 +48,40 @@ export class Cancellation {
   async fail(tx: Tx, orgId: string, runId: string, error: StepError): Promise<void> {
     const children = (await tx.query(CHILDREN, [runId])).map(({ id }) => id);
     if (children.length) await this.cancelTrees(tx, orgId, children, { tellParents: false });
-    await this.endChats(tx, orgId, [runId]);
+    const ended = await this.endChats(tx, orgId, [runId]);
     const told: RunEvent = { type: 'run_finished', step_id: null, path: null, metadata: { status: 'failed' } };
-    await this.end(tx, runId, { status: 'failed', error }, told, true);
+    await this.end(tx, runId, { status: 'failed', error }, told, { ended, tellParent: true });
   }
 
-  private async endChats(tx: Tx, orgId: string, runIds: string[]): Promise<void> {
+  /** @returns those that it has ended */
+  private async endChats(tx: Tx, orgId: string, runIds: string[]): Promise<string[]> {
     const chats = (await tx.query(CHATS_OF, [runIds])).flatMap(({ chat_id }) => (chat_id ? [chat_id] : []));
+    await this.endAll(tx, orgId, chats);
+    return chats;
+  }
+
+  private async endAll(tx: Tx, orgId: string, chats: string[]): Promise<void> {
     if (chats.length) await this.listener.deaf(tx, () => this.closing.endTrees(tx, OrgScope.system(orgId, 'process'), chats));
   }
 
-  /** @returns false where it was over */
+  /**
+   * @param with.ended chats that have been ended before their runs were locked
+   * @returns false where it was over
+   */
   private async end(
     tx: Tx,
     id: string,
     outcome: { status: 'cancelled' } | { status: 'failed'; error: StepError },
     told: RunEvent,
-    tellParent: boolean,
+    { ended, tellParent }: { ended: string[]; tellParent: boolean },
   ): Promise<boolean> {
     const run = await this.wakes.lock(tx, id);
     if (!run || !['queued', 'running', 'waiting'].includes(run.status)) return false;
     const at = this.db.now();
     const steps = await this.journal.giveUpSteps(tx, id, at);
+    // Begun between the look and the lock. Should such a chat end at this moment, and its end wait for this run, one of both is done again.
+    const late = steps.flatMap(({ chat_id }) => (chat_id && !ended.includes(chat_id) ? [chat_id] : []));
+    await this.endAll(tx, run.org_id, late);
     const asked = steps.flatMap(({ hitl_request_id }) => (hitl_request_id ? [hitl_request_id] : []));
     await this.questions.close(tx, asked, 'cancelled', 'run_over');
     await this.journal.end(tx, id, outcome, at);

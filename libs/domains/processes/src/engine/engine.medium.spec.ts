@@ -1,10 +1,11 @@
-import type { TestOrg } from '@aps/chats/testing';
+import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { HitlService } from '@aps/chats';
 import { RunLeases } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
 import { RunControl, RunReviews, StepTools } from '..';
 import { aTool } from '../testing/tools';
 import { runningService } from '../testing/running';
+import { Cancellation } from './cancellation';
 import { JournalRepository } from './journal.repository';
 
 const t = runningService();
@@ -236,6 +237,17 @@ describe('a run', () => {
     const list = Array.from({ length: 30 }, (_, i) => i);
     expect(await t.ended(await t.begin(org, process, { list }))).toMatchObject({ status: 'completed', output: list.map((n) => n * 10) });
     expect(most).toBe(4);
+  });
+
+  it('is cancelled with a chat that it has begun while somebody was about to cancel it', async () => {
+    const process = await t.deployed(org, [{ id: 'a', kind: 'agent', agent: org.agentId, task: SLOW }]);
+    const id = await t.begin(org, process);
+    const { steps } = await t.waiting(id, 'a');
+    // As if it had not been there yet.
+    jest.spyOn(t.get(Cancellation) as unknown as { endChats: () => Promise<string[]> }, 'endChats').mockResolvedValueOnce([]);
+    await t.get(RunControl).cancel(t.scope(org), process.id, id);
+    const [chat] = await t.db.query(sql<{ status: string }>('SELECT status FROM chats WHERE id = $1'), [steps[0].chat_id]);
+    expect(chat.status).toBe('ARCHIVED');
   });
 
   it('makes no call in a process that stood still since it wrote that it would', async () => {
