@@ -51,7 +51,9 @@ export const ALL_WELL = {
   gaps: 0,
   told_wrong: 0,
   /** Runs, chats and questions that go on though the run is over that has begun them, or have outlived one that was cancelled. */
-  outlived: 0,
+  children_outlived: 0,
+  chats_outlived: 0,
+  questions_outlived: 0,
   /** Changes that no state table has. */
   moves_wrong: 0,
   /** Runs, jobs and rows that are left. */
@@ -107,12 +109,13 @@ const FIGURES = {
         GROUP BY r.id HAVING count(e.seq) <> 1 OR max(e.data->>'status') <> r.state) x)
       + (SELECT count(*) FROM process_steps s WHERE s.status = 'completed' AND s.note IS NULL
           AND 1 <> (SELECT count(*) FROM events e WHERE e.topic = 'run:' || s.run_id AND e.data->>'event' = 'step_finished' AND e.data->>'path' = s.path))`,
-  outlived: `
-    SELECT (SELECT count(*) FROM process_runs c JOIN process_runs p ON p.id = c.parent_run_id
-        WHERE p.finished_at IS NOT NULL AND (c.finished_at IS NULL OR (p.state = 'cancelled' AND c.finished_at > p.finished_at)))
-      + (SELECT count(*) FROM chats c JOIN process_runs r ON r.id::text = c.origin_ref_id WHERE c.origin_kind = 'process' AND r.finished_at IS NOT NULL
-          AND (c.current_turn_id IS NOT NULL OR c.pending_turns > 0 OR c.status = 'RUNNING' OR (r.state = 'cancelled' AND c.status NOT IN ('ARCHIVED', 'ACTIVE'))))
-      + (SELECT count(*) FROM hitl_requests h JOIN process_runs r ON r.id = h.run_id WHERE r.finished_at IS NOT NULL AND h.status = 'pending')`,
+  children_outlived: `
+    SELECT count(*) FROM process_runs c JOIN process_runs p ON p.id = c.parent_run_id
+    WHERE p.finished_at IS NOT NULL AND (c.finished_at IS NULL OR (p.state = 'cancelled' AND c.finished_at > p.finished_at))`,
+  chats_outlived: `
+    SELECT count(*) FROM chats c JOIN process_steps s ON s.chat_id = c.id JOIN process_runs r ON r.id = s.run_id
+    WHERE r.finished_at IS NOT NULL AND (c.current_turn_id IS NOT NULL OR c.pending_turns > 0 OR c.status = 'RUNNING' OR (s.status = 'cancelled' AND c.status <> 'ARCHIVED'))`,
+  questions_outlived: `SELECT count(*) FROM hitl_requests h JOIN process_runs r ON r.id = h.run_id WHERE r.finished_at IS NOT NULL AND h.status = 'pending'`,
   left: `
     SELECT (SELECT count(*) FROM process_runs WHERE finished_at IS NULL) + (SELECT count(*) FROM outbox) + (SELECT count(*) FROM dead_letters)
       + (SELECT count(*) FROM process_steps s JOIN process_runs r ON r.id = s.run_id WHERE r.finished_at IS NOT NULL AND s.status IN ('running', 'waiting', 'outcome_unknown'))`,

@@ -7,6 +7,7 @@ const SECONDS = {
   'apps/chat-worker-e2e/src/recovery.spec.ts': 88,
   'apps/chat-worker-e2e/src/rolling.spec.ts': 52,
   'apps/chat-worker-e2e/src/pooler.spec.ts': 44,
+  'apps/process-engine-e2e/src/certificate.spec.ts': 60,
   'apps/chat-worker-e2e/src/certificate.spec.ts': 36,
   'apps/chat-worker-e2e/src/governance.spec.ts': 35,
   'apps/billing-webhooks-e2e/src/certificate.spec.ts': 33,
