@@ -109,9 +109,10 @@ const FIGURES = {
         GROUP BY r.id HAVING count(e.seq) <> 1 OR max(e.data->>'status') <> r.state) x)
       + (SELECT count(*) FROM process_steps s WHERE s.status = 'completed' AND s.note IS NULL
           AND 1 <> (SELECT count(*) FROM events e WHERE e.topic = 'run:' || s.run_id AND e.data->>'event' = 'step_finished' AND e.data->>'path' = s.path))`,
+  // One that was begun while its parent was about to be cancelled is so after it, in the same transaction.
   children_outlived: `
     SELECT count(*) FROM process_runs c JOIN process_runs p ON p.id = c.parent_run_id
-    WHERE p.finished_at IS NOT NULL AND (c.finished_at IS NULL OR (p.state = 'cancelled' AND c.finished_at > p.finished_at))`,
+    WHERE p.finished_at IS NOT NULL AND (c.finished_at IS NULL OR (p.state = 'cancelled' AND c.finished_at > p.finished_at AND (c.state <> 'cancelled' OR c.finished_at > p.finished_at + interval '1 second')))`,
   chats_outlived: `
     SELECT count(*) FROM chats c JOIN process_steps s ON s.chat_id = c.id JOIN process_runs r ON r.id = s.run_id
     WHERE r.finished_at IS NOT NULL AND (c.current_turn_id IS NOT NULL OR c.pending_turns > 0 OR c.status = 'RUNNING' OR (s.status = 'cancelled' AND c.status <> 'ARCHIVED'))`,
