@@ -46,14 +46,18 @@ export function batchStatement<I>(
 /** Runs a batch: tells the rows as they come, answers as JSON, and resolves when they are committed. */
 export type RunTogether<I> = (sql: Statement, items: I[], onRow: (key: string, answer: string) => void) => Promise<void>;
 
+type RunStatement = (sql: Statement<BatchRow>, values: unknown[]) => Promise<BatchRow[]>;
+
 /** Runs a batch statement for one item in a transaction that the caller ends, or in one of its own. Null where it found no row. */
-export async function runAlone<I, R>(
-  run: (sql: Statement<BatchRow>, values: unknown[]) => Promise<BatchRow[]>,
-  batch: BatchStatement<I>,
-  item: I,
-): Promise<R | null> {
-  const [row] = await run(batch.waiting, [JSON.stringify([item])]);
-  return row ? (row.answer as R) : null;
+export async function runAlone<I, R>(run: RunStatement, batch: BatchStatement<I>, item: I): Promise<R | null> {
+  return (await runAll<I, R>(run, batch, [item]))[0];
+}
+
+/** The same for several items, no two of one key. */
+export async function runAll<I, R>(run: RunStatement, batch: BatchStatement<I>, items: I[]): Promise<(R | null)[]> {
+  const rows = await run(batch.waiting, [JSON.stringify(items)]);
+  const answers = new Map(rows.map(({ batch_key, answer }) => [batch_key, answer as R]));
+  return items.map((item) => answers.get(batch.keyOf(item)) ?? null);
 }
 
 /**

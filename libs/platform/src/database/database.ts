@@ -1,6 +1,6 @@
 import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { Batcher, runAlone, type Ahead, type BatchStatement } from './batch';
+import { Batcher, runAll, runAlone, type Ahead, type BatchStatement } from './batch';
 import { DatabaseClock } from './clock';
 import { isConnectionLoss } from './errors';
 import { BatchConnection } from './batch-connection';
@@ -58,6 +58,12 @@ export interface Tx extends Db {
    * and then both want it alone wait for each other.
    */
   confirm(): Promise<void>;
+  /**
+   * Runs a batch statement for several items at once, no two of one key. It waits for rows that others have locked.
+   *
+   * @returns their answers, in the order of the items; null for one that found no row
+   */
+  batchedAll<I, R>(batch: BatchStatement<I>, items: I[]): Promise<(R | null)[]>;
   /** @returns goes back to this point, as often as it is called: undoes what was written since, and gives up the locks that were taken */
   savepoint(): Promise<() => Promise<void>>;
 }
@@ -104,6 +110,10 @@ class OpenTransaction implements Tx {
 
   batched<I, R>(batch: BatchStatement<I>, item: I): Promise<R | null> {
     return runAlone<I, R>((sql, values) => this.query(sql, values), batch, item);
+  }
+
+  batchedAll<I, R>(batch: BatchStatement<I>, items: I[]): Promise<(R | null)[]> {
+    return runAll<I, R>((sql, values) => this.query(sql, values), batch, items);
   }
 
   /** The right that any of the callers rests on is asked for. */

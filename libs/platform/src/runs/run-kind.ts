@@ -62,15 +62,15 @@ export abstract class RunKind<N extends JobName, R extends ClaimedRun, Refusal e
 
   /** What is asked of the claim. */
   abstract claiming(payload: JobPayload<N>): Pick<Claiming, 'run_id' | 'key'>;
-  /** Claims by the kind's own statement. Null when there is no such run. */
-  abstract claim(tx: Tx, claiming: Claiming): Promise<ClaimAnswer<R, Refusal> | null>;
-  /** The same, told while it is being committed, where the kind can. */
+  /** Claims runs by the kind's own statement, no two of one key. Null for one that there is not. */
+  abstract claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<R, Refusal> | null)[]>;
+  /** Claims one, told while it is being committed, where the kind can. */
   abstract claimAhead(claiming: Claiming): Promise<Ahead<ClaimAnswer<R, Refusal>> | null>;
   /** Returns when a transaction that is writing the run, if there is one, has ended: a job may be faster than that. */
   abstract awaitWriter(payload: JobPayload<N>): Promise<void>;
 
-  /** Tells that a run of a locked row waits for a slot, and takes it from the queue. */
-  abstract park(tx: Tx, run: ClaimAnswer<R, Refusal>, at: Date): Promise<void>;
+  /** Tells that runs of locked rows wait for a slot, and takes them from the queue. */
+  abstract park(tx: Tx, runs: ClaimAnswer<R, Refusal>[], at: Date): Promise<void>;
   /** Ends a run that was refused for good: for a reason of the kind's own, or as `lost`. */
   abstract refuse(run: ClaimAnswer<R, Refusal>, why: Refusal | 'lost'): Promise<void>;
 

@@ -67,10 +67,9 @@ export class RunRows<N extends JobName = JobName> {
     await this.outbox.enqueue(tx, this.sql.job, payload, { id, generation });
   }
 
-  /** Takes a run that is over the cap out of the queue. One that had begun and lost its worker is not at work any more. */
-  async park(tx: Db, id: string): Promise<void> {
-    await tx.execute(this.sql.PARK, [id]);
-    await this.outbox.cancel(tx, id);
+  /** Takes runs that are over the cap out of the queue. One that had begun and lost its worker is not at work any more. */
+  async park(tx: Db, ids: string[]): Promise<void> {
+    await tx.execute(this.sql.PARK, [ids]);
   }
 
   /** Dispatches the organization's oldest runs that are over the cap, if any. @param slots so many at most @returns how many */

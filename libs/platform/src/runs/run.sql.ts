@@ -1,6 +1,6 @@
 import { RUN_KINDS, type JobName, type JobPayload, type RunKindName, type RunKindOf } from '@aps/contracts';
 import { batchStatement, statement, type BatchStatement } from '@aps/platform/database';
-import { insertJobs, redeliverJobs, type JobRow } from '@aps/platform/outbox';
+import { deleteJobs, insertJobs, redeliverJobs, type JobRow } from '@aps/platform/outbox';
 
 /** How long a claim holds without a heartbeat. */
 export const LEASE_S = 20;
@@ -102,7 +102,7 @@ WITH i AS MATERIALIZED (
   SELECT d.org_id, ${isSuspended('d.org_id')} AS suspended,
          CASE WHEN d.capped THEN (SELECT count(*) FROM ${table} r WHERE r.org_id = d.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) END AS running
   FROM (SELECT l.org_id, bool_or(l.cap >= 0) AS capped FROM l GROUP BY l.org_id) d
-), v AS MATERIALIZED (
+), w AS MATERIALIZED (
   -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
   -- count would give the same fence out a second time.
   SELECT l.*, greatest(l.last_fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
@@ -112,10 +112,13 @@ WITH i AS MATERIALIZED (
     WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
     WHEN g.suspended THEN 'suspended'
     WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
-    -- Those before it in this batch run as well, as far as is known.
-    WHEN l.cap >= 0 AND g.running + row_number() OVER (PARTITION BY l.org_id ORDER BY l.id) > l.cap THEN 'over_cap'
-    ELSE 'claimed' END AS verdict
+    ELSE 'claimed' END AS may, g.running
   FROM l JOIN g ON g.org_id = l.org_id
+), v AS MATERIALIZED (
+  -- Those before it in this batch that may run do so as well.
+  SELECT w.*, CASE WHEN w.may = 'claimed' AND w.cap >= 0 AND w.running + row_number() OVER (PARTITION BY w.org_id, w.may = 'claimed' ORDER BY w.id) > w.cap
+    THEN 'over_cap' ELSE w.may END AS verdict
+  FROM w
 ), r AS (
   UPDATE ${table} SET status = 'running', parked = false, lease_owner = v.worker, lease_expires_at = ${LEASE}, fence = v.fence,
          deliveries = v.deliveries + 1, started_at = coalesce(${table}.started_at, now())
@@ -167,7 +170,10 @@ WITH r AS (
 WITH r AS (
   UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE lease_owner = $1 AND status = 'running' AND deliveries <= 1 RETURNING id
 )${redeliverJobs({ from: 'r', id: 'r.id' })}`),
-    PARK: statement(`UPDATE ${table} SET parked = true, status = 'queued', ${NO_LEASE} WHERE id = $1`),
+    PARK: statement(`
+WITH r AS (
+  UPDATE ${table} SET parked = true, status = 'queued', ${NO_LEASE} FROM unnest($1::uuid[]) AS x(id) WHERE ${table}.id = x.id RETURNING ${table}.id
+)${deleteJobs({ from: 'r', id: 'r.id' })}`),
     NOTE_WAIT: statement(`UPDATE ${table} SET wait = $2, deliveries = 0 WHERE id = $1`),
     BEGIN_WAIT: statement(`UPDATE ${table} SET status = 'waiting', wait = $2, deliveries = 0, ${NO_LEASE} WHERE id = $1`),
     END_WAIT: statement(`UPDATE ${table} SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`),

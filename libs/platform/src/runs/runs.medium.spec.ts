@@ -250,7 +250,7 @@ describe('a second kind of run', () => {
     await change(later, `status = 'waiting', wait = jsonb_build_object('resume_at', now() + interval '1 hour')`);
     await kind.rows.beginWait(database.db, forSomebody, { resume_at: null });
     await change(active, `status = 'running', lease_owner = 'a worker', lease_expires_at = now() + interval '1 minute'`);
-    await kind.rows.park(database.db, parked);
+    await kind.rows.park(database.db, [parked]);
     // It will be dispatched when what is before it is over.
     await database.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [behind]);
     await database.db.execute(sql('INSERT INTO held_orgs SELECT org_id FROM counts WHERE id = $1'), [held]);

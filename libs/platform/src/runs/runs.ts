@@ -13,6 +13,15 @@ import type { RunRows } from './run-rows';
 import { RunOwner } from './run-owner';
 import { LEASE_S, type Claiming } from './run.sql';
 
+/** Claims that wait for the lock of one organization, and are made under it together. */
+const MAX_TOGETHER = 128;
+
+interface WaitingClaim {
+  claiming: Claiming;
+  resolve: (answer: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
 /** How long a run of a suspended organization, or one whose worker may still live, is left alone at least. */
 const RETRY_MS = 10_000;
 
@@ -30,6 +39,8 @@ const redelivered = counter('lease_expired_total', 'Runs that were claimed again
 export class Runs {
   private readonly logger = new Logger('Runs');
   private readonly nearCap = new OneByOne();
+  /** By kind and organization. */
+  private readonly waiting = new Map<string, WaitingClaim[]>();
 
   constructor(
     private readonly db: Database,
@@ -107,26 +118,76 @@ export class Runs {
     // Far from the cap no lock is needed: claims of the same moment, which cannot see each other, do not reach it.
     const farFrom = cap - kind.capMargin;
     const far = farFrom > 0 ? await kind.claimAhead(claiming(farFrom)) : null;
-    return farFrom <= 0 || far?.answer.verdict === 'over_cap'
-      ? this.nearCap.run(`${kind.rows.kind}:${orgId}`, () => this.claimNearCap(kind, orgId, claiming(cap)))
-      : far;
+    return farFrom <= 0 || far?.answer.verdict === 'over_cap' ? this.claimNearCap(kind, orgId, claiming(cap)) : far;
   }
 
-  /** Near the cap, claims of one organization go one after another, so that the count is exact. A run over it is parked. */
+  /** Near the cap, claims of one organization wait for one another, so that the count is exact; those that wait go together. Runs over it are parked. */
   private async claimNearCap<N extends JobName, R extends ClaimedRun, F extends string>(
     kind: RunKind<N, R, F>,
     orgId: string,
     claiming: Claiming,
   ): Promise<Ahead<ClaimAnswer<R, F>> | null> {
-    // It may have waited for its turn since it was handed to this worker.
-    if (this.self.draining) throw new NotBegun();
-    const answer = await this.db.transaction(NO_CALLER, async (tx) => {
-      await advisoryLock(tx, `cap:${kind.rows.kind}:${orgId}`);
-      const answer = await kind.claim(tx, claiming);
-      if (answer?.verdict === 'over_cap') await kind.park(tx, answer, claiming.at);
-      return answer;
+    const cap = `cap:${kind.rows.kind}:${orgId}`;
+    const answer = await new Promise<ClaimAnswer<R, F> | null>((resolve, reject) => {
+      const waiting = this.waiting.get(cap);
+      const call: WaitingClaim = { claiming, resolve: resolve as WaitingClaim['resolve'], reject };
+      if (waiting) waiting.push(call);
+      else this.waiting.set(cap, [call]);
+      void this.nearCap.run(cap, () => this.claimWaiting(kind, cap));
     });
     return answer && alreadyCommitted(answer);
+  }
+
+  /** Whoever comes first takes others along; whoever was taken along finds nobody. */
+  private async claimWaiting<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    cap: string,
+  ): Promise<void> {
+    const calls = this.takeWaiting(cap);
+    const claim = async (some: WaitingClaim[]) => {
+      // They may have waited for their turn since they were handed to this worker.
+      if (this.self.draining) throw new NotBegun();
+      const answers = await this.claimTogether(
+        kind,
+        cap,
+        some.map(({ claiming }) => claiming),
+      );
+      some.forEach(({ resolve }, i) => resolve(answers[i]));
+    };
+    if (calls.length === 0) return;
+    try {
+      await claim(calls);
+    } catch {
+      // Nobody waits for another's trouble.
+      for (const call of calls) await claim([call]).catch(call.reject);
+    }
+  }
+
+  /** The oldest, one of each key. */
+  private takeWaiting(cap: string): WaitingClaim[] {
+    const taken = new Map<string, WaitingClaim>();
+    const left: WaitingClaim[] = [];
+    for (const call of this.waiting.get(cap) ?? []) {
+      if (taken.size < MAX_TOGETHER && !taken.has(call.claiming.key)) taken.set(call.claiming.key, call);
+      else left.push(call);
+    }
+    if (left.length) this.waiting.set(cap, left);
+    else this.waiting.delete(cap);
+    return [...taken.values()];
+  }
+
+  private claimTogether<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    cap: string,
+    claimings: Claiming[],
+  ): Promise<(ClaimAnswer<R, F> | null)[]> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      await advisoryLock(tx, cap);
+      const answers = await kind.claimAll(tx, claimings);
+      const over = answers.filter((answer) => answer?.verdict === 'over_cap') as ClaimAnswer<R, F>[];
+      if (over.length) await kind.park(tx, over, claimings[0].at);
+      return answers;
+    });
   }
 
   private async own<N extends JobName, R extends ClaimedRun, F extends string>(

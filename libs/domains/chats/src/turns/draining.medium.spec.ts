@@ -98,9 +98,7 @@ describe('a worker that is drained', () => {
     const claimNearCap = claims.claimNearCap.bind(claims);
     jest.spyOn(claims, 'claimNearCap').mockImplementationOnce((...args) => {
       self.draining = true;
-      const claimed = claimNearCap(...args);
-      self.draining = false;
-      return claimed;
+      return claimNearCap(...args).finally(() => (self.draining = false));
     });
     await entitle(app, { max_concurrent_chats: 2 });
     const [chat, before] = [await app.chat(org), await handedBack()];

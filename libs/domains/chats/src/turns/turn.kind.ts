@@ -49,8 +49,8 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     return { run_id: turn_id, key: chat_id };
   }
 
-  claim(tx: Tx, claiming: Claiming): Promise<TurnAnswer | null> {
-    return this.turns.claim(tx, claiming);
+  claimAll(tx: Tx, claimings: Claiming[]): Promise<(TurnAnswer | null)[]> {
+    return this.turns.claimAll(tx, claimings);
   }
 
   claimAhead(claiming: Claiming): Promise<Ahead<TurnAnswer> | null> {
@@ -61,10 +61,12 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     return this.turns.awaitWriter(this.db, chat_id);
   }
 
-  async park(tx: Tx, turn: TurnAnswer, at: Date): Promise<void> {
+  async park(tx: Tx, turns: TurnAnswer[], at: Date): Promise<void> {
     const pause: Pause = { kind: 'queued', since: at.toISOString() };
-    const data = { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause };
-    if (await this.turns.park(tx, turn, pause, at)) await this.log.tell(tx, turn.chat_id, [{ type: 'status_changed', data }], at);
+    for (const turn of turns) {
+      const data = { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause };
+      if (await this.turns.park(tx, turn, pause, at)) await this.log.tell(tx, turn.chat_id, [{ type: 'status_changed', data }], at);
+    }
   }
 
   refuse(turn: TurnAnswer, why: TurnRefusal | 'lost'): Promise<void> {

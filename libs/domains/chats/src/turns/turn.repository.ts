@@ -176,6 +176,11 @@ export class TurnRepository {
     return row && withTimes(row);
   }
 
+  /** The same for several, no two of one chat. */
+  async claimAll(tx: Tx, claims: Claiming[]): Promise<(TurnAnswer | null)[]> {
+    return (await tx.batchedAll<Claiming, TurnRow>(CLAIM, claims)).map((row) => row && withTimes(row));
+  }
+
   /** The same, told while the claim is still being committed. */
   async claimAhead(db: Database, claim: Claiming): Promise<Ahead<TurnAnswer> | null> {
     const ahead = await db.batchedAhead<Claiming, TurnRow>(CLAIM, claim);
@@ -361,7 +366,7 @@ export class TurnRepository {
    * @returns false for one that was parked before, and found its slot taken: its chat shows since when it waits
    */
   async park(tx: Db, turn: { id: string; chat_id: string }, pause: Pause, at: Date): Promise<boolean> {
-    await this.runs.park(tx, turn.id);
+    await this.runs.park(tx, [turn.id]);
     return this.chats.park(tx, turn.chat_id, pause, at);
   }
 

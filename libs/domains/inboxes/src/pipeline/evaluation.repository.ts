@@ -48,6 +48,9 @@ export interface Settled extends Pick<Settling, 'state' | 'verdict' | 'hold_reas
 /** What is told of it, and whether others of its organization wait for its slot. */
 type SettledMessage = Told & { parked: boolean };
 
+const withTimes = (row: ClaimAnswer<ClaimedMessage> | null): ClaimAnswer<ClaimedMessage> | null =>
+  row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at && new Date(row.retry_at) };
+
 /** The rows of messages under evaluation, and what is counted of them. */
 @Injectable()
 export class EvaluationRepository {
@@ -58,8 +61,11 @@ export class EvaluationRepository {
   }
 
   async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedMessage> | null> {
-    const row = await db.batched<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claiming);
-    return row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at && new Date(row.retry_at) };
+    return withTimes(await db.batched<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claiming));
+  }
+
+  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<ClaimedMessage> | null)[]> {
+    return (await tx.batchedAll<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claimings)).map(withTimes);
   }
 
   /** Null where it is gone. */

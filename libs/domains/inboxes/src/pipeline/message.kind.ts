@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Db, type Tx } from '@aps/platform/database';
+import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Tx } from '@aps/platform/database';
 import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Evaluation, HandoffFailed } from './evaluation';
 import { EvaluationRepository, type ClaimedMessage } from './evaluation.repository';
@@ -32,16 +32,20 @@ export class MessageKind extends RunKind<'inbox.evaluate', ClaimedMessage> {
   /** None: claims of one process go together and know of each other, and what other processes claim at the same moment may go over it. */
   override readonly capMargin = 0;
   claiming = ({ message_id }: JobPayload<'inbox.evaluate'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id: message_id, key: message_id });
-  claim = (db: Db, claiming: Claiming): Promise<Answer | null> => this.repository.claim(db, claiming);
+  claimAll = (tx: Tx, claimings: Claiming[]): Promise<(Answer | null)[]> => this.repository.claimAll(tx, claimings);
 
   async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
-    const answer = await this.claim(this.db, claiming);
+    const answer = await this.repository.claim(this.db, claiming);
     return answer && alreadyCommitted(answer);
   }
 
   /** Jobs are handed out when their messages are committed. */
   awaitWriter = (): Promise<void> => Promise.resolve();
-  park = (tx: Tx, { id }: Answer): Promise<void> => this.rows.park(tx, id);
+  park = (tx: Tx, runs: Answer[]): Promise<void> =>
+    this.rows.park(
+      tx,
+      runs.map(({ id }) => id),
+    );
   refuse = (run: Answer): Promise<void> => this.evaluation.giveUp(run);
   /** A gate holds what comes to a suspended organization. */
   suspend = (): Promise<void> => Promise.resolve();

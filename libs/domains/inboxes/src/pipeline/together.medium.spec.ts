@@ -89,7 +89,7 @@ describe('messages of the same moment', () => {
       ),
       [parked],
     );
-    for (const id of parked) await runs.park(t.db, id);
+    await runs.park(t.db, parked);
     await t.evaluated(await t.mail(inbox));
     const left = () => t.db.query(sql('SELECT id FROM inbox_messages WHERE id = ANY ($1) AND parked'), [parked]);
     expect(await eventually(left, (rows) => rows.length === 0)).toEqual([]);

@@ -43,6 +43,13 @@ export interface Commit {
 /** Letters of what is written of a run; more than that goes alone, so that no other run waits for it. */
 const MAX_TOGETHER = 64 * 1024;
 
+const withTimes = (answer: ClaimAnswer<ClaimedProcessRun> | null): ClaimAnswer<ClaimedProcessRun> | null =>
+  answer && {
+    ...answer,
+    dispatched_at: new Date(answer.dispatched_at),
+    retry_at: dateOf(answer.retry_at),
+    started_at: dateOf(answer.started_at),
+  };
 const dateOf = <T extends string | Date | null>(value: T) => (typeof value === 'string' ? new Date(value) : value);
 
 /** The runs of processes with their journals, as their owners read and write them. */
@@ -58,16 +65,12 @@ export class JournalRepository {
     this.runs = new RunRows(RUNS, outbox);
   }
 
-  async claim(tx: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedProcessRun> | null> {
-    const answer = await tx.batched<Claiming, ClaimAnswer<ClaimedProcessRun>>(CLAIM, claiming);
-    return (
-      answer && {
-        ...answer,
-        dispatched_at: new Date(answer.dispatched_at),
-        retry_at: dateOf(answer.retry_at),
-        started_at: dateOf(answer.started_at),
-      }
-    );
+  async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedProcessRun> | null> {
+    return withTimes(await db.batched<Claiming, ClaimAnswer<ClaimedProcessRun>>(CLAIM, claiming));
+  }
+
+  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<ClaimedProcessRun> | null)[]> {
+    return (await tx.batchedAll<Claiming, ClaimAnswer<ClaimedProcessRun>>(CLAIM, claimings)).map(withTimes);
   }
 
   async load(db: Db, id: string): Promise<LoadedRun> {

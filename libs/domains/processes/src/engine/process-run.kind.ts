@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Db, type Tx } from '@aps/platform/database';
+import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Admissions } from './admissions';
@@ -39,16 +39,20 @@ export class ProcessRunKind extends RunKind<'process.run', ClaimedProcessRun> {
 
   capOf = (): Promise<number> => Promise.resolve(CAP);
   claiming = ({ run_id }: JobPayload<'process.run'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id, key: run_id });
-  claim = (tx: Db, claiming: Claiming): Promise<Answer | null> => this.journal.claim(tx, claiming);
+  claimAll = (tx: Tx, claimings: Claiming[]): Promise<(Answer | null)[]> => this.journal.claimAll(tx, claimings);
 
   async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
-    const answer = await this.claim(this.db, claiming);
+    const answer = await this.journal.claim(this.db, claiming);
     return answer && alreadyCommitted(answer);
   }
 
   /** Jobs are handed out when their runs are committed. */
   awaitWriter = (): Promise<void> => Promise.resolve();
-  park = (tx: Tx, { id }: Answer): Promise<void> => this.rows.park(tx, id);
+  park = (tx: Tx, runs: Answer[]): Promise<void> =>
+    this.rows.park(
+      tx,
+      runs.map(({ id }) => id),
+    );
   refuse = ({ id, org_id }: Answer): Promise<void> => {
     const error = stepError('worker_lost', 'Its workers were lost three times in a row without a finished step.');
     return this.db.transaction(NO_CALLER, (tx) => this.cancellation.fail(tx, org_id, id, error));

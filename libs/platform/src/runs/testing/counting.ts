@@ -112,13 +112,17 @@ export class CountKind extends RunKind<JobName, Count> {
     const { run_id } = payload as unknown as Payload;
     return { run_id, key: run_id };
   };
-  claim = (tx: Tx, claiming: Claiming) => tx.batched<Claiming, ClaimAnswer<Count>>(CLAIM, claiming).then(withTimes);
+  claimAll = async (tx: Tx, claimings: Claiming[]) => (await tx.batchedAll<Claiming, ClaimAnswer<Count>>(CLAIM, claimings)).map(withTimes);
   claimAhead = async (claiming: Claiming): Promise<Ahead<ClaimAnswer<Count>> | null> => {
-    const answer = await this.db.transaction({}, (tx) => this.claim(tx, claiming));
+    const [answer] = await this.db.transaction({}, (tx) => this.claimAll(tx, [claiming]));
     return answer && { answer, committed: Promise.resolve() };
   };
   awaitWriter = () => Promise.resolve();
-  park = (tx: Tx, { id }: Count) => this.rows.park(tx, id);
+  park = (tx: Tx, runs: Count[]) =>
+    this.rows.park(
+      tx,
+      runs.map(({ id }) => id),
+    );
   refuse = ({ id }: Count, why: string) => this.rows.end(this.db, id, { status: why, error: null, at: this.db.now() });
   suspend = ({ id }: Count) => this.rows.end(this.db, id, { status: 'held', error: null, at: this.db.now() });
   fail = () => Promise.resolve(null);
