@@ -162,7 +162,12 @@ export class ProcessRunStep {
   @UuidField({ nullable: true, description: 'The chat of its agent.' }) chat_id: string | null;
   @UuidField({ nullable: true, description: 'What it has asked a human.' }) hitl_request_id: string | null;
   @DateTimeField({ nullable: true, description: 'Until when it waits at the longest.' }) waiting_until: string | null;
-  @StringField({ nullable: true, description: 'What is special of it: `copied` from the run that was restarted.' }) note: string | null;
+  @StringField({
+    nullable: true,
+    description:
+      'What is special of it: `copied` from the run that was restarted; `queue_full` while its agent cannot begin, as too many turns of the organization wait already.',
+  })
+  note: string | null;
   @DateTimeField({ description: 'When it began.' }) started_at: string;
   @DateTimeField({ nullable: true, description: 'When it was over.' }) finished_at: string | null;
 }

@@ -59,8 +59,11 @@ export class Interpreter {
   }
 
   /** Goes on as far as it goes without waiting. */
-  advance(at: Date, { inFlight = new Set(), outcomes = new Map(), begins = true }: Partial<CallsAtWork> = {}): Progress {
-    this.page.open(at, { inFlight, outcomes, begins });
+  advance(
+    at: Date,
+    { inFlight = new Set(), outcomes = new Map(), begins = true, putOff = new Map() }: Partial<CallsAtWork> = {},
+  ): Progress {
+    this.page.open(at, { inFlight, outcomes, begins, putOff });
     for (const [path, outcome] of outcomes) this.settle(path, outcome);
     const end = this.outOfTime() ?? endOf(this.run());
     if (end) this.page.giveUp('');

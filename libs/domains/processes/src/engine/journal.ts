@@ -11,6 +11,10 @@ const OVER = new Set<JournalRow['status']>(['completed', 'failed', 'skipped', 'c
 
 export const isOver = (row: JournalRow): boolean => OVER.has(row.status);
 
+/** Whether it waits for an agent's chat that could not be begun yet, because the organization had no room for its turn. */
+export const isUnbegun = (row: JournalRow): boolean =>
+  row.kind === 'agent' && row.status === 'waiting' && row.chat_id === null && row.resolution === null;
+
 /** What every reader of a run may be told of, in the order in which it happened. */
 export interface RunEvent {
   type:

@@ -11,7 +11,7 @@ import {
   type TransformStep,
   type WaitStep,
 } from '../definition';
-import { isOver, stepError, type JournalRow } from './journal';
+import { isOver, isUnbegun, stepError, type JournalRow } from './journal';
 import { parsed } from './output.policy';
 import { BLOCKED, done, failed, type JournalPage, type Result } from './progress';
 import { evaluated, recordOf, secondsOf, textOf, timeOf } from './values';
@@ -80,8 +80,10 @@ export class Leaves {
   }
 
   ask(step: Asking, parent: string | null, row: JournalRow | undefined, scope: () => Scope): Result {
-    if (!row && !this.page.begins) return BLOCKED;
-    return this.asked(step, row ?? this.beginAsking(step, parent, scope()));
+    if (!row) return this.page.begins ? this.asked(step, this.beginAsking(step, parent, scope())) : BLOCKED;
+    const result = this.asked(step, row);
+    if (result.is === 'blocked' && isUnbegun(row) && this.page.mayTryAgain(row)) this.page.ask(row, step);
+    return result;
   }
 
   private beginAsking(step: Asking, parent: string | null, scope: Scope): JournalRow {

@@ -37,10 +37,10 @@ export class Openings {
     private readonly listener: ChatListener,
   ) {}
 
-  /** @returns what is told of it, and whether something could not be made, of which the rows tell */
-  async open(tx: Tx, run: LoadedRun, opened: Opening[]): Promise<{ told: RunEvent[]; refused: boolean }> {
+  /** @returns what is told of it, and the rows whose steps could not be begun: what came of them they say, or else they are to be tried again */
+  async open(tx: Tx, run: LoadedRun, opened: Opening[]): Promise<{ told: RunEvent[]; refused: JournalRow[] }> {
     const told: RunEvent[] = [];
-    let refused = false;
+    const refused: JournalRow[] = [];
     for (const { row, step } of opened) {
       switch (step.kind) {
         case 'human':
@@ -50,10 +50,10 @@ export class Openings {
           told.push(await this.askWhatBecame(tx, run, row, step.tool));
           break;
         case 'agent':
-          refused = !(await this.beginChat(tx, run, row, step)) || refused;
+          if (!(await this.beginChat(tx, run, row, step))) refused.push(row);
           break;
         case 'process':
-          refused = !(await this.beginRun(tx, run, row, step)) || refused;
+          if (!(await this.beginRun(tx, run, row, step))) refused.push(row);
       }
     }
     return { told, refused };
@@ -123,13 +123,12 @@ export class Openings {
           message: { content: task },
         })
       : { refused: 'no_agent' as const };
-    if ('refused' in begun) {
-      const why = begun.refused === 'no_agent' ? `There is no agent ${step.agent}.` : 'The queue of the organization is full.';
-      row.resolution = { kind: 'chat', text: null, error: stepError('agent_failed', why) };
-      return false;
-    }
-    row.chat_id = begun.chat_id;
-    return true;
+    // Nothing was begun that could have failed: it waits until there is room, as whatever comes by mail does.
+    const isFull = 'refused' in begun && begun.refused === 'queue_full';
+    row.note = isFull ? 'queue_full' : null;
+    if (!('refused' in begun)) row.chat_id = begun.chat_id;
+    else if (!isFull) row.resolution = { kind: 'chat', text: null, error: stepError('agent_failed', `There is no agent ${step.agent}.`) };
+    return !('refused' in begun);
   }
 
   private async beginRun(tx: Tx, run: LoadedRun, row: JournalRow, step: ProcessStep): Promise<boolean> {

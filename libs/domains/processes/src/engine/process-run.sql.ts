@@ -102,7 +102,8 @@ const writeRows = (runs: string) => `
     .join(', ')} FROM ${runs} r CROSS JOIN LATERAL jsonb_to_recordset(r.rows) AS x(${Object.entries(COLUMNS)
     .map(([name, type]) => `${name} ${type}`)
     .join(', ')})
-  ON CONFLICT (run_id, path, attempt) DO UPDATE SET ${CHANGES.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+  ON CONFLICT (run_id, path, attempt) DO UPDATE SET ${CHANGES.map((name) => `${name} = excluded.${name}`).join(', ')},
+    resolution = coalesce(process_steps.resolution, excluded.resolution)`;
 
 /** What the owner of a run writes at once. */
 export interface CommitItem {

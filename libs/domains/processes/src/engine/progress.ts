@@ -38,6 +38,8 @@ export interface CallsAtWork {
   outcomes: ReadonlyMap<string, CallOutcome>;
   /** Whether anything may be begun: not by who is about to end. */
   begins: boolean;
+  /** By path: when what could not be begun is tried again. */
+  putOff: ReadonlyMap<string, Date>;
 }
 
 /** What a step, or a list of steps, has come to. */
@@ -59,7 +61,7 @@ export class JournalPage {
   private readonly rows = new Map<string, JournalRow>();
   private lastSeq = 0;
   private at = new Date(0);
-  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: false };
+  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: false, putOff: new Map() };
   private readonly written = new Set<JournalRow>();
   private progress: Progress = emptyProgress();
 
@@ -94,6 +96,12 @@ export class JournalPage {
 
   isInFlight(row: JournalRow): boolean {
     return this.work.inFlight.has(row.path);
+  }
+
+  /** Whether what could not be begun is to be tried now. */
+  mayTryAgain(row: JournalRow): boolean {
+    const at = this.work.putOff.get(row.path);
+    return this.work.begins && !(at && this.isBefore(at));
   }
 
   /** Whether a row of it waits for a human. */
@@ -196,6 +204,7 @@ export class JournalPage {
 
   ask(row: JournalRow, step: Opening['step']): void {
     this.progress.opened.push({ row, step });
+    this.written.add(row);
   }
 
   /** What a row that is over has come to. */

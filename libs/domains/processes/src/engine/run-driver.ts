@@ -5,7 +5,7 @@ import { Definitions } from '../revisions/definitions';
 import { isRepeatable } from '../tools/step-tools';
 import { Calls, type CallResult } from './calls';
 import { Interpreter } from './interpreter';
-import type { RunEvent, RunOutcome } from './journal';
+import { isUnbegun, type RunEvent, type RunOutcome } from './journal';
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
 import type { Progress } from './progress';
@@ -13,6 +13,7 @@ import type { LoadedRun } from './process-run.sql';
 import { RunEnds } from './run-ends';
 import { runFactsOf } from './run-facts';
 import { countSteps } from './run-signals';
+import { tryAgainAt } from './waits.policy';
 
 /** How often a run whose calls are being made looks for what else has come. */
 const LOOK_MS = 1_000;
@@ -51,7 +52,7 @@ export class RunDriver {
       // What comes while this is written is for the next look.
       const results = new Map(work.results);
       const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
-      const progress = interpreter.advance(this.db.now(), { inFlight: work.inFlight(), outcomes, begins });
+      const progress = interpreter.advance(this.db.now(), { inFlight: work.inFlight(), outcomes, begins, putOff: work.putOff });
       const rests = progress.end === null && progress.calls.length === 0 && work.isIdle(results) && begins;
       let came = false;
       try {
@@ -114,17 +115,18 @@ export class RunDriver {
     return this.db.transaction(NO_CALLER, async (tx) => {
       await this.openings.close(tx, run, closed);
       const { refused, told } = await this.openings.open(tx, run, opened);
+      for (const row of refused) if (isUnbegun(row)) work.putOff.set(row.path, tryAgainAt(row, at));
       tx.afterCommit(await this.journal.commit(tx, claimed, run.wakes, commit(end === null && interpreter.asksHuman, told)));
       await this.openings.closeQuestions(tx, closed);
       const came = await this.openings.takeSignals(tx, run.id, rows);
       if (end) await this.finish(tx, work, end, at);
-      else if (rests && !came && !refused) {
+      else if (rests && !came && !refused.length) {
         await this.journal.runs.beginWait(tx, run.id, { resume_at: progress.wakeAt?.toISOString() ?? null });
         tx.afterCommit(() => this.journal.runs.fillSlot(this.db, run.org_id));
       }
       // What they burn is taken under the lock of the organization's credits.
       for (const charge of charges) await charge(tx);
-      return came || refused;
+      return came || refused.length > 0;
     });
   }
 
@@ -141,6 +143,8 @@ class RunAtWork {
   readonly atWork = new Map<string, AbortController>();
   /** What has come and is not written yet, by path. */
   readonly results = new Map<string, CallResult>();
+  /** By path: when what could not be begun is tried again. */
+  readonly putOff = new Map<string, Date>();
   private hasStarted = false;
   private error: unknown;
   private tell: () => void = () => undefined;

@@ -9,6 +9,12 @@ export function retryAt({ max_attempts, initial_s, factor, max_s }: Retry, row: 
   return new Date(row.finished_at!.getTime() + s * 1_000);
 }
 
+/** When a step is tried again that there was no room for: the longer it has waited, the later, but within half a minute of room. */
+export function tryAgainAt({ started_at }: JournalRow, now: Date): Date {
+  const waitedMs = now.getTime() - started_at.getTime();
+  return new Date(now.getTime() + Math.min(Math.max(waitedMs, 1_000), 30_000));
+}
+
 /** What a human has answered, as the output of the step. */
 export function answerOf({ answer, answered_by }: Extract<Resolution, { kind: 'answer' }>): Record<string, unknown> {
   const { decision = null, values = null, note = null } = answer;

@@ -1,5 +1,5 @@
 import type { ProcessRun, ProcessRunState, StepError, StepStatus } from '@aps/entities';
-import type { JournalRow } from '../engine/journal';
+import { isUnbegun, type JournalRow } from '../engine/journal';
 
 /** What keeps runs, what people have to do first. */
 export const RUN_BLOCKED_BY = [
@@ -75,7 +75,7 @@ function waitOf(row: JournalRow): BlockedBy | null {
     case 'human':
       return { kind: 'human', since, ref: row.hitl_request_id };
     case 'agent':
-      return { kind: 'child', since, ref: row.chat_id };
+      return { kind: isUnbegun(row) ? 'cap' : 'child', since, ref: row.chat_id };
     case 'process':
       return { kind: 'child_run', since, ref: row.child_run_id };
     default:

@@ -1,0 +1,79 @@
+import { AgentsService } from '@aps/agents';
+import { override } from '@aps/billing/testing';
+import type { TestOrg } from '@aps/chats/testing';
+import { RunReviews } from '..';
+import { runningService } from '../testing/running';
+
+const t = runningService();
+let org: TestOrg;
+beforeEach(async () => {
+  org = await t.org();
+});
+
+const step = (more: object = {}) => ({ id: 'a', kind: 'agent', agent: org.agentId, task: 'hello', ...more });
+const begun = async (...steps: unknown[]) => {
+  const process = await t.deployed(org, steps, { output: '${steps.a.output}' });
+  return { process, id: await t.begin(org, process) };
+};
+const replay = (process: string, id: string) => t.get(RunReviews).replayCheck(t.scope(org), process, id);
+
+describe('a step of an agent for whose turn there is no room', () => {
+  beforeEach(() => override(t, org.id, { max_queue_depth: 0 }));
+
+  /** As one that was tried, and more than once, while there was none. */
+  const refused = async (id: string) => {
+    const { fence } = await t.waiting(id, 'a');
+    return t.untilRun(id, (run) => run.status === 'waiting' && BigInt(run.fence) > BigInt(fence));
+  };
+
+  it('waits, without a worker or a failed try, and begins when there is some', async () => {
+    const { process, id } = await begun(step());
+    const run = await refused(id);
+    expect(run).toMatchObject({ state: 'running', lease_owner: null, steps: [{ status: 'waiting', note: 'queue_full', chat_id: null }] });
+    const { blocked_by, next_action } = await t.get(RunReviews).diagnose(t.scope(org), process.id, id);
+    expect([blocked_by, next_action]).toMatchObject([{ kind: 'cap', ref: null }, 'wait']);
+    await override(t, org.id, {});
+    const { status, output, steps } = await t.ended(id);
+    expect([status, output]).toEqual(['completed', 'You said: hello']);
+    expect(steps).toMatchObject([{ attempt: 1, status: 'completed', note: null, chat_id: expect.any(String) as string }]);
+    expect((await t.events(id)).map(({ data }) => data.event)).toEqual([
+      'run_created',
+      'run_started',
+      'step_started',
+      'step_finished',
+      'run_finished',
+    ]);
+    expect(await replay(process.id, id)).toMatchObject({ deterministic: true, compared: 1 });
+  });
+
+  it('fails when its time is up', async () => {
+    const { process, id } = await begun(step({ timeout_s: 2 }));
+    expect(await t.ended(id)).toMatchObject({ status: 'failed', error: { code: 'timeout' }, steps: [{ status: 'failed', chat_id: null }] });
+    expect(await replay(process.id, id)).toMatchObject({ deterministic: true });
+  });
+
+  it('fails when its agent is gone meanwhile', async () => {
+    const { process, id } = await begun(step());
+    await refused(id);
+    await t.get(AgentsService).delete(t.scope(org), org.agentId);
+    expect(await t.ended(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_failed' },
+      steps: [{ status: 'failed', note: null }],
+    });
+    expect(await replay(process.id, id)).toMatchObject({ deterministic: true });
+  });
+
+  it('lets steps beside it go on, and is given up with its run', async () => {
+    const nap = { id: 'nap', kind: 'wait', for_s: 1 };
+    const branches = [
+      { id: 'agent', steps: [step({ id: 'b' })] },
+      { id: 'other', steps: [nap, { id: 'stop', kind: 'flag', reason: 'enough' }] },
+    ];
+    const { process, id } = await begun({ id: 'a', kind: 'parallel', branches });
+    const run = await t.ended(id);
+    expect(run).toMatchObject({ status: 'flagged', flag_reason: 'enough' });
+    expect(run.steps.find(({ path }) => path === 'a/agent/b')).toMatchObject({ status: 'cancelled', chat_id: null });
+    expect(await replay(process.id, id)).toMatchObject({ deterministic: true });
+  });
+});
