@@ -54,6 +54,8 @@ export class Chat {
   @Column('text', { nullable: true }) model_mode_override: string | null;
   /** Tool scopes that are switched on in this chat; null = all. */
   @Column('text', { array: true, nullable: true }) enabled_scopes: string[] | null;
+  /** Model calls that a turn of it may take, where that is less than its agent may; null = as the agent. */
+  @Column('int', { nullable: true }) max_steps: number | null;
   @Column('uuid', { nullable: true }) parent_chat_id: string | null;
   @Column('uuid', { nullable: true }) root_chat_id: string | null;
   /** Delegations between this chat and its root. */
@@ -183,7 +185,7 @@ export class Turn extends DurableRun<TurnStatus, TurnWait> {
   @Column('text', { nullable: true }) model_mode_override: string | null;
   @Column('text', { nullable: true }) reasoning_effort: string | null;
   @Column('boolean', { default: false }) unpriced_allowed: boolean;
-  /** Of its steps, those in which a model was asked: what the agent's `max_steps` bounds. */
+  /** Of its steps, those in which a model was asked: what `max_steps` of agent and chat bounds. */
   @Column('int', { default: 0 }) model_steps: number;
 }
 

@@ -30,7 +30,7 @@ describe('a retry', () => {
 
   it('begins with what users wrote before the first answer, on what is live now, and leaves its source alone', async () => {
     const chat = await app.chat(org, { title: 'Source', sandbox_enabled: true });
-    await app.db.execute(sql(`UPDATE chats SET enabled_scopes = '{system:web}' WHERE id = $1`), [chat]);
+    await app.db.execute(sql(`UPDATE chats SET enabled_scopes = '{system:web}', max_steps = 30 WHERE id = $1`), [chat]);
     await app.send(org, chat, script({ text: 'slow', delay_ms: 400 }));
     await app.send(org, chat, 'one more thing');
     await app.settled(org, chat, 2);
@@ -74,7 +74,12 @@ describe('a retry', () => {
     });
     expect(body.agent_revision_id).not.toBe(source.agent_revision_id);
     expect(contents(body, 'user')).toEqual([source.messages[0].content, 'one more thing']);
-    expect(await rowOf(body.id)).toMatchObject({ enabled_scopes: ['system:web'], turn_seq: 1, message_seq: expect.any(Number) as number });
+    expect(await rowOf(body.id)).toMatchObject({
+      enabled_scopes: ['system:web'],
+      max_steps: 30,
+      turn_seq: 1,
+      message_seq: expect.any(Number) as number,
+    });
 
     const done = await app.settled(org, body.id, 1);
     expect(done.messages.map((m: { seq: number; role: string }) => [m.seq, m.role])).toEqual([

@@ -13,6 +13,7 @@ export interface RetrySource {
   sandbox_enabled: boolean | null;
   model_mode_override: ChatRow['model_mode_override'];
   enabled_scopes: string[] | null;
+  max_steps: number | null;
   origin_kind: ChatRow['origin_kind'];
   origin_ref_id: string | null;
   agent_deleted: boolean;
@@ -28,7 +29,7 @@ export interface OpeningMessage {
 }
 
 const SOURCE = statement<RetrySource>(`
-  SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.origin_kind, c.origin_ref_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
+  SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
   FROM chats c WHERE ${VISIBLE_CHAT}`);
 
 /** The condition on `m` that holds for what users wrote before the first answer. */

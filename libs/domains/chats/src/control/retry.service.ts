@@ -72,7 +72,7 @@ export class RetryService {
       await this.depth.confirm(tx, room);
       const first = opening[0].turn_id;
       const choices = first && (await this.turns.choicesOf(tx, first));
-      const { environment_id, sandbox_enabled, model_mode_override, enabled_scopes, origin_kind, origin_ref_id } = source;
+      const { environment_id, sandbox_enabled, model_mode_override, enabled_scopes, max_steps, origin_kind, origin_ref_id } = source;
       await this.chats.insert(tx, live, {
         id: turn.chat_id,
         org_id: scope.orgId,
@@ -81,6 +81,7 @@ export class RetryService {
         sandbox_enabled,
         model_mode_override,
         enabled_scopes,
+        max_steps,
         source_chat_id: source.id,
         origin_kind,
         origin_ref_id,

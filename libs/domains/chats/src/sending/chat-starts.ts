@@ -31,6 +31,8 @@ export interface ChatStart {
   title: string | null;
   origin: ChatOrigin;
   message: GivenMessage;
+  /** Model calls that a turn of it may take, where its agent may take more. */
+  max_steps?: number | null;
 }
 
 /** Begins chats together with their first turns, in the transactions of those who want them. Workers are told after the commit. */
@@ -57,12 +59,12 @@ export class ChatStarts {
   async start(
     tx: Tx,
     scope: OrgScope,
-    { agent_id, title, origin, message }: ChatStart,
+    { agent_id, title, origin, message, max_steps }: ChatStart,
   ): Promise<BegunTurn | { refused: 'no_agent' | 'queue_full' }> {
     const basis = await this.agents.forNewChat(tx, scope, agent_id);
     if (!basis) return { refused: 'no_agent' };
     if (!(await this.depth.hasRoom(tx, scope.orgId))) return { refused: 'queue_full' };
-    return this.begin(tx, scope, basis, { title, origin_kind: origin.kind, origin_ref_id: origin.ref_id }, message);
+    return this.begin(tx, scope, basis, { title, origin_kind: origin.kind, origin_ref_id: origin.ref_id, max_steps }, message);
   }
 
   /** The same for who has found out that the chat may be, and says more of it. The room for its turn is the caller's to ask for. */

@@ -25,6 +25,7 @@ const NEW_CHAT_COLUMNS = [
   'sandbox_enabled',
   'model_mode_override',
   'enabled_scopes',
+  'max_steps',
   'parent_chat_id',
   'root_chat_id',
   'source_chat_id',

@@ -33,7 +33,15 @@ export interface TranscriptRow {
 }
 
 type InnerColumns =
-  'enabled_scopes' | 'depth' | 'turn_seq' | 'current_turn_id' | 'compaction_id' | 'pending_turns' | 'deleted_at' | 'private_to';
+  | 'enabled_scopes'
+  | 'max_steps'
+  | 'depth'
+  | 'turn_seq'
+  | 'current_turn_id'
+  | 'compaction_id'
+  | 'pending_turns'
+  | 'deleted_at'
+  | 'private_to';
 
 /** A chat without its messages. */
 export interface ChatRow extends Omit<Chat, InnerColumns | 'pause' | 'model_mode_override'> {

@@ -25,6 +25,7 @@ export interface AskingChat extends TurnChoices {
   agent_revision_id: string;
   chat_mode: string | null;
   enabled_scopes: string[] | null;
+  max_steps: number | null;
   origin: ChatOrigin;
   stop_reason: string | null;
   error_code: string | null;
@@ -79,7 +80,7 @@ const NEXT_READER = statement<{ turn_id: string | null; turn_no: number }>(`
   WHERE c.id = $1`);
 // The choices are those of its newest turn.
 const ASKING = statement<AskingChat>(`
-  SELECT c.id, c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted, c.agent_revision_id, c.model_mode_override AS chat_mode, c.enabled_scopes, json_build_object('kind', c.origin_kind, 'ref_id', c.origin_ref_id) AS origin,
+  SELECT c.id, c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted, c.agent_revision_id, c.model_mode_override AS chat_mode, c.enabled_scopes, c.max_steps, json_build_object('kind', c.origin_kind, 'ref_id', c.origin_ref_id) AS origin,
          c.stop_reason, c.error->>'code' AS error_code, t.model, t.model_mode_override, t.reasoning_effort
   FROM chats c LEFT JOIN LATERAL (SELECT * FROM turns t WHERE t.chat_id = c.id ORDER BY t.seq DESC LIMIT 1) t ON true
   WHERE ${VISIBLE_CHAT}`);

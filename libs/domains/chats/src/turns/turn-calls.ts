@@ -14,9 +14,9 @@ import { grantsOf, type CallingTurn } from './running-turn';
 
 const MEMORIES_IN_PROMPT = 50;
 
-/** Whether the step that comes now is the last one that the agent is allowed in a turn. */
-export const isLastStep = ({ modelSteps, config }: Pick<CallingTurn, 'modelSteps' | 'config'>): boolean =>
-  modelSteps + 1 >= config.max_steps;
+/** Whether the step that comes now is the last one that agent and chat allow in a turn. */
+export const isLastStep = ({ modelSteps, config, claim }: Pick<CallingTurn, 'modelSteps' | 'config' | 'claim'>): boolean =>
+  modelSteps + 1 >= Math.min(config.max_steps, claim.max_steps ?? Infinity);
 
 /** Chooses the model of a turn, and says what it is asked. */
 @Injectable()

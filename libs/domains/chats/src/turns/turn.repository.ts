@@ -37,6 +37,8 @@ export interface ClaimedTurn extends ClaimedRun {
   chat_status: string;
   created_by: string | null;
   enabled_scopes: string[] | null;
+  /** Of the chat. */
+  max_steps: number | null;
   /** What began the chat. */
   origin: ChatOrigin;
   /** Newest number in the event log before this claim. */

@@ -48,7 +48,7 @@ export const CLAIM = claimStatement(TURNS, {
   key: 'chat_id',
   columns: `r.chat_id, r.seq, r.cause, r.model, r.model_mode_override, r.reasoning_effort, r.unpriced_allowed, r.model_steps,
            c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.stop_requested_at,
-           c.created_by, c.enabled_scopes, c.origin_kind, c.origin_ref_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id`,
+           c.created_by, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id`,
   isGone: 'l.deleted_at IS NOT NULL',
   refusals: [
     { verdict: 'agent_deleted', when: `${agentDeletedAt('l.agent_id')} IS NOT NULL` },
@@ -73,7 +73,7 @@ export const CLAIM = claimStatement(TURNS, {
   })}
 )`,
   answer: `v.chat_id, v.agent_id, v.agent_revision_id, v.seq, v.cause, v.model_steps, v.model, v.model_mode_override,
-         v.reasoning_effort, v.unpriced_allowed, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, json_build_object('kind', v.origin_kind, 'ref_id', v.origin_ref_id) AS origin, v.event_seq,
+         v.reasoning_effort, v.unpriced_allowed, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.max_steps, json_build_object('kind', v.origin_kind, 'ref_id', v.origin_ref_id) AS origin, v.event_seq,
          -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
          CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id) THEN (
            SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,

@@ -1,6 +1,7 @@
 import { AgentsService } from '@aps/agents';
 import { override } from '@aps/billing/testing';
-import type { TestOrg } from '@aps/chats/testing';
+import { script, type TestOrg } from '@aps/chats/testing';
+import { sql } from '@aps/platform/testing';
 import { RunReviews } from '..';
 import { runningService } from '../testing/running';
 
@@ -74,6 +75,26 @@ describe('a step of an agent for whose turn there is no room', () => {
     const run = await t.ended(id);
     expect(run).toMatchObject({ status: 'flagged', flag_reason: 'enough' });
     expect(run.steps.find(({ path }) => path === 'a/agent/b')).toMatchObject({ status: 'cancelled', chat_id: null });
+    expect(await replay(process.id, id)).toMatchObject({ deterministic: true });
+  });
+});
+
+describe('a step of an agent', () => {
+  const note = { name: 'todo_write', arguments: { todos: [{ title: 'more', status: 'pending' }] } };
+  const busy = () => script(...[1, 2, 3, 4].map((n) => ({ text: `step ${n}`, tool_calls: [note] })), { text: 'the end' });
+  const modelSteps = sql<{ model_steps: number }>('SELECT model_steps FROM turns WHERE chat_id = $1');
+
+  it.each([
+    ['its own', { max_steps: 2 }, {}, 'step 2', 2],
+    ['what its agent has', { max_steps: 4 }, { max_steps: 3 }, 'step 3', 3],
+    ['what its agent has, where it says nothing', {}, { max_steps: 1 }, 'step 1', 1],
+    ['no more than it takes', { max_steps: 5 }, {}, 'the end', 5],
+  ])('has so many model calls: %s; its output are the last words then', async (_, more, agent, output, calls) => {
+    org = await t.org(agent);
+    const { process, id } = await begun(step({ task: busy(), ...more }));
+    const run = await t.ended(id);
+    expect(run).toMatchObject({ status: 'completed', output });
+    expect(await t.db.query(modelSteps, [run.steps[0].chat_id])).toEqual([{ model_steps: calls }]);
     expect(await replay(process.id, id)).toMatchObject({ deterministic: true });
   });
 });

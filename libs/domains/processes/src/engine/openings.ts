@@ -121,6 +121,7 @@ export class Openings {
           title: null,
           origin: { kind: 'process', ref_id: run.id },
           message: { content: task },
+          max_steps: step.max_steps,
         })
       : { refused: 'no_agent' as const };
     // Nothing was begun that could have failed: it waits until there is room, as whatever comes by mail does.
