@@ -131,7 +131,7 @@ const LOOSE: Record<string, string> = {
   'inbox_messages.chat_message_id': 'a note of what it became; written with that',
   'inbox_messages.revision_id': 'a note of the rule set it was evaluated under; drafts are deleted for good',
   'inbox_replies.chat_id': 'of a chat of the same organization, which its turn has written',
-  'inbox_replies.turn_id': 'a note of which turn answers; written under its fence',
+  'inbox_replies.source_id': 'a note of which turn or run answers; written under its fence',
   'inboxes.current_revision_id': 'inboxes and their revisions name each other; changes under the row lock of the inbox',
   'inboxes.project_id': 'projects have no table yet',
   'instruction_revisions.base_revision_id': 'a note of what a draft began from',

@@ -187,8 +187,12 @@ WITH u AS MATERIALIZED (
   UPDATE ${table} SET lease_expires_at = NULL FROM u WHERE ${table}.id = u.id RETURNING ${table}.id
 )${redeliverJobs({ from: 'r', id: 'r.id' })}`),
     WAKE_WAITING: statement(`
-UPDATE outbox SET available_at = now() FROM ${table} r
-WHERE r.id = outbox.id AND outbox.available_at > now() + interval '5 seconds' AND r.status = 'waiting' AND (r.wait->>'resume_at')::timestamptz < now() - interval '1 second'`),
+WITH w AS MATERIALIZED (
+  SELECT o.id FROM outbox o JOIN ${table} r ON r.id = o.id
+  WHERE o.available_at > now() + interval '5 seconds' AND r.status = 'waiting' AND (r.wait->>'resume_at')::timestamptz < now() - interval '1 second'
+  FOR NO KEY UPDATE OF o SKIP LOCKED
+)
+UPDATE outbox SET available_at = now() FROM w WHERE outbox.id = w.id`),
     PARKED_ORGS: statement<{ org_id: string; running: number; parked: number }>(`
 SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM ${table} r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
 FROM (SELECT org_id, count(*) AS parked FROM ${table} WHERE parked GROUP BY org_id) p`),
