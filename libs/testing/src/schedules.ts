@@ -90,3 +90,7 @@ export const noteMoves = (table: string, column: string) => [
   ),
 ];
 export const movesSeen = (table: string) => sql<{ move: string }>(`SELECT DISTINCT move FROM moves_of_${table}`);
+
+/** Whether a request has waited too long for others at the same thing, and has done nothing: what a busy machine makes of a race now and then. */
+export const gaveWay = ({ status, text }: { status: number; text: string }): boolean =>
+  status === 503 && text.includes('Others are changing the same thing');

@@ -222,7 +222,7 @@ async function received(
     [`INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) VALUES ($2, $1, 1, '[]')`, [messageId]],
     [`INSERT INTO intake_counts (org_id, of, what, day, n) VALUES ($1, $2, 'messages', current_date, 1)`, [o.inboxId]],
     [
-      `INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, turn_id, to_address, body_text, state, due_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $7, 'stood_down', now())`,
+      `INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, source_id, to_address, body_text, state, due_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $7, 'stood_down', now())`,
       [uuidv7(), o.inboxId, messageId, o.chatId, o.turnId, o.mark],
     ],
   ];
