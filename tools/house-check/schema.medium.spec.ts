@@ -125,7 +125,7 @@ const LOOSE: Record<string, string> = {
   'decisions.turn_id': 'a note of where it was made; a recorder holds the turn’s chat',
   'hitl_requests.agent_id': 'of a chat, which it names with its organization',
   'hitl_requests.assignee_user_id': 'a user, who belongs to no organization; found among its members',
-  'hitl_requests.run_id': 'runs have no table yet',
+  'hitl_requests.run_id': 'of a run of the same organization, whose step asks; written under its lock',
   'hitl_requests.turn_id': 'a note of which turn waits; written under the lock of its chat',
   'inbox_messages.channel_id': 'a note of how it came; channels are deleted for good',
   'inbox_messages.chat_message_id': 'a note of what it became; written with that',
