@@ -68,8 +68,9 @@ export class RunningService extends ChatsService {
   }
 
   async run(id: string): Promise<RunNow> {
-    const [[run], steps] = await Promise.all([this.db.query(RUN, [id]), this.db.query(STEPS, [id])]);
-    return { ...run, steps };
+    // One after the other: steps are then no older than the run that they are written together with.
+    const [run] = await this.db.query(RUN, [id]);
+    return { ...run, steps: await this.db.query(STEPS, [id]) };
   }
 
   /** Asks until something holds of a run. */
