@@ -30,6 +30,9 @@ const NEVER_NULL_THERE: Record<string, string> = {
   'libs/domains/chats/src/state/chat-state.repository.ts pause': 'only chats with a pause',
 };
 
+/** Statements that end what others refer to, in a statement of their own. */
+const ENDS_REFERENCES = ['libs/domains/files/src/files.repository.ts'];
+
 const STATEMENT = '../../libs/platform/src/database/statement';
 // The real function, watched: what it made, and where.
 jest.mock('../../libs/platform/src/database/statement', () => {
@@ -130,4 +133,14 @@ describe('every statement', () => {
     expect(faults).toEqual([]);
     expect([...allowed].sort()).toEqual(Object.keys(NEVER_NULL_THERE).sort());
   }, 120_000);
+
+  // Foreign keys are checked under a lock that only FOR UPDATE keeps out, at moments that nobody sees in the code: for a row that its own
+  // transaction has written before, any update checks them all. Whoever holds a row so can be waited for by those who change a row beside it.
+  it('locks rows so that others may still refer to them, unless it removes them', () => {
+    const { made } = jest.requireMock<{ made: Made[] }>(STATEMENT);
+    const found = made
+      .filter(({ text }) => /\bFOR UPDATE\b/.test(text) && !/\bDELETE FROM\b/.test(text))
+      .map(({ stack }) => path.relative(ROOT, siteOf(stack, ROOT)[0].file));
+    expect([...new Set(found)]).toEqual(ENDS_REFERENCES);
+  });
 });

@@ -4,7 +4,7 @@ import { statement, type Db } from '@aps/platform/database';
 import { VISIBLE_CHAT } from './state/visible-chats.sql';
 
 const GET = statement<ChatScopes>(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT}`);
-const LOCK = statement<ChatScopes>(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`);
+const LOCK = statement<ChatScopes>(`SELECT c.agent_revision_id, c.enabled_scopes FROM chats c WHERE ${VISIBLE_CHAT} FOR NO KEY UPDATE`);
 
 export interface ChatScopes {
   agent_revision_id: string;

@@ -25,7 +25,7 @@ const FIND = statement<FileRow>(`SELECT ${COLUMNS} FROM files f WHERE f.org_id =
 // The row locks settle who was first, this or a removal; in the order of the ids, so that two of these never wait for each other.
 const LINK = statement<{ id: string }>(`
 WITH f AS MATERIALIZED (
-  SELECT f.id, f.expires_at FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE} ORDER BY f.id FOR UPDATE
+  SELECT f.id, f.expires_at FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE} ORDER BY f.id FOR NO KEY UPDATE
 ), u AS (
   UPDATE files SET expires_at = NULL FROM f WHERE files.id = f.id AND f.expires_at IS NOT NULL
 ), l AS (

@@ -8,7 +8,7 @@ export const MOVE_MOCK = statement(
 );
 export const INSERT_SETTINGS = statement('INSERT INTO platform_ai_settings (id) VALUES (1) ON CONFLICT DO NOTHING');
 export const SEEDED_ROUTES = statement<{ seeded_routes: string[] }>(
-  'SELECT seeded_routes FROM platform_ai_settings WHERE id = 1 FOR UPDATE',
+  'SELECT seeded_routes FROM platform_ai_settings WHERE id = 1 FOR NO KEY UPDATE',
 );
 export const NOTE_SEEDED = statement('UPDATE platform_ai_settings SET seeded_routes = seeded_routes || $1::text WHERE id = 1');
 // An enabled row of the same key may stand on another route; then the operator has chosen, and the seed's row stays out.

@@ -7,7 +7,7 @@ export const INSERT = statement(
 );
 export const STALE = statement<DataKeyRow>(`
   SELECT id, org_id, master_version, wrapped_key FROM data_keys
-  WHERE master_version < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`);
+  WHERE master_version < $1 ORDER BY id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED`);
 export const REWRAP = statement('UPDATE data_keys SET master_version = $2, wrapped_key = $3, rewrapped_at = now() WHERE id = $1');
 export interface DataKeyRow {
   id: string;

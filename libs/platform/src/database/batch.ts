@@ -33,7 +33,7 @@ export interface BatchStatement<I> {
 
 /**
  * @param label names it in metrics
- * @param text builds the statement; gets what follows `FOR UPDATE`
+ * @param text builds the statement; gets what follows `FOR NO KEY UPDATE`
  */
 export function batchStatement<I>(
   label: string,

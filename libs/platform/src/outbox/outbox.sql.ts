@@ -49,14 +49,14 @@ export const redeliverJobs = (job: { from: string; id: string }): string => `
 
 export const TAKE = statement<JobRow>(`
   UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1
-  WHERE id IN (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  WHERE id IN (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING ${COLUMNS.join(', ')}`);
 export const OLDEST_DUE = statement<{ seconds: number }>(
   'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
 );
 /** Who has the row of a job at the moment goes on with it, or ends it. Waiting for all of them, in no order of theirs, would end in deadlocks. */
 const dueNow = (which: string) => `
-  WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE ${which} FOR UPDATE SKIP LOCKED)
+  WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE ${which} FOR NO KEY UPDATE SKIP LOCKED)
   UPDATE outbox SET available_at = now() FROM due WHERE outbox.id = due.id`;
 export const DUE_AGAIN = statement(dueNow('id = ANY($1)'));
 export const DUE_ALL = statement(dueNow(`publishes > 0 OR available_at <= now() + ${GRACE}`));

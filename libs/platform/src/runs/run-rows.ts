@@ -72,8 +72,8 @@ export class RunRows<N extends JobName = JobName> {
     await tx.execute(this.sql.PARK, [ids]);
   }
 
-  /** Dispatches the organization's oldest runs that are over the cap, if any. @param slots so many at most @returns how many */
-  async dispatchParked(db: Db, orgId: string, slots = 1): Promise<number> {
+  /** Dispatches the organization's oldest runs that are over the cap, if any. @param slots so many at most; null for all @returns how many */
+  async dispatchParked(db: Db, orgId: string, slots: number | null = 1): Promise<number> {
     const runs = await db.query(this.sql.DISPATCH_PARKED, [orgId, slots]);
     await this.outbox.handOut(
       db,
@@ -91,6 +91,19 @@ export class RunRows<N extends JobName = JobName> {
     const all = this.freed.get(orgId);
     this.freed.delete(orgId);
     await this.dispatchParked(db, orgId, all).catch(() => undefined);
+  }
+
+  /**
+   * Fills the slots that are free. A run that ends fills its own; whose runs end while others are being parked, whom nobody sees yet, leaves
+   * them free.
+   *
+   * @param cap negative for any number
+   * @returns how many
+   */
+  async fillFree(db: Db, orgId: string, cap: number): Promise<number> {
+    if (cap < 0) return this.dispatchParked(db, orgId, null);
+    const free = cap - (await db.query(this.sql.RUNNING, [orgId]))[0].running;
+    return free > 0 ? this.dispatchParked(db, orgId, free) : 0;
   }
 
   /** Notes what a run will wait for, once all that it does before has been done. */
@@ -129,9 +142,9 @@ export class RunRows<N extends JobName = JobName> {
     return jobs.length + (await db.execute(this.sql.WAKE_WAITING));
   }
 
-  /** Organizations with runs that are over the cap, and how many of their runs are at work. */
-  parkedOrgs(db: Db): Promise<{ org_id: string; running: number; parked: number }[]> {
-    return db.query(this.sql.PARKED_ORGS);
+  /** Organizations with runs that are over the cap. */
+  async parkedOrgs(db: Db): Promise<string[]> {
+    return (await db.query(this.sql.PARKED_ORGS)).map((r) => r.org_id);
   }
 
   /** How many runs wait, and for what, and how many are at work. */

@@ -6,8 +6,8 @@ import type { ClaimedRun, RunKind } from './run-kind';
 import type { RunRows } from './run-rows';
 
 /**
- * Finds what nobody told anybody: runs that nobody owns any more, and runs over the cap whose slot became free while they were being
- * parked. Runs in every worker; what it does is safe to do twice.
+ * Finds what nobody told anybody: runs that nobody owns any more, and runs over the cap whose slots became free by a lease that ended, a
+ * cap that grew, or a worker that died. Runs in every worker; what it does is safe to do twice.
  */
 @Injectable()
 export class RunSweeper {
@@ -30,11 +30,7 @@ export class RunSweeper {
   async sweep<N extends JobName, R extends ClaimedRun, F extends string>(kind: RunKind<N, R, F>): Promise<number> {
     const { rows } = kind;
     let woken = await rows.wakeUnowned(this.db);
-    for (const { org_id, running, parked } of await rows.parkedOrgs(this.db)) {
-      const cap = await kind.capOf(org_id);
-      const free = cap < 0 ? parked : Math.min(cap - running, parked);
-      if (free > 0) woken += await rows.dispatchParked(this.db, org_id, free);
-    }
+    for (const orgId of await rows.parkedOrgs(this.db)) woken += await rows.fillFree(this.db, orgId, await kind.capOf(orgId));
     return woken;
   }
 }

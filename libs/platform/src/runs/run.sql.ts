@@ -96,7 +96,7 @@ WITH i AS MATERIALIZED (
     SELECT r.id, r.org_id, r.status, r.lease_owner, r.lease_expires_at, r.fence AS last_fence, r.deliveries, r.steps_done, r.wait, r.dispatched_at, ${parts.columns}
     FROM ${parts.from}
     WHERE r.id = i.run_id
-    FOR UPDATE OF ${parts.lock} ${locked}
+    FOR NO KEY UPDATE OF ${parts.lock} ${locked}
   ) k
 ), g AS MATERIALIZED (
   SELECT d.org_id, ${isSuspended('d.org_id')} AS suspended,
@@ -141,7 +141,7 @@ export function runStatements<N extends JobName>(of: RunTable<N>) {
   return {
     kind: of.kind as RunKindName,
     job,
-    LOCK_OWNED: statement<{ id: string }>(`SELECT id FROM ${table} WHERE id = $1 AND fence = $2 AND status = 'running' FOR UPDATE`),
+    LOCK_OWNED: statement<{ id: string }>(`SELECT id FROM ${table} WHERE id = $1 AND fence = $2 AND status = 'running' FOR NO KEY UPDATE`),
     STEP_DONE: statement(`UPDATE ${table} SET ${stepDone(table)} WHERE id = $1`),
     // Rows that somebody is writing are left to the next beat: one statement that holds some runs and waits for others could be waited for
     // by those that hold one of them and wait for another.
@@ -193,13 +193,14 @@ WITH w AS MATERIALIZED (
   FOR NO KEY UPDATE OF o SKIP LOCKED
 )
 UPDATE outbox SET available_at = now() FROM w WHERE outbox.id = w.id`),
-    PARKED_ORGS: statement<{ org_id: string; running: number; parked: number }>(`
-SELECT p.org_id, p.parked::int, (SELECT count(*)::int FROM ${table} r WHERE r.org_id = p.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) AS running
-FROM (SELECT org_id, count(*) AS parked FROM ${table} WHERE parked GROUP BY org_id) p`),
+    PARKED_ORGS: statement<{ org_id: string }>(`SELECT DISTINCT org_id FROM ${table} WHERE parked`),
+    RUNNING: statement<{ running: number }>(
+      `SELECT count(*)::int AS running FROM ${table} WHERE org_id = $1 AND lease_owner IS NOT NULL AND status = 'running' AND lease_expires_at > now()`,
+    ),
     // The rows are found before they are joined: with a list of ids, a plan made while the table was small reads all of it for ever.
     DISPATCH_PARKED: statement<{ id: string; payload: JobPayload<N> }>(`
 WITH x AS MATERIALIZED (
-  SELECT id FROM ${table} WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  SELECT id FROM ${table} WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
 ), p AS (
   UPDATE ${table} SET parked = false FROM x WHERE ${table}.id = x.id RETURNING ${table}.*
 ), o AS (${insertJobs(job, { from: 'p', id: 'p.id', payload: payloadFrom('p') })}

@@ -109,6 +109,27 @@ describe('a second kind of run', () => {
     for (const id of runs) expect(await said(id)).toEqual([1, 2, 3, 4]);
   });
 
+  it('takes a slot that becomes free while it is being parked, when nobody sees it yet', async () => {
+    kind.cap = 1;
+    jest.spyOn(app.get(RunSweeper, { strict: false }), 'sweep').mockResolvedValue(0);
+    let letGo!: () => void;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    kind.before = () => held;
+    const first = await kind.start(org, 1);
+    await eventually(
+      () => rowOf(first),
+      ({ status }) => status === 'running',
+    );
+    const park = kind.park;
+    jest.spyOn(kind, 'park').mockImplementationOnce(async (tx, runs) => {
+      letGo();
+      expect(await ended(first)).toMatchObject({ status: 'done' });
+      await park(tx, runs);
+    });
+    expect(await ended(await kind.start(org, 1))).toMatchObject({ status: 'done' });
+    expect(kind.park).toHaveBeenCalledTimes(1);
+  });
+
   it('goes on from its last finished step wherever its worker dies', async () => {
     // Said before any of them begins: runs of 4, 5, 6 and 7 steps die before their first, second, third and fourth.
     const died = new Set<string>();

@@ -153,6 +153,9 @@ export class Runs {
         some.map(({ claiming }) => claiming),
       );
       some.forEach(({ resolve }, i) => resolve(answers[i]));
+      const parked = answers.find((answer) => answer?.verdict === 'over_cap');
+      // What fails is left to the sweeper.
+      if (parked) await kind.rows.fillFree(this.db, parked.org_id, some[0].claiming.cap).catch(() => undefined);
     };
     if (calls.length === 0) return;
     try {

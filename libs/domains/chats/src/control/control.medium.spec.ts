@@ -1,6 +1,8 @@
 import type { Bearer } from '@aps/platform/testing';
 import { entitle } from '@aps/billing/testing';
+import { OrgScope } from '@aps/guards';
 import { Broadcaster } from '@aps/platform/broadcast';
+import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
@@ -8,6 +10,7 @@ import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chat
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnKind } from '../turns/turn.kind';
 import { TurnRepository } from '../turns/turn.repository';
+import { ControlRepository } from './control.repository';
 
 describe('the control of chats', () => {
   const app = chatsService();
@@ -267,6 +270,19 @@ describe('the control of chats', () => {
       status === 'ABANDONED' ? ['ABANDONED', null] : ['ACTIVE', expect.objectContaining({ kind: 'children' })],
     );
     expect(await rows('SELECT status FROM child_waits WHERE parent_chat_id = $1', boss)).toEqual([{ status: 'abandoned' }]);
+  });
+
+  it('archiving and terminating wait for nobody who holds a chat that was delegated to', async () => {
+    for (const close of [
+      (boss: string) => call('PATCH', boss, '', { archived: true }),
+      (boss: string) => call('POST', boss, '/terminate'),
+    ]) {
+      const { boss, helper } = await family();
+      await app.db.transaction(NO_CALLER, async (tx) => {
+        await app.get(ControlRepository).lockTrees(tx, OrgScope.system(org.id, 'test'), [helper]);
+        expect(await close(boss)).toMatchObject({ status: 200, body: { status: 'ARCHIVED' } });
+      });
+    }
   });
 
   it('archiving a chat that asks a human leaves the question open; its answer changes nothing any more', async () => {

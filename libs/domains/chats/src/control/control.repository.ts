@@ -40,7 +40,7 @@ const ALONE = statement<{ id: string; level: number }>(`SELECT c.id, 0 AS level 
 
 const LOCK_CHATS = statement<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(`
   SELECT id, org_id, status, pause, title, stop_reason, stop_requested_at, completed_at, created_by, shared, parent_chat_id, root_chat_id, current_turn_id
-  FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR UPDATE`);
+  FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE`);
 // A statement of its own: what is joined to a row that had to be waited for would be older than the row.
 const TURNS = statement<{ id: string; status: TurnStatus; wait: TurnWait | null }>('SELECT id, status, wait FROM turns WHERE id = ANY($1)');
 

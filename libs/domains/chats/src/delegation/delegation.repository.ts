@@ -90,7 +90,7 @@ const FINISH = statement(
   `UPDATE child_waits SET status = 'finished', waits = $3, result = $2, finished_at = $4 WHERE id = $1 AND status = 'open'`,
 );
 const LOCK_PARENT = statement<{ status: ChatStatus; deleted_at: Date | null }>(
-  'SELECT status, deleted_at FROM chats WHERE id = $1 FOR UPDATE',
+  'SELECT status, deleted_at FROM chats WHERE id = $1 FOR NO KEY UPDATE',
 );
 const IS_AWAITED = statement('SELECT 1 FROM child_waits WHERE id = $1 AND waits');
 const IS_TURN_OPEN = statement(`SELECT 1 FROM turns WHERE id = $1 AND status IN ('queued', 'running', 'waiting')`);
@@ -111,7 +111,7 @@ const ORPHANS = statement<{ id: string }>(
   `SELECT c.id FROM child_waits w JOIN chats c ON c.id = w.child_chat_id WHERE w.orphaned_at IS NOT NULL AND c.status <> 'RUNNING' ORDER BY w.orphaned_at LIMIT $1`,
 );
 const LOCK_ORPHAN = statement<Orphan>(
-  `SELECT org_id, status, deleted_at, current_turn_id, parent_chat_id FROM chats WHERE id = $1 AND status <> 'RUNNING' FOR UPDATE SKIP LOCKED`,
+  `SELECT org_id, status, deleted_at, current_turn_id, parent_chat_id FROM chats WHERE id = $1 AND status <> 'RUNNING' FOR NO KEY UPDATE SKIP LOCKED`,
 );
 const SETTLE_ORPHAN = statement('UPDATE child_waits SET orphaned_at = NULL WHERE child_chat_id = $1');
 const OVERDUE_TURNS = statement<{

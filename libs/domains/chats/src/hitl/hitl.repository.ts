@@ -39,7 +39,9 @@ const CLOSE = statement<HitlRequest>(
 const DUE = statement<DueRequest>(
   `SELECT id, org_id, chat_id, run_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
 );
-const LOCK_CHAT = statement<LockedChat>('SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR UPDATE');
+const LOCK_CHAT = statement<LockedChat>(
+  'SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
+);
 const MEMBER_BY = statement<{ user_id: string }>(
   `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND (m.user_id::text = lower($2) OR u.email_canonical = $3) LIMIT 1`,
 );

@@ -50,7 +50,7 @@ WITH i AS MATERIALIZED (
     SELECT c.status, c.pause, c.event_seq, c.message_seq, c.turn_seq, c.current_turn_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
     FROM chats c WHERE ${visibleChat({ org: 'i.org_id', user: 'i.user_id', agent: 'i.agent_id', chat: 'i.chat_id' })}
       AND ${memberStands({ credential: 'i.credential_id', user: 'i.user_id', org: 'i.org_id' })}
-    FOR UPDATE ${locked}
+    FOR NO KEY UPDATE ${locked}
   ) k
 ), v AS (
   SELECT c.*, c.current_turn_id IS NULL AS dispatch FROM c WHERE c.verdict = 'taken'

@@ -96,7 +96,7 @@ const APPEND = statement<{ seq: number }>(`
 const LOCK = statement<LockedChat>(`
   SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id AS turn, c.message_seq, c.turn_seq,
          ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
-  FROM chats c WHERE ${VISIBLE_CHAT} FOR UPDATE`);
+  FROM chats c WHERE ${VISIBLE_CHAT} FOR NO KEY UPDATE`);
 
 /** What a chat is, under its row's lock. */
 export interface LockedChat extends FoundChat {

@@ -7,7 +7,7 @@ const MAX_OPENING = 4_000;
 const OPENING = statement<UntitledChat>(`
   SELECT c.org_id, c.agent_id, (SELECT left(m.content, ${MAX_OPENING}) FROM messages m WHERE m.chat_id = c.id AND m.role = 'user' ORDER BY m.seq LIMIT 1) AS opening
   FROM chats c WHERE c.id = $1 AND c.title IS NULL AND c.deleted_at IS NULL`);
-const LOCK = statement<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR UPDATE');
+const LOCK = statement<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR NO KEY UPDATE');
 
 /** A chat without a title, and what it began with. */
 export interface UntitledChat {

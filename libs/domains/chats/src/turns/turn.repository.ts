@@ -95,9 +95,9 @@ const LOCK_OWNED = statement<{
   pending_turns: number;
   status: string;
 }>(`SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
-       FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR UPDATE OF c, t`);
+       FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR NO KEY UPDATE OF c, t`);
 const LOCK_OPEN = statement<{ status: string }>(
-  `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR UPDATE OF c, t`,
+  `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR NO KEY UPDATE OF c, t`,
 );
 const COMMIT_TOOL_STEP =
   statement(`WITH c AS (${changeChats({ from: 'turns t', id: 't.chat_id', where: 't.id = $1', at: '$8', messageAfter: 'chats.message_seq' })}
@@ -122,7 +122,7 @@ const OPEN_CALLS = statement<OpenStep>(
 );
 const SEND_CALL = statement(`
   WITH l AS MATERIALIZED (
-    SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR UPDATE OF c, t
+    SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR NO KEY UPDATE OF c, t
   )
   UPDATE turn_steps SET status = 'sent' FROM l WHERE turn_steps.turn_id = l.id AND turn_steps.step_no = $3 AND turn_steps.status = 'intent'`);
 const SENT_CALLS = statement<SentCall>(
@@ -144,7 +144,7 @@ const LOCK_WAITING = statement<{
   chat_status: string;
   wait: TurnWait;
 }>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
-       WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR UPDATE OF c, t`);
+       WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR NO KEY UPDATE OF c, t`);
 const NEXT_TURN = statement<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'queued' ORDER BY seq LIMIT 1`);
 const SKIP_QUEUED = statement(
   `UPDATE turns SET status = 'skipped', finished_at = $2, parked = false WHERE chat_id = $1 AND status = 'queued'`,

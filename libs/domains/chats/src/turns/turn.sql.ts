@@ -163,7 +163,7 @@ WITH i AS MATERIALIZED (
     SELECT t.seq, t.fence AS newest_fence, t.status, c.id AS chat_id, c.org_id, c.agent_id, c.event_seq, c.message_seq, c.title, c.pending_turns
     FROM turns t JOIN chats c ON c.id = t.chat_id
     WHERE t.id = i.turn_id
-    FOR UPDATE OF c, t ${locked}
+    FOR NO KEY UPDATE OF c, t ${locked}
   ) k
 ), l AS MATERIALIZED (
   SELECT * FROM o WHERE o.fence = o.newest_fence AND o.status = 'running' ${final ? 'AND o.pending_turns = 0' : ''}
@@ -245,7 +245,7 @@ WITH l AS MATERIALIZED (
   SELECT t.id, t.seq, c.id AS chat_id, c.org_id, c.event_seq, c.message_seq
   FROM turns t JOIN chats c ON c.id = t.chat_id
   WHERE t.id = $1 AND t.fence = $2 AND t.status = 'stopped' AND t.steps_done = $4::int - 1 AND c.turn_seq = t.seq AND c.status IN ('ACTIVE', 'ARCHIVED') AND c.deleted_at IS NULL
-  FOR UPDATE OF c, t
+  FOR NO KEY UPDATE OF c, t
 ), m AS (${insertMessages('l', {
   id: '$5',
   org_id: 'l.org_id',

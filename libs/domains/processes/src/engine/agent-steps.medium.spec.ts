@@ -4,6 +4,7 @@ import { script, type TestOrg } from '@aps/chats/testing';
 import { sql } from '@aps/platform/testing';
 import { RunReviews } from '..';
 import { runningService } from '../testing/running';
+import { Openings } from './openings';
 
 const t = runningService();
 let org: TestOrg;
@@ -45,6 +46,19 @@ describe('a step of an agent for whose turn there is no room', () => {
       'run_finished',
     ]);
     expect(await replay(process.id, id)).toMatchObject({ deterministic: true, compared: 1 });
+  });
+
+  it('has no chat of a try that was rolled back while there was still room', async () => {
+    await override(t, org.id, {});
+    const openings = t.get(Openings);
+    jest.spyOn(openings, 'takeSignals').mockImplementationOnce(async () => {
+      await override(t, org.id, { max_queue_depth: 0 });
+      throw Object.assign(new Error('deadlock'), { code: '40P01' });
+    });
+    const { id } = await begun(step());
+    expect((await refused(id)).steps).toMatchObject([{ status: 'waiting', note: 'queue_full', chat_id: null }]);
+    await override(t, org.id, {});
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', output: 'You said: hello' });
   });
 
   it('fails when its time is up', async () => {

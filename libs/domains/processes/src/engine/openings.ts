@@ -8,7 +8,6 @@ import type { AgentStep, HumanStep, ProcessStep } from '../definition';
 import { ProcessRefs } from '../revisions/process-refs';
 import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
-
 import { stepError, type JournalRow, type RunEvent } from './journal';
 import type { Opening } from './progress';
 import { TAKE_SIGNAL, type LoadedRun } from './process-run.sql';
@@ -126,15 +125,19 @@ export class Openings {
       : { refused: 'no_agent' as const };
     // Nothing was begun that could have failed: it waits until there is room, as whatever comes by mail does.
     const isFull = 'refused' in begun && begun.refused === 'queue_full';
+    const isRefused = 'refused' in begun;
+    // Each is set: a transaction that is run again finds in the row what the try before it made of it.
     row.note = isFull ? 'queue_full' : null;
-    if (!('refused' in begun)) row.chat_id = begun.chat_id;
-    else if (!isFull) row.resolution = { kind: 'chat', text: null, error: stepError('agent_failed', `There is no agent ${step.agent}.`) };
-    return !('refused' in begun);
+    row.chat_id = isRefused ? null : begun.chat_id;
+    row.resolution =
+      isRefused && !isFull ? { kind: 'chat', text: null, error: stepError('agent_failed', `There is no agent ${step.agent}.`) } : null;
+    return !isRefused;
   }
 
   private async beginRun(tx: Tx, run: LoadedRun, row: JournalRow, step: ProcessStep): Promise<boolean> {
     const { input } = row.input as { input: unknown };
     const refuse = (why: string) => {
+      row.child_run_id = null;
       row.resolution = { kind: 'run', output: null, error: stepError('child_failed', why) };
       return false;
     };
@@ -149,6 +152,7 @@ export class Openings {
     });
     if ('refused' in begun) return refuse(begun.why);
     row.child_run_id = begun.id;
+    row.resolution = null;
     return true;
   }
 }

@@ -167,7 +167,7 @@ export interface LockedRun {
   parent_step_id: string | null;
 }
 export const LOCK = statement<LockedRun>(
-  `SELECT id, org_id, process_id, status, concurrency_key, parent_step_id FROM ${TABLE} WHERE id = $1 FOR UPDATE`,
+  `SELECT id, org_id, process_id, status, concurrency_key, parent_step_id FROM ${TABLE} WHERE id = $1 FOR NO KEY UPDATE`,
 );
 
 /** Tells the owner of a locked run, if it has one, that something has come for it. */
