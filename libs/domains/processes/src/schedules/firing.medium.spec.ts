@@ -145,6 +145,20 @@ describe('a schedule that is due', () => {
     await fired(await due());
     expect(await counted()).toBe(before + 1);
   });
+
+  it('tells how long the first of them is due, for as long as it may fire', async () => {
+    const oldest = async () => (await metrics.getSingleMetric('schedule_oldest_due_seconds')!.get()).values[0].value;
+    const firing = jest.spyOn(t.get(ScheduleFiring), 'fireDue').mockResolvedValue(0);
+    const id = await due({ next_run_at: ago(40) });
+    await due({ next_run_at: ago(20) });
+    expect(Math.floor((await oldest()) / 20)).toBe(2);
+    await suspend('now()');
+    expect(await oldest()).toBe(0);
+    await suspend('NULL');
+    firing.mockRestore();
+    await fired(id);
+    await eventually(oldest, (seconds) => seconds === 0);
+  });
 });
 
 describe('a firing while the last one is not over', () => {

@@ -5,11 +5,11 @@ import type { Schedule } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, isConnectionLoss, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { counter, durationHistogram } from '@aps/platform/observability';
+import { counter, durationHistogram, gauge } from '@aps/platform/observability';
 import { RunBegins } from '../engine/run-begins';
 import { nextFiring } from './cron.policy';
 import { firingOf, MISSED_AFTER_S, type Firing } from './firing.policy';
-import { DUE, FREE, LASTS, SETTLE, TAKE, type FiringSchedule } from './schedules.sql';
+import { DUE, FREE, LASTS, OLDEST_DUE, SETTLE, TAKE, type FiringSchedule } from './schedules.sql';
 
 const EVERY_S = 1;
 const BATCH = 200;
@@ -43,7 +43,14 @@ export class ScheduleFiring implements OnModuleInit {
     private readonly runs: RunBegins,
     private readonly chats: ChatStarts,
     private readonly maintenance: Maintenance,
-  ) {}
+  ) {
+    gauge('schedule_oldest_due_seconds', 'For how long the first schedule that has not fired is due', [], async (oldest) => {
+      const rows = await this.db.query(OLDEST_DUE).catch(() => []);
+      // While the database is away there is no figure: an old one would say that all is as it was.
+      if (rows.length) oldest.set(rows[0].seconds);
+      else oldest.remove();
+    });
+  }
 
   onModuleInit(): void {
     this.maintenance.register({ name: 'schedules', everyS: EVERY_S, batch: BATCH, run: () => this.fireDue(BATCH) });

@@ -12,6 +12,10 @@ const atWork = (id: string) => `(
 
 export const DUE = statement<{ id: string }>(`SELECT s.id FROM ${OF_ACTIVE_ORGS} WHERE ${IS_DUE} ORDER BY s.next_run_at LIMIT $1`);
 
+export const OLDEST_DUE = statement<{ seconds: number }>(
+  `SELECT coalesce(extract(epoch FROM now() - min(s.next_run_at)), 0)::float8 AS seconds FROM ${OF_ACTIVE_ORGS} WHERE ${IS_DUE}`,
+);
+
 /** Those with a firing that waits for the last one, which is over. */
 export const FREE = statement<{ id: string }>(`
   SELECT s.id FROM ${OF_ACTIVE_ORGS} WHERE s.waits_since IS NOT NULL AND NOT ${atWork(`(s.last_run->>'id')::uuid`)} ORDER BY s.waits_since LIMIT $1`);
