@@ -28,10 +28,16 @@ export class Cancellation {
   /**
    * Cancels runs and all below them that is not over. Chats are locked first, then runs, deepest first, as everybody does.
    *
-   * @param tellParents whether the runs whose steps these are go on with it
+   * @param with.tellParents whether the runs whose steps these are go on with it
+   * @param with.owned a run that the caller goes on with, and that hears of its own steps by him
    * @returns the runs that were cancelled
    */
-  async cancelTrees(tx: Tx, orgId: string, runIds: string[], { tellParents }: { tellParents: boolean }): Promise<string[]> {
+  async cancelTrees(
+    tx: Tx,
+    orgId: string,
+    runIds: string[],
+    { tellParents, owned }: { tellParents: boolean; owned?: string },
+  ): Promise<string[]> {
     const cancelled: string[] = [];
     // What a run has begun between the look and the lock is found by the next look: then it begins nothing any more.
     for (;;) {
@@ -39,7 +45,7 @@ export class Cancellation {
       if (tree.length === 0) return cancelled;
       const ended = await this.endChats(tx, orgId, tree);
       for (const id of tree)
-        if (await this.end(tx, id, { status: 'cancelled' }, CANCELLED, { ended, tellParent: tellParents && runIds.includes(id) }))
+        if (await this.end(tx, id, { status: 'cancelled' }, CANCELLED, { ended, owned, tellParent: tellParents && runIds.includes(id) }))
           cancelled.push(id);
     }
   }
@@ -73,7 +79,7 @@ export class Cancellation {
     id: string,
     outcome: { status: 'cancelled' } | { status: 'failed'; error: StepError },
     told: RunEvent,
-    { ended, tellParent }: { ended: string[]; tellParent: boolean },
+    { ended, tellParent, owned }: { ended: string[]; tellParent: boolean; owned?: string },
   ): Promise<boolean> {
     const run = await this.wakes.lock(tx, id);
     if (!run || !['queued', 'running', 'waiting'].includes(run.status)) return false;
@@ -86,7 +92,8 @@ export class Cancellation {
     await this.questions.close(tx, asked, 'cancelled', 'run_over');
     await this.journal.end(tx, id, outcome, at);
     await this.journal.tell(tx, id, [told]);
-    await this.ends.tell(tx, { ...run, parent_step_id: tellParent ? run.parent_step_id : null }, outcome);
+    const tells = tellParent && (owned === undefined || run.parent_run_id !== owned);
+    await this.ends.tell(tx, { ...run, parent_step_id: tells ? run.parent_step_id : null }, outcome);
     if (run.status === 'running') tx.afterCommit(() => void this.broadcaster.send('run.stop', { org_id: run.org_id, run_id: id }));
     return true;
   }

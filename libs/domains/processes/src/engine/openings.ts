@@ -10,7 +10,8 @@ import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
 import { stepError, type JournalRow, type RunEvent } from './journal';
 import type { Opening } from './progress';
-import { TAKE_SIGNAL, type LoadedRun } from './process-run.sql';
+import { RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
+import { resolutionOf } from './run-ends';
 import { RunStarter } from './run-starter';
 
 /** What a human can say of a call of which nobody knows what became of it. */
@@ -36,8 +37,11 @@ export class Openings {
     private readonly listener: ChatListener,
   ) {}
 
-  /** @returns what is told of it, and the rows whose steps could not be begun: what came of them they say, or else they are to be tried again */
-  async open(tx: Tx, run: LoadedRun, opened: Opening[]): Promise<{ told: RunEvent[]; refused: JournalRow[] }> {
+  /**
+   * @returns what is told of it, the rows whose steps could not be begun, or were ended by others of them: what came of them they say, or
+   *   else they are to be tried again. And whether something has come for steps that were begun before
+   */
+  async open(tx: Tx, run: LoadedRun, opened: Opening[]): Promise<{ told: RunEvent[]; refused: JournalRow[]; came: boolean }> {
     const told: RunEvent[] = [];
     const refused: JournalRow[] = [];
     for (const { row, step } of opened) {
@@ -55,7 +59,22 @@ export class Openings {
           if (!(await this.beginRun(tx, run, row, step))) refused.push(row);
       }
     }
-    return { told, refused };
+    const { replaced, came } = await this.hearOfReplaced(tx, run, opened);
+    return { told, refused: [...refused, ...replaced], came };
+  }
+
+  /** A run that is begun may end others of its key, and those may be of steps of this run: nobody else tells it of them. */
+  private async hearOfReplaced(tx: Tx, run: LoadedRun, opened: Opening[]): Promise<{ replaced: JournalRow[]; came: boolean }> {
+    const replaced: JournalRow[] = [];
+    let came = false;
+    const steps = opened.some(({ step }) => step.kind === 'process') ? await tx.query(UNTOLD, [run.id]) : [];
+    for (const { parent_step_id: id } of steps) {
+      const resolution = resolutionOf({ status: 'cancelled' });
+      const begun = opened.find(({ row }) => row.id === id);
+      if (begun) replaced.push(Object.assign(begun.row, { resolution }));
+      else came = (await tx.query(RESOLVE, [id, JSON.stringify(resolution)])).length > 0 || came;
+    }
+    return { replaced, came };
   }
 
   /** Chats and runs of steps that are given up, before the run itself is locked; see {@link closeQuestions}. */

@@ -164,10 +164,11 @@ export interface LockedRun {
   process_id: string;
   status: ProcessRun['status'];
   concurrency_key: string | null;
+  parent_run_id: string | null;
   parent_step_id: string | null;
 }
 export const LOCK = statement<LockedRun>(
-  `SELECT id, org_id, process_id, status, concurrency_key, parent_step_id FROM ${TABLE} WHERE id = $1 FOR NO KEY UPDATE`,
+  `SELECT id, org_id, process_id, status, concurrency_key, parent_run_id, parent_step_id FROM ${TABLE} WHERE id = $1 FOR NO KEY UPDATE`,
 );
 
 /** Tells the owner of a locked run, if it has one, that something has come for it. */
@@ -206,6 +207,16 @@ export const TREE = statement<{ id: string; depth: number }>(`
     UNION SELECT c.id, c.depth FROM t JOIN ${TABLE} c ON c.parent_run_id = t.id
   ) SELECT t.id, t.depth FROM t JOIN ${TABLE} r ON r.id = t.id WHERE r.finished_at IS NULL ORDER BY t.depth DESC, t.id`);
 export const CHILDREN = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE parent_run_id = $1 AND finished_at IS NULL`);
+/** A run, and those that it is within. */
+export const LINE = statement<{ id: string }>(`
+  WITH RECURSIVE l AS (
+    SELECT id, parent_run_id FROM ${TABLE} WHERE id = $1
+    UNION SELECT p.id, p.parent_run_id FROM l JOIN ${TABLE} p ON p.id = l.parent_run_id
+  ) SELECT id FROM l`);
+/** Steps of a run whose runs are cancelled, and that nobody has told so; their rows may not be there yet. */
+export const UNTOLD = statement<{ parent_step_id: string | null }>(`
+  SELECT c.parent_step_id FROM ${TABLE} c WHERE c.parent_run_id = $1 AND c.status = 'cancelled'
+    AND NOT EXISTS (SELECT 1 FROM process_steps s WHERE s.id = c.parent_step_id AND (s.resolution IS NOT NULL OR s.status <> 'waiting'))`);
 /** Chats that steps of these runs wait for. */
 export const CHATS_OF = statement<{ chat_id: string | null }>(
   `SELECT chat_id FROM process_steps WHERE run_id = ANY ($1) AND status = 'waiting' AND chat_id IS NOT NULL`,

@@ -114,11 +114,11 @@ export class RunDriver {
     }
     return this.db.transaction(NO_CALLER, async (tx) => {
       await this.openings.close(tx, run, closed);
-      const { refused, told } = await this.openings.open(tx, run, opened);
+      const { refused, told, came: ended } = await this.openings.open(tx, run, opened);
       for (const row of refused) if (isUnbegun(row)) work.putOff.set(row.path, tryAgainAt(row, at));
       tx.afterCommit(await this.journal.commit(tx, claimed, run.wakes, commit(end === null && interpreter.asksHuman, told)));
       await this.openings.closeQuestions(tx, closed);
-      const came = await this.openings.takeSignals(tx, run.id, rows);
+      const came = (await this.openings.takeSignals(tx, run.id, rows)) || ended;
       if (end) await this.finish(tx, work, end, at);
       else if (rests && !came && !refused.length) {
         await this.journal.runs.beginWait(tx, run.id, { resume_at: progress.wakeAt?.toISOString() ?? null });

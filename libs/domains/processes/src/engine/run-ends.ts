@@ -26,7 +26,7 @@ export class RunEnds {
 }
 
 /** What a run has come to, for the step that it is. */
-function resolutionOf(end: RunOutcome | { status: 'cancelled' }): Resolution {
+export function resolutionOf(end: RunOutcome | { status: 'cancelled' }): Resolution {
   switch (end.status) {
     case 'completed':
       return { kind: 'run', output: end.output, error: null };

@@ -7,7 +7,7 @@ import type { DeployedProcess } from '../revisions/process-refs';
 import { Admissions } from './admissions';
 import { Cancellation } from './cancellation';
 import { JournalRepository } from './journal.repository';
-import { AT_WORK } from './process-run.sql';
+import { AT_WORK, LINE } from './process-run.sql';
 import { envelopeOf, type RunFile, type RunMessage, type RunSource } from './envelope';
 import { INSERT_RUN } from './run-starter.sql';
 
@@ -56,7 +56,7 @@ export class RunStarter {
       run.restart?.envelope ??
       envelopeOf(storable({ ...run, id, received_at: at.toISOString(), attachments: run.attachments ?? [], message: run.message ?? null }));
     const key = keyOf(target.definition, envelope);
-    const admitted = key === null || (await this.hasRoom(tx, target, run.org_id, key));
+    const admitted = key === null || (await this.hasRoom(tx, target, run, key));
     await tx.execute(INSERT_RUN, [
       id,
       run.org_id,
@@ -105,21 +105,25 @@ export class RunStarter {
     }
   }
 
-  /** Whether a run of this key may begin now; else it waits its turn. */
-  private async hasRoom(tx: Tx, { process_id, definition }: DeployedProcess, orgId: string, key: string): Promise<boolean> {
+  /** Whether a run of this key may begin now; else it waits its turn. Those that it is within end after it: it neither waits for them nor ends them. */
+  private async hasRoom(tx: Tx, { process_id, definition }: DeployedProcess, { org_id, parent }: NewRun, key: string): Promise<boolean> {
     const { limit, strategy } = definition.concurrency!;
     await this.admissions.lock(tx, process_id, key);
     const atWork = (await tx.query(AT_WORK, [process_id, key])).map(({ id }) => id);
     if (atWork.length < limit) return true;
-    switch (strategy) {
-      case 'queue':
-        return false;
-      case 'reject':
-        throw new DomainError('concurrency_limit', `There are ${limit} runs of this key at work.`, { context: { limit, run_ids: atWork } });
-      case 'cancel_running':
-        await this.cancellation.cancelTrees(tx, orgId, atWork.slice(0, atWork.length - limit + 1), { tellParents: true });
-        return true;
+    const line = parent ? (await tx.query(LINE, [parent.run_id])).map(({ id }) => id) : [];
+    const others = atWork.filter((id) => !line.includes(id));
+    const tooMany = atWork.length - limit + 1;
+    if (strategy === 'queue' && others.length > 0) return false;
+    if (strategy === 'cancel_running' && others.length >= tooMany) {
+      await this.cancellation.cancelTrees(tx, org_id, others.slice(0, tooMany), { tellParents: true, owned: parent?.run_id });
+      return true;
     }
+    const msg =
+      strategy === 'reject'
+        ? `There are ${limit} runs of this key at work.`
+        : 'The runs of this key that are at work are waiting for this one.';
+    throw new DomainError('concurrency_limit', msg, { context: { limit, run_ids: atWork } });
   }
 }
 

@@ -1,0 +1,88 @@
+import type { TestOrg } from '@aps/chats/testing';
+import { ProcessRevision } from '@aps/entities';
+import { sql } from '@aps/platform/testing';
+import { RunReviews } from '..';
+import { runningService, type DeployedProcess } from '../testing/running';
+
+const t = runningService();
+let org: TestOrg;
+beforeEach(async () => {
+  org = await t.org();
+});
+
+const only = (strategy: string, limit = 1) => ({ concurrency: { key: 'one', limit, strategy } });
+const WAITS = [{ id: 'w', kind: 'wait', event: 'go' }];
+const run = (id: string, { id: process }: DeployedProcess) => ({ id, kind: 'process', process, input: {} });
+const runsOf = (process: DeployedProcess) =>
+  t.db.query(sql<{ id: string; status: string }>('SELECT id, status FROM process_runs WHERE process_id = $1 ORDER BY id'), [process.id]);
+const replay = async (process: DeployedProcess, id: string) =>
+  (await t.get(RunReviews).replayCheck(t.scope(org), process.id, id)).first_divergence;
+
+describe('steps that run a process of which one run of a key replaces another', () => {
+  const side = (child: DeployedProcess, join: string, first: object[] = []) => ({
+    id: 'all',
+    kind: 'parallel',
+    join,
+    branches: [
+      { id: 'a', steps: [run('a1', child)] },
+      { id: 'b', steps: [...first, run('b1', child)] },
+    ],
+  });
+
+  it('hear that they are replaced also by one that is begun together with them', async () => {
+    const child = await t.deployed(org, WAITS, only('cancel_running'));
+    const parent = await t.deployed(org, [side(child, 'settled')], { output: '${steps.all.output}' });
+    const id = await t.begin(org, parent);
+    const second = await t.untilRun(id, ({ steps }) => steps.some(({ path, status }) => path === 'all/a/a1' && status === 'failed'));
+    expect(second.steps.find(({ path }) => path === 'all/a/a1')).toMatchObject({ error: { code: 'child_failed' } });
+    const [first, { id: last }, ...others] = await runsOf(child);
+    expect([first.status, others]).toEqual(['cancelled', []]);
+    await t.waiting(last, 'w');
+    await t.signal(org, child, last, 'go');
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', output: { a: null } });
+    expect(await replay(parent, id)).toBeNull();
+  });
+
+  it('hear it by one that the same run begins later', async () => {
+    const child = await t.deployed(org, WAITS, only('cancel_running'));
+    const parent = await t.deployed(org, [side(child, 'all', [{ id: 'first', kind: 'wait', event: 'next' }])]);
+    const id = await t.begin(org, parent);
+    await t.waiting(id, 'all/a/a1');
+    await t.signal(org, parent, id, 'next');
+    expect(await t.ended(id)).toMatchObject({ status: 'failed', error: { code: 'child_failed' } });
+    // What was begun instead ends with the run.
+    expect((await runsOf(child)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+    expect(await replay(parent, id)).toBeNull();
+  });
+});
+
+describe('a run within a run of its own key', () => {
+  /** A process whose step runs the process itself. */
+  const within = async (strategy: string, limit = 1) => {
+    const process = await t.deployed(org, WAITS, only(strategy, limit));
+    const steps = [run('again', process)];
+    await t.db.manager.update(ProcessRevision, process.revision_id, { definition: { schema_version: 1, steps, ...only(strategy, limit) } });
+    return process;
+  };
+
+  it.each(['queue', 'cancel_running', 'reject'])(
+    'is refused where that would have it wait for, or end, what waits for it: %s',
+    async (strategy) => {
+      const process = await within(strategy);
+      const id = await t.begin(org, process);
+      expect(await t.ended(id)).toMatchObject({
+        status: 'failed',
+        error: { code: 'child_failed' },
+        steps: [{ attempt: 1 }],
+      });
+      expect(await runsOf(process)).toHaveLength(1);
+      expect(await replay(process, id)).toBeNull();
+    },
+  );
+
+  it('is begun where there is room beside those that it is within', async () => {
+    const process = await within('cancel_running', 2);
+    await t.ended(await t.begin(org, process));
+    expect((await runsOf(process)).map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+});
