@@ -47,7 +47,12 @@ function computedFrom(definition: Definition, facts: RunFacts, copied: JournalRo
   let outcomes = new Map<string, CallOutcome>();
   for (;;) {
     const progress = interpreter.advance(at, { outcomes, inFlight: new Set([...open.values()].map(({ path }) => path)) });
-    for (const row of progress.written) computed.set(keyOf(row), row);
+    for (const row of progress.written) {
+      computed.set(keyOf(row), row);
+      // From when on it waits is what its worker's clock said, which may have been some time after the claim.
+      const before = recorded.get(keyOf(row));
+      if (before && row.status === 'waiting') row.waiting_until = before.waiting_until;
+    }
     for (const { row } of progress.calls) open.set(keyOf(row), row);
     outcomes = new Map();
     if (progress.end) return computed;
