@@ -18,10 +18,10 @@ export class Admissions {
     return advisoryLock(tx, `process_key:${processId}:${key}`);
   }
 
-  /** A run has ended. */
+  /** A run has ended. What fails is left to the sweep. */
   async next(run: Keyed): Promise<void> {
     await this.journal.runs.fillSlot(this.db, run.org_id);
-    if (run.concurrency_key !== null) await this.admit(run.process_id, run.concurrency_key);
+    if (run.concurrency_key !== null) await this.admit(run.process_id, run.concurrency_key).catch(() => undefined);
   }
 
   /** A process that dies between an end and what follows from it leaves that to whoever looks next. @returns how many were let in */

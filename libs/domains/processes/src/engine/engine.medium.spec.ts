@@ -147,6 +147,32 @@ describe('a run', () => {
     expect(t.get(HitlService)).toBeDefined();
   });
 
+  it('waits for a human from the moment when one is asked to the answer, whatever else it does meanwhile', async () => {
+    const ends: (() => void)[] = [];
+    const call = () => new Promise<{ output: string }>((done) => ends.push(() => done({ output: 'ok' })));
+    t.get(StepTools).register(aTool('spec.slow', { call }));
+    const slow = (id: string) => ({ id, kind: 'tool', tool: 'spec.slow', arguments: {} });
+    const branches = [
+      { id: 'a', steps: [{ id: 'ask', kind: 'human', prompt: 'Well?' }, slow('a1')] },
+      { id: 'b', steps: [slow('b1'), slow('b2')] },
+    ];
+    const process = await t.deployed(org, [{ id: 'both', kind: 'parallel', branches }]);
+    const id = await t.begin(org, process);
+    const calling = (calls: number) =>
+      t.untilRun(id, ({ steps }) => ends.length === calls && steps.filter(({ noted }) => noted).length === calls);
+    const { state, steps } = await calling(1);
+    expect(state).toBe('waiting_human');
+    ends[0]();
+    // A call that comes to its end, and another that is begun.
+    expect((await calling(2)).state).toBe('waiting_human');
+    const question = steps.find(({ step_id }) => step_id === 'ask')!.hitl_request_id!;
+    await t.call('POST', `/api/orgs/${org.id}/hitl-requests/${question}/answer`, { as: org.owner, body: { decision: 'approve' } });
+    expect((await calling(3)).state).toBe('running');
+    ends[1]();
+    ends[2]();
+    expect(await t.ended(id)).toMatchObject({ status: 'completed' });
+  });
+
   it('is queued behind another of its key, and begins when that has ended', async () => {
     const concurrency = { key: '${input.customer}', limit: 1, strategy: 'queue' };
     const process = await t.deployed(org, [{ id: 'go', kind: 'wait', event: 'go' }], { concurrency });

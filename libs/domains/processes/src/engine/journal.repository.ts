@@ -10,6 +10,7 @@ import {
   CHARGE,
   CLAIM,
   COMMIT,
+  COMMIT_LAST,
   END,
   JOURNAL,
   LOAD,
@@ -19,6 +20,7 @@ import {
   TELL,
   type CancelledStep,
   type CommitItem,
+  type EndColumns,
   type LoadedRun,
 } from './process-run.sql';
 
@@ -37,6 +39,8 @@ export interface Commit {
   rows: JournalRow[];
   events: RunEvent[];
   asksHuman: boolean;
+  /** What the run comes to with it; null for one that goes on. */
+  end: RunOutcome | null;
   at: Date;
 }
 
@@ -84,18 +88,19 @@ export class JournalRepository {
   }
 
   /**
-   * Writes a step of a run: outside of a transaction together with those of other runs. Readers are told after the commit.
+   * Writes a step of a run: outside of a transaction together with those of other runs. Readers are told after the commit. With the last one
+   * the run is over, and its job gone.
    *
    * @param seen how often something had come for the run when this was decided
    * @throws LeaseEnded when it is not this owner's any more; Overtaken when something has come meanwhile
    */
-  async commit(db: Db, run: ClaimedProcessRun, seen: number, { rows, events, asksHuman, at }: Commit): Promise<() => void> {
+  async commit(db: Db, run: ClaimedProcessRun, seen: number, { rows, events, asksHuman, end, at }: Commit): Promise<() => void> {
     const told = events.map(toTopicEvent);
     const item: CommitItem = {
-      ...{ run_id: run.id, fence: run.fence, seen, asks_human: asksHuman, at },
+      ...{ run_id: run.id, fence: run.fence, seen, asks_human: asksHuman, end: end && columnsOf(end), at },
       ...{ rows: storable(rows), events: storable(told) },
     };
-    const write = (within: Db) => within.batched<CommitItem, { before: number }>(COMMIT, item);
+    const write = (within: Db) => within.batched<CommitItem, { before: number }>(end ? COMMIT_LAST : COMMIT, item);
     const written = await (JSON.stringify(item.rows).length > MAX_TOGETHER ? db.transaction(NO_CALLER, write) : write(db));
     if (written) return () => this.publish(run.id, written.before, told, at);
     await this.wakesOf(db, run);
@@ -117,12 +122,11 @@ export class JournalRepository {
     tx.afterCommit(() => this.publish(runId, before, told, at));
   }
 
-  /** Ends a run that this transaction has locked, and takes its job away. */
+  /** Ends a run that this transaction has locked, whoever owns it, and takes its job away. */
   async end(tx: Tx, runId: string, outcome: RunOutcome | { status: 'cancelled' }, at: Date): Promise<void> {
-    const output = outcome.status === 'completed' ? JSON.stringify(storable(outcome.output ?? null)) : null;
-    const reason = outcome.status === 'flagged' ? storable(outcome.reason) : null;
-    const error = outcome.status === 'failed' ? JSON.stringify(storable(outcome.error)) : null;
-    await tx.execute(END, [runId, outcome.status, at, output, reason, error]);
+    const { status, output, flag_reason, error } = columnsOf(outcome);
+    const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
+    await tx.execute(END, [runId, status, at, json(output), flag_reason ?? null, json(error)]);
     await this.outbox.cancel(tx, runId);
   }
 
@@ -146,6 +150,20 @@ export class JournalRepository {
       runTopic(runId),
       told.map((event, i) => ({ id: before + i + 1, at: at.toISOString(), ...event })),
     );
+  }
+}
+
+function columnsOf(outcome: RunOutcome | { status: 'cancelled' }): EndColumns {
+  const { status } = outcome;
+  switch (outcome.status) {
+    case 'completed':
+      return { status, output: storable(outcome.output ?? null) };
+    case 'flagged':
+      return { status, flag_reason: storable(outcome.reason) };
+    case 'failed':
+      return { status, error: storable(outcome.error) };
+    case 'cancelled':
+      return { status };
   }
 }
 

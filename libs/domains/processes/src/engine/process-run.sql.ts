@@ -1,7 +1,8 @@
 import type { ProcessRun, ProcessStepRow } from '@aps/entities';
 import { batchStatement, statement } from '@aps/platform/database';
+import { deleteJobs } from '@aps/platform/outbox';
 import { appendEvents } from '@aps/platform/realtime';
-import { claimStatement, runOver, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
+import { claimStatement, lastStepDone, runOver, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
 
 const TABLE = 'process_runs';
 
@@ -114,19 +115,31 @@ export interface CommitItem {
   rows: unknown[];
   events: unknown[];
   asks_human: boolean;
+  /** What the run comes to with it, if it ends. */
+  end: EndColumns | null;
   at: Date;
+}
+/** How a run has ended, as its row says it. What does not apply is left out. */
+export interface EndColumns {
+  status: ProcessRun['status'];
+  output?: unknown;
+  flag_reason?: string;
+  error?: unknown;
 }
 
 /**
  * Writes how far runs have come, many at once: each by who owns it, and has seen all that has come for it. Nothing is written of one where
  * that is not so, and it has no answer.
+ *
+ * @param ends they end with it
  */
-export const COMMIT = batchStatement<CommitItem>(
-  'commit_process_run',
-  (item) => item.run_id,
-  (locked) => `
+const commitStatement = (label: string, ends: boolean) =>
+  batchStatement<CommitItem>(
+    label,
+    (item) => item.run_id,
+    (locked) => `
   WITH i AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(run_id uuid, fence bigint, seen int, rows jsonb, events jsonb, asks_human boolean, at timestamptz)
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(run_id uuid, fence bigint, seen int, rows jsonb, events jsonb, asks_human boolean, "end" jsonb, at timestamptz)
   ), o AS MATERIALIZED (
     SELECT i.*, k.* FROM i CROSS JOIN LATERAL (
       SELECT r.org_id, r.event_seq AS before, r.fence AS newest_fence, r.status, r.wakes FROM ${TABLE} r WHERE r.id = i.run_id FOR NO KEY UPDATE OF r ${locked}
@@ -135,11 +148,14 @@ export const COMMIT = batchStatement<CommitItem>(
     -- PostgreSQL takes this for a row or two, and finds each run by its id also where it plans while there are none.
     SELECT * FROM o WHERE o.fence = o.newest_fence AND o.status = 'running' AND o.wakes = o.seen
   ), r AS (
-    UPDATE ${TABLE} SET ${stepDone(TABLE)}, event_seq = l.before + jsonb_array_length(l.events), asks_human = l.asks_human, updated_at = l.at FROM l WHERE ${TABLE}.id = l.run_id
-  ), s AS (${writeRows('l')}
+    UPDATE ${TABLE} SET ${ends ? `${lastStepDone(TABLE, `l."end"->>'status'`, 'l.at')}, wait = NULL, output = l."end"->'output', flag_reason = l."end"->>'flag_reason', error = l."end"->'error'` : stepDone(TABLE)},
+      event_seq = l.before + jsonb_array_length(l.events), asks_human = l.asks_human, updated_at = l.at FROM l WHERE ${TABLE}.id = l.run_id
+  ), ${ends ? `j AS (${deleteJobs({ from: 'l', id: 'l.run_id' })}), ` : ''}s AS (${writeRows('l')}
   ), e AS (${appendEvents({ from: 'l', topic: `'run:' || l.run_id`, orgId: 'l.org_id', after: 'l.before', events: 'l.events', at: 'l.at' })}
   ) SELECT l.run_id::text AS batch_key, json_build_object('before', l.before) AS answer FROM l`,
-);
+  );
+export const COMMIT = commitStatement('commit_process_run', false);
+export const COMMIT_LAST = commitStatement('commit_process_run_end', true);
 
 /** Appends events to a run that this transaction has locked. */
 export const TELL = statement<{ before: number }>(`

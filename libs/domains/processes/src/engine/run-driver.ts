@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
+import { Database, NO_CALLER, whenCommitted, type Db } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Definitions } from '../revisions/definitions';
 import { isRepeatable } from '../tools/step-tools';
@@ -80,6 +80,7 @@ export class RunDriver {
   private async look(work: RunAtWork): Promise<Interpreter> {
     const [run, rows] = await Promise.all([this.journal.load(this.db, work.claimed.id), this.journal.journal(this.db, work.claimed.id)]);
     work.run = run;
+    work.asksHuman = run.asks_human;
     const definition = await this.definitions.of(run.org_id, run.revision_id);
     const tools = await this.calls.toolsOf(run.org_id, definition);
     return new Interpreter(definition, runFactsOf(run), rows, ({ tool }, args) => !isRepeatable(tools.get(tool), args));
@@ -102,25 +103,33 @@ export class RunDriver {
     const { written: rows, opened, closed, end } = progress;
     const charges = [...results.values()].flatMap(({ charge }) => (charge ? [charge] : []));
     const at = this.db.now();
-    const commit = (asksHuman: boolean, told: RunEvent[]) => ({
-      rows,
-      events: [...work.startEvents(), ...progress.events, ...told, ...endEvents(end)],
-      asksHuman,
-      at,
-    });
-    if (!opened.length && !closed.length && !charges.length && !end && !rests) {
-      if (rows.length) (await this.journal.commit(this.db, claimed, run.wakes, commit(run.asks_human, [])))();
+    const asked = work.asksHuman;
+    const commit = async (db: Db, told: RunEvent[]) => {
+      const events = [...work.startEvents(), ...progress.events, ...told, ...endEvents(end)];
+      const asksHuman = end === null && interpreter.asksHuman;
+      // One that has asked a human is running before it is over.
+      const publish = await this.journal.commit(db, claimed, run.wakes, { rows, events, asksHuman, end: asked ? null : end, at });
+      await whenCommitted(db, () => {
+        work.asksHuman = asksHuman;
+        publish();
+      });
+    };
+    if (!opened.length && !closed.length && !charges.length && !(end && (run.parent_step_id || asked)) && !rests) {
+      if (rows.length || end) await commit(this.db, []);
+      if (end) await this.ends.makeRoom(run);
       return false;
     }
     return this.db.transaction(NO_CALLER, async (tx) => {
       await this.openings.close(tx, run, closed);
       const { refused, told, came: ended } = await this.openings.open(tx, run, opened);
       for (const row of refused) if (isUnbegun(row)) work.putOff.set(row.path, tryAgainAt(row, at));
-      tx.afterCommit(await this.journal.commit(tx, claimed, run.wakes, commit(end === null && interpreter.asksHuman, told)));
+      await commit(tx, told);
       await this.openings.closeQuestions(tx, closed);
       const came = (await this.openings.takeSignals(tx, run.id, rows)) || ended;
-      if (end) await this.finish(tx, work, end, at);
-      else if (rests && !came && !refused.length) {
+      if (end) {
+        if (asked) await this.journal.end(tx, run.id, end, at);
+        await this.ends.tell(tx, run, end);
+      } else if (rests && !came && !refused.length) {
         await this.journal.runs.beginWait(tx, run.id, { resume_at: progress.wakeAt?.toISOString() ?? null });
         tx.afterCommit(() => this.journal.runs.fillSlot(this.db, run.org_id));
       }
@@ -128,11 +137,6 @@ export class RunDriver {
       for (const charge of charges) await charge(tx);
       return came || refused.length > 0;
     });
-  }
-
-  private async finish(tx: Tx, work: RunAtWork, end: RunOutcome, at: Date): Promise<void> {
-    await this.journal.end(tx, work.run.id, end, at);
-    await this.ends.tell(tx, work.run, end);
   }
 }
 
@@ -145,6 +149,8 @@ class RunAtWork {
   readonly results = new Map<string, CallResult>();
   /** By path: when what could not be begun is tried again. */
   readonly putOff = new Map<string, Date>();
+  /** What its row says of it. */
+  asksHuman = false;
   private hasStarted = false;
   private error: unknown;
   private tell: () => void = () => undefined;

@@ -21,7 +21,12 @@ export class RunEnds {
     end: RunOutcome | { status: 'cancelled' },
   ): Promise<void> {
     if (run.parent_step_id) await this.wakes.resolve(tx, run.parent_step_id, resolutionOf(end));
-    tx.afterCommit(() => this.admissions.next(run));
+    tx.afterCommit(() => this.makeRoom(run));
+  }
+
+  /** After the commit that has ended it. */
+  makeRoom(run: Pick<LoadedRun, 'org_id' | 'process_id' | 'concurrency_key'>): Promise<void> {
+    return this.admissions.next(run);
   }
 }
 

@@ -45,6 +45,13 @@ const LEFT = sql<{ what: string }>(`
   WITH r AS (SELECT id FROM process_runs WHERE process_id = ANY ($1))
   SELECT 'a job' AS what FROM outbox o JOIN r ON o.payload->>'run_id' = r.id::text WHERE o.job = 'process.run'
   UNION ALL SELECT 'a turn of a chat' FROM turns t JOIN chats c ON c.id = t.chat_id JOIN r ON c.origin_ref_id = r.id::text WHERE t.status IN ('queued', 'running', 'waiting')`);
+const RUNS_LEFT = sql(`
+  SELECT id, status, admitted, concurrency_key, parent_run_id, wait, lease_owner, lease_expires_at, deliveries, steps_done, wakes, parked, (SELECT row_to_json(o) FROM outbox o WHERE o.id = r.id) AS job
+  FROM process_runs r WHERE process_id = ANY ($1) AND finished_at IS NULL`);
+const STEPS_LEFT = sql(`
+  SELECT s.run_id, s.path, s.kind, s.status, s.note, s.event, s.waiting_until, s.resolution, c.state AS child, a.status AS chat
+  FROM process_steps s JOIN process_runs r ON r.id = s.run_id LEFT JOIN process_runs c ON c.id = s.child_run_id LEFT JOIN chats a ON a.id = s.chat_id
+  WHERE r.process_id = ANY ($1) AND s.status NOT IN ('completed', 'failed', 'cancelled', 'skipped')`);
 const ORPHANS = sql<{ id: string }>(`
   SELECT c.id FROM process_runs c JOIN process_runs p ON p.id = c.parent_run_id WHERE c.process_id = ANY ($1) AND c.finished_at IS NULL AND p.finished_at IS NOT NULL`);
 const EXPIRE = sql(`
@@ -202,7 +209,8 @@ describe('what is done to runs at the same moment', () => {
       await t.sweepRuns();
       await nap(50);
     }
-    throw new Error(`The runs of ${played.processes.join()} do not come to rest`);
+    const left = await Promise.all([RUNS_LEFT, STEPS_LEFT, LEFT].map((rows) => t.db.query(rows as typeof LEFT, [played.processes])));
+    throw new Error(`Runs do not come to rest: ${JSON.stringify(left)}`);
   };
 
   const check = async ({ org, processes, answers, signals, cancelled }: Played): Promise<string[]> => {
