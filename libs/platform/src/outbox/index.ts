@@ -1,4 +1,4 @@
 export * from './outbox';
 export * from './outbox.module';
-export { deleteJobs, insertJobs, redeliverJobs, type JobRow } from './outbox.sql';
+export { deleteJobs, insertJobs, nextGeneration, redeliverJobs, type JobRow } from './outbox.sql';
 export * from './relay';

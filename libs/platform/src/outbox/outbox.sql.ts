@@ -11,19 +11,33 @@ const GRACE = `interval '5 seconds'`;
  * The part of a statement that writes jobs, one for each row of `from`, for statements that write them with what causes them. Whoever
  * runs it hands them out once that is committed ({@link Outbox.handOut}). A job that is there already is due anew.
  *
- * @param job SQL: `from` is what follows FROM, all else stands for a value of its rows; of the payload field by field
+ * @param job SQL: `from` is what follows FROM, all else stands for a value of its rows; of the payload field by field. `generation` is of
+ *   jobs whose earlier delivery may still be under way ({@link nextGeneration})
  */
 export function insertJobs<N extends JobName>(
   name: N,
-  job: { from: string; id: string; payload: Record<keyof JobPayload<N>, string>; requestId?: string; traceparent?: string },
+  job: {
+    from: string;
+    id: string;
+    payload: Record<keyof JobPayload<N>, string>;
+    requestId?: string;
+    traceparent?: string;
+    generation?: string;
+  },
 ): string {
   const payload = Object.entries<string>(job.payload).map(([field, value]) => `'${field}', ${value}`);
   return `
-  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at)
-  SELECT ${job.id}, '${name}', ${JOBS[name].version}, jsonb_build_object(${payload.join(', ')}), ${job.requestId ?? 'NULL'}, ${job.traceparent ?? 'NULL'}, now() + ${GRACE}
+  INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at, generation)
+  SELECT ${job.id}, '${name}', ${JOBS[name].version}, jsonb_build_object(${payload.join(', ')}), ${job.requestId ?? 'NULL'}, ${job.traceparent ?? 'NULL'}, now() + ${GRACE}, ${job.generation ?? '0'}
   FROM ${job.from}
   ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`;
 }
+
+/**
+ * The generation of a job whose row was removed while its delivery was under way, as one that is parked, or begins to wait, does itself. The
+ * queue takes no job under the name of one that it still has, and would leave it to the relay. Milliseconds, which come again after 24 days.
+ */
+export const nextGeneration = (): number => Date.now() % 2 ** 31;
 
 /** The part of a statement that removes the jobs of the rows of `from`: their effect is there. */
 export const deleteJobs = (job: { from: string; id: string }): string => `DELETE FROM outbox USING ${job.from} WHERE outbox.id = ${job.id}`;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { JobName, JobPayload, RunKindName } from '@aps/contracts';
 import { NO_CALLER, type Db, type Tx } from '@aps/platform/database';
-import type { Outbox } from '@aps/platform/outbox';
+import { nextGeneration, type Outbox } from '@aps/platform/outbox';
 import { LeaseEnded } from './run-leases';
 import type { RunState, RunStatements } from './run.sql';
 
@@ -74,10 +74,10 @@ export class RunRows<N extends JobName = JobName> {
 
   /** Dispatches the organization's oldest runs that are over the cap, if any. @param slots so many at most; null for all @returns how many */
   async dispatchParked(db: Db, orgId: string, slots: number | null = 1): Promise<number> {
-    const runs = await db.query(this.sql.DISPATCH_PARKED, [orgId, slots]);
+    const runs = await db.query(this.sql.DISPATCH_PARKED, [orgId, slots, nextGeneration()]);
     await this.outbox.handOut(
       db,
-      runs.map(({ id, payload }) => ({ id, name: this.sql.job, payload })),
+      runs.map((run) => ({ ...run, name: this.sql.job })),
     );
     return runs.length;
   }
@@ -121,7 +121,7 @@ export class RunRows<N extends JobName = JobName> {
   /** Dispatches a run whose wait is over, like one that has just been made. */
   async endWait(tx: Tx, id: string, payload: JobPayload<N>): Promise<void> {
     await tx.execute(this.sql.END_WAIT, [id]);
-    await this.dispatch(tx, id, payload);
+    await this.dispatch(tx, id, payload, nextGeneration());
   }
 
   /** Ends a run, whoever owns it, and removes its job. */

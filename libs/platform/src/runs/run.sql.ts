@@ -198,15 +198,15 @@ UPDATE outbox SET available_at = now() FROM w WHERE outbox.id = w.id`),
       `SELECT count(*)::int AS running FROM ${table} WHERE org_id = $1 AND lease_owner IS NOT NULL AND status = 'running' AND lease_expires_at > now()`,
     ),
     // The rows are found before they are joined: with a list of ids, a plan made while the table was small reads all of it for ever.
-    DISPATCH_PARKED: statement<{ id: string; payload: JobPayload<N> }>(`
+    DISPATCH_PARKED: statement<{ id: string; payload: JobPayload<N>; generation: number }>(`
 WITH x AS MATERIALIZED (
   SELECT id FROM ${table} WHERE parked AND org_id = $1 ORDER BY dispatched_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
 ), p AS (
   UPDATE ${table} SET parked = false FROM x WHERE ${table}.id = x.id RETURNING ${table}.*
-), o AS (${insertJobs(job, { from: 'p', id: 'p.id', payload: payloadFrom('p') })}
-  RETURNING id, payload
+), o AS (${insertJobs(job, { from: 'p', id: 'p.id', payload: payloadFrom('p'), generation: '$3::int' })}
+  RETURNING id, payload, generation
 )
-SELECT id, payload FROM o`),
+SELECT id, payload, generation FROM o`),
     // The outbox holds what is to be done, and no more. Its runs are looked up one by one: a join that was planned while the table was small
     // reads all of it for ever.
     STATE: statement<RunState>(`

@@ -92,6 +92,22 @@ describe('a second kind of run', () => {
     expect(await said(sleeper)).toEqual([1, 2, 3]);
   });
 
+  it('goes on at once where its wait ends while the delivery that has begun it is still under way', async () => {
+    const publishes: number[] = [];
+    kind.before = async ({ id }) => {
+      const [job] = await database.db.query(sql<{ publishes: number }>('SELECT publishes FROM outbox WHERE id = $1'), [id]);
+      publishes.push(job.publishes);
+    };
+    const beginWait = kind.rows.beginWait.bind(kind.rows);
+    jest.spyOn(kind.rows, 'beginWait').mockImplementationOnce(async (db, id) => {
+      await beginWait(db, id, { resume_at: null });
+      await database.db.transaction({}, (tx) => kind.rows.endWait(tx, id, { org_id: org, run_id: id } as never));
+    });
+    expect(await ended(await kind.start(org, 2, 1))).toMatchObject({ status: 'done', steps_done: 2 });
+    // The relay would have published it a few seconds later.
+    expect(publishes).toEqual([0, 0]);
+  });
+
   it('is never at work more often than its cap, and parks the others until a slot is free', async () => {
     kind.cap = 2;
     const counts: number[] = [];
