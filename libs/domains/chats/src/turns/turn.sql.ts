@@ -84,7 +84,7 @@ export const CLAIM = claimStatement(TURNS, {
 /** Waits for the lock of a chat. A lock is a write, too, but this one is forgotten at once and need not wait for the disk. */
 export const AWAIT_WRITER = statement(`
   WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-  SELECT 1 FROM s, chats c WHERE c.id = $1 FOR KEY SHARE OF c`);
+  SELECT 1 FROM s, chats c WHERE c.id = $1 FOR SHARE OF c`);
 
 export const TRANSCRIPT = statement<TranscriptRow>(`
   WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1)

@@ -14,7 +14,7 @@ const ROUTES_OF = statement<{ key: string; route_id: string }>(
   'SELECT key, route_id FROM model_catalog WHERE key = ANY($1) AND enabled AND owner_org_id IS NULL',
 );
 // In one order, so that two who take several rows do not wait for each other.
-const LOCK_MODELS_ON = statement<ModelRow>('SELECT * FROM model_catalog WHERE route_id = ANY($1) ORDER BY id FOR NO KEY UPDATE');
+const LOCK_MODELS_ON = statement<ModelRow>('SELECT * FROM model_catalog WHERE route_id = ANY($1) ORDER BY id FOR UPDATE');
 
 const KEYS_OF_ORG = `unnest(ARRAY[s.agent_default_model, s.chat_default_model, s.intake_classifier_default_model, s.process_default_model,
   s.tool_router_default_model] || s.agent_model_allowlist || s.chat_model_allowlist || s.prompt_model_allowlist) AS named(key)`;
