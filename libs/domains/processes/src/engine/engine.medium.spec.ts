@@ -173,6 +173,41 @@ describe('a run', () => {
     expect(await t.ended(id)).toMatchObject({ status: 'completed' });
   });
 
+  it('hears of an answer that comes between two reads of a look', async () => {
+    let end = (): void => undefined;
+    t.get(StepTools).register(aTool('spec.held', { call: () => new Promise((done) => (end = () => done({ output: 'ok' }))) }));
+    const branches = [
+      { id: 'a', steps: [{ id: 'ask', kind: 'human', prompt: 'Well?' }] },
+      { id: 'b', steps: [{ id: 'held', kind: 'tool', tool: 'spec.held', arguments: {} }] },
+      { id: 'c', steps: [{ id: 'go', kind: 'wait', event: 'go' }] },
+    ];
+    const process = await t.deployed(org, [{ id: 'all', kind: 'parallel', branches }]);
+    const id = await t.begin(org, process);
+    const { steps } = await t.untilRun(id, (run) => run.state === 'waiting_human' && run.steps.some(({ noted }) => noted));
+    const question = steps.find(({ step_id }) => step_id === 'ask')!.hitl_request_id!;
+    const journal = t.get(JournalRepository);
+    const [read, load] = [journal.journal.bind(journal), journal.load.bind(journal)];
+    const looked = new Promise<void>((resolve) => {
+      const rows = jest.spyOn(journal, 'journal').mockImplementationOnce(async (...args) => {
+        const found = await read(...args);
+        resolve();
+        return found;
+      });
+      jest.spyOn(journal, 'load').mockImplementationOnce(async (...args) => {
+        await new Promise(setImmediate);
+        // Whoever reads the journal at the same time reads it before the answer.
+        if (rows.mock.results.length) await rows.mock.results[0].value;
+        await t.call('POST', `/api/orgs/${org.id}/hitl-requests/${question}/answer`, { as: org.owner, body: { decision: 'approve' } });
+        return load(...args);
+      });
+    });
+    // Something comes, so it looks.
+    await t.signal(org, process, id, 'go');
+    await looked;
+    end();
+    expect(await t.ended(id)).toMatchObject({ status: 'completed' });
+  });
+
   it('is queued behind another of its key, and begins when that has ended', async () => {
     const concurrency = { key: '${input.customer}', limit: 1, strategy: 'queue' };
     const process = await t.deployed(org, [{ id: 'go', kind: 'wait', event: 'go' }], { concurrency });

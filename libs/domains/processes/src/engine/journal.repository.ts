@@ -24,11 +24,10 @@ import {
   type LoadedRun,
 } from './process-run.sql';
 
-/** What the claim of a run answers. */
-export interface ClaimedProcessRun extends ClaimedRun {
-  process_id: string;
-  revision_id: string;
-  started_at: Date | null;
+/** What the claim of a run answers; one that was not claimed has no envelope. */
+export interface ClaimedProcessRun extends ClaimedRun, LoadedRun {
+  /** Else its journal is empty. */
+  has_steps: boolean;
 }
 
 /** Something has come for the run since its owner looked: to be read, and decided anew. */
@@ -53,6 +52,7 @@ const withTimes = (answer: ClaimAnswer<ClaimedProcessRun> | null): ClaimAnswer<C
     dispatched_at: new Date(answer.dispatched_at),
     retry_at: dateOf(answer.retry_at),
     started_at: dateOf(answer.started_at),
+    created_at: dateOf(answer.created_at),
   };
 const dateOf = <T extends string | Date | null>(value: T) => (typeof value === 'string' ? new Date(value) : value);
 

@@ -14,44 +14,52 @@ export const PROCESS_RUNS = {
 } satisfies RunTable<'process.run'>;
 
 export const RUNS = runStatements<'process.run'>(PROCESS_RUNS);
+/** What the engine has to know of a run beside its journal. */
+const LOADED = [
+  'id',
+  'org_id',
+  'process_id',
+  'revision_id',
+  'revision_version',
+  'label',
+  'envelope',
+  'started_at',
+  'created_at',
+  'wakes',
+  'event_seq',
+  'depth',
+  'root_run_id',
+  'parent_run_id',
+  'parent_step_id',
+  'concurrency_key',
+  'budget_credits',
+  'cost_credits',
+  'user_id',
+  'asks_human',
+] as const satisfies (keyof ProcessRun)[];
+export type LoadedRun = Pick<ProcessRun, (typeof LOADED)[number]>;
+export const LOAD = statement<LoadedRun>(`SELECT ${LOADED.join(', ')} FROM ${TABLE} WHERE id = $1`);
+
+const OWN = LOADED.filter((column) => column !== 'id' && column !== 'org_id');
+/** How the answer of a claim has what does not go into JSON as it is. */
+const CLAIMED: Partial<Record<keyof LoadedRun, string>> = {
+  envelope: `CASE v.verdict WHEN 'claimed' THEN v.envelope END AS envelope`,
+  started_at: 'coalesce(v.started_at, now()) AS started_at',
+  budget_credits: 'v.budget_credits::text',
+  cost_credits: 'v.cost_credits::text',
+};
+/** Claims runs, and loads them. */
 export const CLAIM = claimStatement(PROCESS_RUNS, {
   from: `${TABLE} r`,
   lock: 'r',
   key: 'id',
-  columns: 'r.process_id, r.revision_id, r.started_at',
+  columns: OWN.map((column) => `r.${column}`).join(', '),
   isGone: 'false',
   refusals: [],
   effects: '',
-  answer: 'v.process_id, v.revision_id, v.started_at',
+  answer: `${OWN.map((column) => CLAIMED[column] ?? `v.${column}`).join(', ')}, EXISTS (SELECT 1 FROM process_steps s WHERE s.run_id = v.id) AS has_steps`,
 });
 
-/** What the engine has to know of a run beside its journal. */
-export type LoadedRun = Pick<
-  ProcessRun,
-  | 'id'
-  | 'org_id'
-  | 'process_id'
-  | 'revision_id'
-  | 'revision_version'
-  | 'label'
-  | 'envelope'
-  | 'started_at'
-  | 'created_at'
-  | 'wakes'
-  | 'event_seq'
-  | 'depth'
-  | 'root_run_id'
-  | 'parent_run_id'
-  | 'parent_step_id'
-  | 'concurrency_key'
-  | 'budget_credits'
-  | 'cost_credits'
-  | 'user_id'
-  | 'asks_human'
->;
-export const LOAD = statement<LoadedRun>(`
-  SELECT id, org_id, process_id, revision_id, revision_version, label, envelope, started_at, created_at, wakes, event_seq, depth, root_run_id, parent_run_id, parent_step_id, concurrency_key,
-    budget_credits, cost_credits, user_id, asks_human FROM ${TABLE} WHERE id = $1`);
 export const JOURNAL = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE run_id = $1 ORDER BY seq');
 /** Whether a run is still its owner's, who has found that it cannot write. */
 export const OWNED = statement<{ wakes: number }>(`SELECT wakes FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running'`);

@@ -5,7 +5,7 @@ import { Definitions } from '../revisions/definitions';
 import { isRepeatable } from '../tools/step-tools';
 import { Calls, type CallResult } from './calls';
 import { Interpreter } from './interpreter';
-import { isUnbegun, type RunEvent, type RunOutcome } from './journal';
+import { isUnbegun, type JournalRow, type RunEvent, type RunOutcome } from './journal';
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
 import type { Progress } from './progress';
@@ -46,7 +46,9 @@ export class RunDriver {
   }
 
   private async goOn(work: RunAtWork): Promise<string> {
-    let interpreter = await this.look(work);
+    const { claimed } = work;
+    // What the run is, its claim has read.
+    let interpreter = await this.interpreterOf(claimed, claimed.has_steps ? await this.journal.journal(this.db, claimed.id) : []);
     for (;;) {
       const begins = work.mayBegin();
       // What comes while this is written is for the next look.
@@ -78,9 +80,15 @@ export class RunDriver {
   }
 
   private async look(work: RunAtWork): Promise<Interpreter> {
-    const [run, rows] = await Promise.all([this.journal.load(this.db, work.claimed.id), this.journal.journal(this.db, work.claimed.id)]);
+    const { id } = work.claimed;
+    const run = await this.journal.load(this.db, id);
     work.run = run;
     work.asksHuman = run.asks_human;
+    // Not before the run: what comes in between is in the journal, or the commit finds that something has come.
+    return this.interpreterOf(run, await this.journal.journal(this.db, id));
+  }
+
+  private async interpreterOf(run: LoadedRun, rows: JournalRow[]): Promise<Interpreter> {
     const definition = await this.definitions.of(run.org_id, run.revision_id);
     const tools = await this.calls.toolsOf(run.org_id, definition);
     return new Interpreter(definition, runFactsOf(run), rows, ({ tool }, args) => !isRepeatable(tools.get(tool), args));
@@ -150,7 +158,7 @@ class RunAtWork {
   /** By path: when what could not be begun is tried again. */
   readonly putOff = new Map<string, Date>();
   /** What its row says of it. */
-  asksHuman = false;
+  asksHuman: boolean;
   private hasStarted = false;
   private error: unknown;
   private tell: () => void = () => undefined;
@@ -159,6 +167,8 @@ class RunAtWork {
     readonly claimed: OwnedRun<ClaimedProcessRun>,
     readonly lease: Lease,
   ) {
+    this.run = claimed;
+    this.asksHuman = claimed.asks_human;
     lease.signal.addEventListener('abort', () => this.tell(), { once: true });
   }
 
