@@ -35,9 +35,10 @@ export function insertJobs<N extends JobName>(
 
 /**
  * The generation of a job whose row was removed while its delivery was under way, as one that is parked, or begins to wait, does itself. The
- * queue takes no job under the name of one that it still has, and would leave it to the relay. Milliseconds, which come again after 24 days.
+ * queue takes no job under the name of one that it still has, and would leave it to the relay. Milliseconds, which come again after 23 days;
+ * further deliveries count on from there.
  */
-export const nextGeneration = (): number => Date.now() % 2 ** 31;
+export const nextGeneration = (): number => Date.now() % 2_000_000_000;
 
 /** The part of a statement that removes the jobs of the rows of `from`: their effect is there. */
 export const deleteJobs = (job: { from: string; id: string }): string => `DELETE FROM outbox USING ${job.from} WHERE outbox.id = ${job.id}`;

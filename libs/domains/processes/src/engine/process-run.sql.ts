@@ -48,7 +48,7 @@ const CLAIMED: Partial<Record<keyof LoadedRun, string>> = {
   budget_credits: 'v.budget_credits::text',
   cost_credits: 'v.cost_credits::text',
 };
-/** Claims runs, and loads them. */
+/** Claims runs, and loads them. By EXISTS the planner would read all steps that there are, to look many runs up in them. */
 export const CLAIM = claimStatement(PROCESS_RUNS, {
   from: `${TABLE} r`,
   lock: 'r',
@@ -57,7 +57,7 @@ export const CLAIM = claimStatement(PROCESS_RUNS, {
   isGone: 'false',
   refusals: [],
   effects: '',
-  answer: `${OWN.map((column) => CLAIMED[column] ?? `v.${column}`).join(', ')}, EXISTS (SELECT 1 FROM process_steps s WHERE s.run_id = v.id) AS has_steps`,
+  answer: `${OWN.map((column) => CLAIMED[column] ?? `v.${column}`).join(', ')}, (SELECT s.run_id FROM process_steps s WHERE s.run_id = v.id LIMIT 1) IS NOT NULL AS has_steps`,
 });
 
 export const JOURNAL = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE run_id = $1 ORDER BY seq');
