@@ -142,9 +142,9 @@ export class Openings {
           max_steps: step.max_steps,
         })
       : { refused: 'no_agent' as const };
-    // Nothing was begun that could have failed: it waits until there is room, as whatever comes by mail does.
-    const isFull = 'refused' in begun && begun.refused === 'queue_full';
     const isRefused = 'refused' in begun;
+    // Nothing was begun that could have failed: it waits until there is room, as whatever comes by mail does.
+    const isFull = isRefused && begun.refused === 'queue_full';
     // Each is set: a transaction that is run again finds in the row what the try before it made of it.
     row.note = isFull ? 'queue_full' : null;
     row.chat_id = isRefused ? null : begun.chat_id;

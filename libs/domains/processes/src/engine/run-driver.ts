@@ -129,11 +129,11 @@ export class RunDriver {
     }
     return this.db.transaction(NO_CALLER, async (tx) => {
       await this.openings.close(tx, run, closed);
-      const { refused, told, came: ended } = await this.openings.open(tx, run, opened);
+      const { refused, told, came: isReplaced } = await this.openings.open(tx, run, opened);
       for (const row of refused) if (isUnbegun(row)) work.putOff.set(row.path, tryAgainAt(row, at));
       await commit(tx, told);
       await this.openings.closeQuestions(tx, closed);
-      const came = (await this.openings.takeSignals(tx, run.id, rows)) || ended;
+      const came = (await this.openings.takeSignals(tx, run.id, rows)) || isReplaced;
       if (end) {
         if (asked) await this.journal.end(tx, run.id, end, at);
         await this.ends.tell(tx, run, end);

@@ -105,7 +105,10 @@ export class RunStarter {
     }
   }
 
-  /** Whether a run of this key may begin now; else it waits its turn. Those that it is within end after it: it neither waits for them nor ends them. */
+  /**
+   * Whether a run of this key may begin now; else it waits its turn. Those that it is within, which deploys during a run can bring about, end
+   * after it: it neither waits for them nor ends them.
+   */
   private async hasRoom(tx: Tx, { process_id, definition }: DeployedProcess, { org_id, parent }: NewRun, key: string): Promise<boolean> {
     const { limit, strategy } = definition.concurrency!;
     await this.admissions.lock(tx, process_id, key);
