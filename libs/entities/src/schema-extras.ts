@@ -83,6 +83,32 @@ export const SCHEMA_EXTRAS: Extra[] = [
       WHEN (OLD.private_to IS DISTINCT FROM NEW.private_to) EXECUTE FUNCTION chats_carry_private_to()`,
     down: 'DROP TRIGGER chats_carried ON chats',
   },
+  // A user's organizations are found in order without looking at each. The lock holds off who renames or deletes the organization meanwhile.
+  {
+    name: 'memberships_set_sort_name',
+    up: `CREATE FUNCTION memberships_set_sort_name() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      SELECT lower(o.name) INTO NEW.sort_name FROM organizations o WHERE o.id = NEW.org_id AND o.deleted_at IS NULL FOR SHARE;
+      RETURN NEW; END $$`,
+    down: 'DROP FUNCTION memberships_set_sort_name()',
+  },
+  {
+    name: 'memberships_sort_name',
+    up: `CREATE TRIGGER memberships_sort_name BEFORE INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION memberships_set_sort_name()`,
+    down: 'DROP TRIGGER memberships_sort_name ON memberships',
+  },
+  {
+    name: 'organizations_carry_sort_name',
+    up: `CREATE FUNCTION organizations_carry_sort_name() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      UPDATE memberships SET sort_name = CASE WHEN NEW.deleted_at IS NULL THEN lower(NEW.name) END WHERE org_id = NEW.id;
+      RETURN NULL; END $$`,
+    down: 'DROP FUNCTION organizations_carry_sort_name()',
+  },
+  {
+    name: 'organizations_carried',
+    up: `CREATE TRIGGER organizations_carried AFTER UPDATE OF name, deleted_at ON organizations FOR EACH ROW
+      WHEN ((OLD.name, OLD.deleted_at) IS DISTINCT FROM (NEW.name, NEW.deleted_at)) EXECUTE FUNCTION organizations_carry_sort_name()`,
+    down: 'DROP TRIGGER organizations_carried ON organizations',
+  },
   // Events never change, and what is before one is there before it: counted once, it holds for ever.
   {
     name: 'events_count',

@@ -13,6 +13,8 @@ export interface Tally {
 /** Rows of a table in a tally. In its SQL `row` stands for the row. */
 export interface Source {
   rows: string;
+  /** Names its triggers, where the tally counts the same rows in another way besides. */
+  as?: string;
   /** The tally's columns, each with what a row puts there. Never null: the nil UUID stands for nobody, an empty text for nothing. */
   by: Record<string, string>;
   /** What a row adds, by the tally's column; without it, 1 to `n`. */
@@ -173,7 +175,7 @@ const list = (
   rest: Partial<Source> = {},
 ): Source => ({
   rows,
-  by: { list: `'${rows}'`, org_id, of_id, facet },
+  by: { list: `'${rest.as ?? rows}'`, org_id, of_id, facet },
   ...rest,
 });
 const UNLESS_DELETED = { counts: 'row.deleted_at IS NULL', moves: ['deleted_at'] };
@@ -200,6 +202,14 @@ export const LIST_TALLY: Tally = {
     ),
     list('memories', { of_id: 'row.owner_id', facet: 'row.owner_kind' }),
     list('memberships', {}),
+    list(
+      'memberships',
+      { ...OF_PLATFORM, of_id: 'row.user_id' },
+      { as: 'organizations_of_users', counts: 'row.sort_name IS NOT NULL', moves: ['sort_name'] },
+    ),
+    // The organizations' own: those of the system are few.
+    list('skills', {}, { ...UNLESS_DELETED, counts: 'row.deleted_at IS NULL AND row.org_id IS NOT NULL' }),
+    list('decisions', { of_id: 'row.chat_id' }),
     list(
       'api_tokens',
       { ...OF_PLATFORM, of_id: 'row.user_id', facet: `coalesce(row.org_id::text, '')` },
@@ -240,8 +250,8 @@ export const LIST_TALLY: Tally = {
   ],
 };
 
-/** Where a list finds its total in {@link LIST_TALLY}, as `t`. @param rows the table */
-export const listTally = (rows: string): string => `(SELECT * FROM list_tallies WHERE list = '${rows}') t`;
+/** Where a list finds its total in {@link LIST_TALLY}, as `t`. @param name the table, or as what its rows are counted */
+export const listTally = (name: string): string => `(SELECT * FROM list_tallies WHERE list = '${name}') t`;
 
 export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, LIST_TALLY, USAGE_TALLY, INBOX_TALLY];
 
@@ -273,7 +283,7 @@ type Extra = { name: string; up: string; down: string };
 
 /** What comes and goes is added up by the statement: those of many turns at once append one row. */
 function kept(table: string, source: Source): Extra[] {
-  const { rows, by, counts = 'true', moves } = source;
+  const { rows, as = rows, by, counts = 'true', moves } = source;
   const columns = columnsOf(source).join(', ');
   const append = (changed: string, away = false) => `INSERT INTO ${table} (${columns}) ${summedUp(source, changed, away)};`;
   const trigger = (name: string, when: string, does: string): Extra[] => [
@@ -288,11 +298,11 @@ function kept(table: string, source: Source): Extra[] {
   const place = (row: string) =>
     `ROW(${[counts, ...Object.values(by).filter((sql) => !sql.includes('SELECT'))].join(', ')})`.replaceAll('row.', `${row}.`);
   return [
-    ...trigger(`${rows}_into_${table}`, `INSERT ON ${rows} REFERENCING NEW TABLE AS changed FOR EACH STATEMENT`, append('changed')),
-    ...trigger(`${rows}_out_of_${table}`, `DELETE ON ${rows} REFERENCING OLD TABLE AS changed FOR EACH STATEMENT`, append('changed', true)),
+    ...trigger(`${as}_into_${table}`, `INSERT ON ${rows} REFERENCING NEW TABLE AS changed FOR EACH STATEMENT`, append('changed')),
+    ...trigger(`${as}_out_of_${table}`, `DELETE ON ${rows} REFERENCING OLD TABLE AS changed FOR EACH STATEMENT`, append('changed', true)),
     ...(moves
       ? trigger(
-          `${rows}_within_${table}`,
+          `${as}_within_${table}`,
           `UPDATE OF ${moves.join(', ')} ON ${rows} FOR EACH ROW WHEN (${place('OLD')} IS DISTINCT FROM ${place('NEW')})`,
           append('(SELECT OLD.*)', true) + append('(SELECT NEW.*)'),
         )

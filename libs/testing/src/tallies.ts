@@ -16,8 +16,18 @@ export async function sumsOf(db: Db, { table, of }: Tally, isFolded = false): Pr
   );
 }
 
-/** Counts a tally anew from its rows. */
-export const recountTally = (db: Db, tally: Tally): Promise<void> =>
-  db.transaction(NO_CALLER, async (tx) => {
-    for (const statement of recountOf(tally).flat()) await tx.execute(sql(statement));
-  });
+/** Counts a tally anew from its rows, and gives way to who writes them meanwhile, as the command does. */
+export async function recountTally(db: Db, tally: Tally): Promise<void> {
+  for (const statements of recountOf(tally)) while (!(await recounted(db, statements)));
+}
+
+const recounted = (db: Db, statements: string[]): Promise<boolean> =>
+  db
+    .transaction(NO_CALLER, async (tx) => {
+      for (const statement of [`SET LOCAL lock_timeout = 500`, ...statements]) await tx.execute(sql(statement));
+      return true;
+    })
+    .catch((error: { code?: string }) => {
+      if (error.code === '55P03') return false;
+      throw error;
+    });

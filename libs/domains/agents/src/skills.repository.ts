@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Skill } from '@aps/entities';
+import { listTally, type Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { containing, Listing, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
@@ -10,17 +10,21 @@ const VISIBLE = `
   WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL`;
 const OWN_FIRST = 'ORDER BY slug, org_id NULLS LAST';
 
+const SHADOWED = (rows: string) =>
+  `EXISTS (SELECT 1 FROM skills own WHERE own.org_id = $ AND own.slug = ${rows}.slug AND own.deleted_at IS NULL)`;
+
 const LIST = new Listing<Skill, { org_id: string; q?: string }>({
   key: 's.id',
   select: 's.*',
   from: 'skills s',
   always: 's.deleted_at IS NULL',
   where: {
-    org_id: [
-      's.org_id = $',
-      's.org_id IS NULL AND NOT EXISTS (SELECT 1 FROM skills own WHERE own.org_id = $ AND own.slug = s.slug AND own.deleted_at IS NULL)',
-    ],
+    org_id: ['s.org_id = $', `s.org_id IS NULL AND NOT ${SHADOWED('s')}`],
     q: 's.name ILIKE $ OR s.slug ILIKE $ OR s.description ILIKE $',
+  },
+  tally: {
+    from: `(SELECT org_id, '' AS slug, n FROM ${listTally('skills')} UNION ALL SELECT org_id, slug, 1 FROM skills WHERE org_id IS NULL AND deleted_at IS NULL) t`,
+    where: { org_id: ['t.org_id = $', `t.org_id IS NULL AND NOT ${SHADOWED('t')}`] },
   },
   order: 's.slug',
 });

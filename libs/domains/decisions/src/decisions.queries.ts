@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { DomainError, notFound } from '@aps/contracts';
-import { Decision, NIL_UUID, type DecisionKind, type ReviewStatus } from '@aps/entities';
+import { Decision, listTally, NIL_UUID, type DecisionKind, type ReviewStatus } from '@aps/entities';
 import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import {
   Database,
@@ -165,7 +165,7 @@ const CHAT_SEEN = statement(`SELECT 1 FROM chats c WHERE c.org_id = $1 AND c.id 
 /** Reads decisions of chats that the caller may open, whether the log is on or off. Never writes. */
 @Injectable()
 export class DecisionsQueries {
-  private readonly decisions = new OrgTable(Decision);
+  private readonly decisions = new OrgTable(Decision, 'Decision', { from: listTally('decisions'), where: { chat_id: 't.of_id = $' } });
 
   constructor(
     private readonly db: Database,

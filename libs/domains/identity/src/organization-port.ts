@@ -35,8 +35,8 @@ export abstract class OrganizationPort {
   /** The address of a user who signed up before is proven: redeems every pending invitation; who belonged nowhere until then gets an organization. */
   abstract onProof(tx: Tx, user: SignupWish['user'], requestId?: string): Promise<void>;
 
-  /** A user's live memberships, by name. */
-  abstract membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]>;
+  /** A user's live memberships, by name. @param limit at most so many, the first of them */
+  abstract membershipsOf(db: Db, userId: string, limit?: number): Promise<MembershipSummary[]>;
 
   /** Whether one of the organizations wants its members to sign in by its identity provider. */
   abstract requiresSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean>;

@@ -6,6 +6,8 @@ import { Listing, now, statement, Table, type Db, type Tx } from '@aps/platform/
 
 /** Days after which a session ends, used or not. Ending an unused one earlier is the guard's matter. */
 const SESSION_DAYS = 30;
+/** So many of a user live at a time: who signs in once more ends the one that was not used for longest. */
+export const MAX_SESSIONS = 1_000;
 
 /** What signs in. */
 export interface SessionClient {
@@ -36,6 +38,9 @@ const END = statement(`UPDATE sessions SET revoked_at = now() WHERE user_id = $1
 const END_ALL = statement(
   'UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid AND revoked_at IS NULL',
 );
+const END_SURPLUS = statement(`
+  UPDATE sessions SET revoked_at = now() WHERE id IN (
+    SELECT id FROM sessions WHERE user_id = $1 AND ${LIVE} ORDER BY last_used_at DESC, id DESC OFFSET ${MAX_SESSIONS})`);
 // Ended ones are kept for a while: they tell from where their user has signed in.
 const OLD = `(expires_at < now() - interval '1 day' OR revoked_at < now() - interval '30 days')`;
 const SWEEP = statement(`DELETE FROM sessions WHERE user_id = $1 AND ${OLD}`);
@@ -45,6 +50,7 @@ const PURGE = statement(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessio
 export class SessionsRepository {
   private readonly sessions = new Table(Session);
 
+  /** Under the lock of the user's row, or beside its insert. */
   async issue(tx: Tx, userId: string, { userAgent, ip }: SessionClient): Promise<IssuedSession> {
     const token = newSessionToken();
     const { expires_at } = await this.sessions.insert(tx, {
@@ -54,6 +60,7 @@ export class SessionsRepository {
       ip,
       expires_at: () => `${now()} + interval '${SESSION_DAYS} days'`,
     });
+    await tx.execute(END_SURPLUS, [userId]);
     return { token, expires_at };
   }
 

@@ -52,16 +52,19 @@ export class ModelQueries {
   /**
    * The platform's models that are on.
    *
-   * @param viewer the caller's organizations: dollar prices say nothing to a caller who pays in credits everywhere
+   * @param showPrices dollar prices say nothing to a caller who pays in credits everywhere
    */
-  async catalog(viewer: string[] | 'operator'): Promise<ListedModel[]> {
+  async catalog(showPrices: boolean): Promise<ListedModel[]> {
     const platform = await this.settings.platformData();
-    const showPrices =
-      viewer === 'operator' || (await Promise.all(viewer.map((id) => this.entitlements.has(id, 'enforces_credits')))).includes(false);
     return platform.entries.flatMap((entry) => {
       const route = platform.routes.get(entry.route_id);
       return entry.enabled && route?.enabled ? [{ entry, route, showPrices }] : [];
     });
+  }
+
+  /** Whether one of the organizations pays in dollars. */
+  async oneSeesDollars(orgIds: readonly string[]): Promise<boolean> {
+    return (await Promise.all(orgIds.map((id) => this.entitlements.has(id, 'enforces_credits')))).includes(false);
   }
 
   /**

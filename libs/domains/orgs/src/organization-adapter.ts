@@ -53,8 +53,8 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     await this.organizations.create(tx, actingUser(user.id, { requestId }), { name: name?.trim() || `${user.name}'s organization` });
   }
 
-  membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
-    return this.queries.summariesOf(db, userId);
+  membershipsOf(db: Db, userId: string, limit?: number): Promise<MembershipSummary[]> {
+    return this.queries.summariesOf(db, userId, limit);
   }
 
   async requiresSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Organization } from '@aps/entities';
+import { listTally, type Organization } from '@aps/entities';
 import type { OrgRole } from '@aps/guards';
 import type { MembershipSummary } from '@aps/identity';
 import { Database, Listing, mapListed, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
@@ -20,14 +20,15 @@ const VIEWS = new Listing<Row, { user_id: string; org_id?: string }>({
   key: 'o.id',
   select: `o.*, m.role AS my_role, ${MEMBER_COUNT} AS member_count`,
   from: 'memberships m JOIN organizations o ON o.id = m.org_id',
-  always: 'o.deleted_at IS NULL',
+  always: 'm.sort_name IS NOT NULL',
   where: { user_id: 'm.user_id = $', org_id: 'm.org_id = $' },
-  order: 'lower(o.name), o.id',
+  tally: { from: listTally('organizations_of_users'), where: { user_id: 't.of_id = $' } },
+  order: 'm.sort_name, m.org_id',
   what: 'Organization',
 });
 const SUMMARIES = statement<MembershipSummary>(`
   SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id
-  WHERE m.user_id = $1 AND o.deleted_at IS NULL ORDER BY lower(o.name), o.id`);
+  WHERE m.user_id = $1 AND m.sort_name IS NOT NULL ORDER BY m.sort_name, m.org_id LIMIT $2`);
 const ANY = statement('SELECT 1 FROM memberships WHERE user_id = $1 LIMIT 1');
 const SOLE_OWNER_OF = statement<{ id: string }>(`
   SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.org_id
@@ -59,8 +60,8 @@ export class OrganizationsQueries {
     return (await this.withPlans(db, [await VIEWS.get(db, orgId, { user_id: userId })]))[0];
   }
 
-  summariesOf(db: Db, userId: string): Promise<MembershipSummary[]> {
-    return db.query(SUMMARIES, [userId]);
+  summariesOf(db: Db, userId: string, limit: number | null = null): Promise<MembershipSummary[]> {
+    return db.query(SUMMARIES, [userId, limit]);
   }
 
   /** Whether the user is a member of any organization, be it a deleted one. */

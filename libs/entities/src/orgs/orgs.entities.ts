@@ -22,7 +22,7 @@ export class Organization {
 
 @Entity('memberships')
 @Unique('memberships_org_user', ['org_id', 'user_id'])
-@Index('memberships_user', ['user_id'])
+@Index('memberships_user', ['user_id', 'sort_name', 'org_id'])
 @Index('memberships_org', ['org_id', 'created_at', 'id'])
 @Check('memberships_role', `role IN ('OWNER', 'ADMIN', 'MEMBER')`)
 export class Membership {
@@ -30,6 +30,8 @@ export class Membership {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @ForeignKey(() => User) @Column('uuid') user_id: string;
   @Column('text') role: 'OWNER' | 'ADMIN' | 'MEMBER';
+  /** The organization's name in small letters, by which its members' lists are in order; null once it is deleted. Triggers write it. */
+  @Column('text', { nullable: true }) sort_name: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

@@ -125,7 +125,6 @@ export const LISTS = {
     ['organizations, many', { as: of.tokens.person }, of.rows],
   ],
   'GET /api/models': (of) => [['models, of many organizations', { as: of.tokens.person }, 0]],
-  'GET /api/auth/sessions': (of) => [['sessions', { as: of.tokens.person }, of.rows]],
   'GET /api/tokens': (of) => [['tokens', { as: of.tokens.person }, of.rows]],
   'GET /api/admin/orgs': (of) => [
     ['admin, organizations', { as: of.tokens.operator }, of.rows],
@@ -169,6 +168,10 @@ export const LISTS = {
 
 /** Lists that cannot grow: how many rows they have at most, and where that is seen to. */
 export const BOUNDED = {
+  'GET /api/auth/sessions': {
+    cap: '1,000 sessions: who signs in once more ends the one that was not used for longest',
+    where: 'libs/domains/identity/src/sessions.repository.ts',
+  },
   'GET /api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/todos': {
     cap: '100 todos: the tool that replaces them takes no more',
     where: 'libs/domains/chats/src/tools/core-tools.ts',

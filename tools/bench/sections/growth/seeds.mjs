@@ -163,9 +163,6 @@ export const SEEDS = {
     INSERT INTO subscriptions (org_id, plan_id, created_at, updated_at)
     SELECT ${idAt('at', 'org')}, p.id, at, at FROM (SELECT *, ${few(rows).sql} AS few FROM ${numbered(rows)}) o
     JOIN plans p ON p.code = CASE WHEN few THEN 'trial' WHEN n % 2 = 0 THEN 'starter' END`,
-  sessions: ({ rows, person }) => `
-    INSERT INTO sessions (id, user_id, token_hash, expires_at, last_used_at, created_at)
-    SELECT ${idAt('at', 'session')}, '${person}', decode(md5('session' || n), 'hex'), timestamptz '${END}' + interval '${DAYS} days', '${END}', at FROM ${numbered(rows)}`,
   /** Expired: how many are good at a time is capped, and a list has the others too until they are revoked. */
   tokens: ({ rows, person }) => `
     INSERT INTO api_tokens (id, user_id, name, token_hash, prefix, last4, expires_at, created_at)

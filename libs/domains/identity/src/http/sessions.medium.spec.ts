@@ -1,6 +1,8 @@
-import { outcome, type Bearer } from '@aps/platform/testing';
+import { Session } from '@aps/entities';
+import { outcome, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
-import { anApiToken, anEmail, aPerson, aSession, PASSWORD, signup, stateOf } from '../testing';
+import { MAX_SESSIONS } from '../sessions.repository';
+import { anApiToken, anEmail, aPerson, aSession, login, PASSWORD, signup, stateOf } from '../testing';
 import { IDENTITY } from '../testing/identity';
 
 describe('sessions', () => {
@@ -61,6 +63,21 @@ describe('sessions', () => {
     await aSession(t, person, { expires_at: new Date() });
     await aSession(t, person, { last_used_at: new Date(Date.now() - 8 * 86_400_000) });
     expect((await list(person)).total).toBe(1);
+  });
+
+  it('are at most a thousand of one user: the next ends what was not used for longest', async () => {
+    const person = await aPerson(t);
+    await t.db.query(
+      sql(`INSERT INTO sessions (id, user_id, token_hash, expires_at, last_used_at)
+        SELECT gen_random_uuid(), $1::uuid, decode(md5($1::text || n), 'hex'), now() + interval '1 day', now() - n * interval '1 minute' FROM generate_series(1, $2::int) n`),
+      [person.id, MAX_SESSIONS - 2],
+    );
+    const oldest = await aSession(t, person, { last_used_at: new Date(Date.now() - 2 * 86_400_000) });
+    expect((await list(person, '?limit=1')).total).toBe(MAX_SESSIONS);
+    const next = await login(t, person);
+    expect((await list(next, '?limit=1')).total).toBe(MAX_SESSIONS);
+    expect([await stateOf(t, person), (await list(person, '?limit=1')).total]).toEqual(['ok', MAX_SESSIONS]);
+    expect(await t.db.manager.findOneBy(Session, { id: oldest.sessionId })).toMatchObject({ revoked_at: expect.any(Date) });
   });
 
   it('are no matter of API tokens', async () => {

@@ -29,7 +29,8 @@ export class PlatformModelsService {
     const models = await this.governance.models(this.db);
     const slugs = new Map((await this.governance.routes(this.db)).map(({ id, slug }) => [id, slug]));
     const pinned = await this.named(this.db);
-    return models.map((m) => ({ ...m, route: { id: m.route_id, slug: slugs.get(m.route_id)! }, pinned: pinned.has(m.key) }));
+    // Not by copies: of ten thousand rows those took as long as reading them.
+    return models.map((m) => Object.assign(m, { route: { id: m.route_id, slug: slugs.get(m.route_id)! }, pinned: pinned.has(m.key) }));
   }
 
   /** @throws DomainError 409 `model_conflict`; 422 `unknown_reference`, `kind_not_served`, `replacement_cycle` */

@@ -119,6 +119,9 @@ describe('organizations', () => {
       expect(await page('?limit=1')).toMatchObject({ total: 2, next_offset: 1, items: [first] });
       expect(await page('?limit=1&offset=1')).toMatchObject({ total: 2, next_offset: null, items: [second] });
       expect((await get('/api/orgs?limit=0', owner)).status).toBe(422);
+      expect((await patch(a.path, owner, { name: 'Zed' })).status).toBe(200);
+      await t.db.manager.update(Organization, c.id, { deleted_at: null });
+      expect(await page('')).toMatchObject({ total: 3, items: [{ id: b.id }, { id: c.id }, { name: 'Zed' }] });
     });
 
     it('shows a confined token its own organization only', async () => {
