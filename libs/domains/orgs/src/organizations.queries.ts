@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
 import { listTally, type Organization } from '@aps/entities';
 import type { OrgRole } from '@aps/guards';
 import type { MembershipSummary } from '@aps/identity';
@@ -17,14 +18,14 @@ export interface OrganizationView extends Organization {
 type Row = Omit<OrganizationView, 'plan_code'>;
 
 const VIEWS = new Listing<Row, { user_id: string; org_id?: string }>({
-  key: 'o.id',
+  key: 'm.id',
   select: `o.*, m.role AS my_role, ${MEMBER_COUNT} AS member_count`,
   from: 'memberships m JOIN organizations o ON o.id = m.org_id',
+  found: 'memberships m',
   always: 'm.sort_name IS NOT NULL',
   where: { user_id: 'm.user_id = $', org_id: 'm.org_id = $' },
   tally: { from: listTally('organizations_of_users'), where: { user_id: 't.of_id = $' } },
   order: 'm.sort_name, m.org_id',
-  what: 'Organization',
 });
 const SUMMARIES = statement<MembershipSummary>(`
   SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id
@@ -57,7 +58,9 @@ export class OrganizationsQueries {
 
   /** @throws DomainError `not_found` when the user is no member of such an organization */
   async ofMember(db: Db, orgId: string, userId: string): Promise<OrganizationView> {
-    return (await this.withPlans(db, [await VIEWS.get(db, orgId, { user_id: userId })]))[0];
+    const rows = await VIEWS.list(db, { user_id: userId, org_id: orgId });
+    if (!rows.length) throw notFound('Organization');
+    return (await this.withPlans(db, rows))[0];
   }
 
   summariesOf(db: Db, userId: string, limit: number | null = null): Promise<MembershipSummary[]> {

@@ -160,8 +160,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"inbox_messages_sender\" ON \"inbox_messages\"  (\"inbox_id\", \"sender_key\", \"passed_at\") WHERE passed_at IS NOT NULL");
     await runner.query("CREATE INDEX \"inbox_messages_by_channel\" ON \"inbox_messages\"  (\"inbox_id\", \"channel_kind\", \"received_at\", \"id\") ");
     await runner.query("CREATE INDEX \"inbox_messages_by_verdict\" ON \"inbox_messages\"  (\"inbox_id\", \"verdict\", \"received_at\", \"id\") WHERE verdict IS NOT NULL");
-    await runner.query("CREATE INDEX \"inbox_messages_by_state\" ON \"inbox_messages\"  (\"inbox_id\", \"state\", \"received_at\", \"id\") ");
-    await runner.query("CREATE INDEX \"inbox_messages_inbox\" ON \"inbox_messages\"  (\"inbox_id\", \"received_at\", \"id\") ");
+    await runner.query("CREATE INDEX \"inbox_messages_by_state\" ON \"inbox_messages\"  (\"inbox_id\", \"state\", \"received_at\", \"id\", \"org_id\") ");
+    await runner.query("CREATE INDEX \"inbox_messages_inbox\" ON \"inbox_messages\"  (\"inbox_id\", \"received_at\", \"id\", \"org_id\") ");
     await runner.query("CREATE INDEX \"inbox_messages_parked\" ON \"inbox_messages\"  (\"org_id\", \"dispatched_at\") WHERE parked");
     await runner.query("CREATE INDEX \"inbox_messages_waiting\" ON \"inbox_messages\"  (\"org_id\") WHERE status = 'waiting' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"inbox_messages_owned\" ON \"inbox_messages\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
