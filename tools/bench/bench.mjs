@@ -2,7 +2,7 @@
  * `npm run bench`: what the platform costs beside the least code that does the same (the floor), in one run, as ratios.
  *
  *   --quick            about a minute instead of several: fewer and shorter rounds
- *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, flood, governance, metering, deliveries, credits, intake, acknowledging, rules, processes, growth, messages, separated by commas
+ *   --only <sections>  some of start, reads, turns, first-token, held, streams, stops, takeovers, flood, governance, metering, deliveries, credits, intake, acknowledging, rules, processes, growth, messages, separated by commas
  *   --profile <folder> the product's processes write CPU profiles there; `node tools/bench/profile.mjs <file>` sums one up
  *
  * Prints Markdown. Ends with 0 unless something breaks: ratios are for people to judge. docs/operations/performance.md explains them.
@@ -33,6 +33,7 @@ import { rules } from './sections/rules.mjs';
 import { start } from './sections/start.mjs';
 import { stops } from './sections/stops.mjs';
 import { streams } from './sections/streams.mjs';
+import { takeovers } from './sections/takeovers.mjs';
 import { turns } from './sections/turns.mjs';
 
 const SECTIONS = {
@@ -43,6 +44,7 @@ const SECTIONS = {
   held,
   streams,
   stops,
+  takeovers,
   flood,
   governance,
   metering,

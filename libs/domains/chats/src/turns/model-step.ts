@@ -17,7 +17,6 @@ import { Compaction } from './compaction';
 import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
 import { isLastStep, TurnCalls } from './turn-calls';
-import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './running-turn';
 import { TurnRepository, type StepCommit } from './turn.repository';
 import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
@@ -70,7 +69,6 @@ export class ModelStepRunner {
     private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly catalog: ToolCatalog,
-    private readonly endings: TurnEndings,
     private readonly outbox: Outbox,
     private readonly log: ChatLog,
     private readonly compaction: Compaction,
@@ -372,7 +370,7 @@ export class ModelStepRunner {
         },
       ]);
     }
-    if (done.parked) void this.endings.dispatchParked(claim.org_id);
+    if (done.parked) void this.turns.runs.fillSlot(this.db, claim.org_id);
   }
 
   private async announceRestart(turn: RunningTurn, messageId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { InferenceError } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
@@ -38,8 +38,6 @@ const NOT_RETRYABLE = new Set(['provider_rejected', 'provider_auth', 'context_ov
 /** The ways in which a turn ends without a reply. Each dispatches what waits behind it. */
 @Injectable()
 export class TurnEndings {
-  private readonly logger = new Logger('TurnEndings');
-
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
@@ -149,15 +147,6 @@ export class TurnEndings {
     }
     await this.log.tell(tx, turn.chat_id, events, at);
     await this.ends.tell(tx, { id: turn.chat_id }, endOf(ending), turn.id);
-  }
-
-  /** Lets the oldest turn run that waits for a slot of its organization. What fails is left to the sweeper. */
-  async dispatchParked(orgId: string): Promise<void> {
-    try {
-      await this.turns.runs.dispatchParked(this.db, orgId);
-    } catch (error) {
-      this.logger.warn(`A parked turn was not dispatched: ${(error as Error).message}`);
-    }
   }
 }
 
