@@ -30,6 +30,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
   fillfactor('turns', 70),
   fillfactor('inbox_messages', 70),
   fillfactor('process_runs', 70),
+  fillfactor('process_steps', 70),
   // What is shown of a run: one that waits for anything but a human is at work, whoever has its row at the moment.
   {
     name: 'process_runs_set_state',

@@ -2,7 +2,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
 import { loadConfig } from '@aps/platform/config';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
-import { Batcher, batchStatement } from './batch';
+import { Batcher, batchStatement, MAX_TOGETHER } from './batch';
 import { Database } from './database';
 import { createDataSource } from './database.module';
 import { isConnectionLoss } from './errors';
@@ -191,7 +191,7 @@ describe('calls of the same moment', () => {
       DEPOSIT,
       async (sql, items) => {
         tries++;
-        await database.db.query(sql, [JSON.stringify(items)]);
+        await database.db.query(sql, [items]);
         throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
       },
       () => Promise.reject(new Error('not alone')),
@@ -219,6 +219,16 @@ describe('calls of the same moment', () => {
       await db.close();
       await proxy.close();
     }
+  });
+
+  it('leave a large one to go alone', async () => {
+    const large = { account: 'a1', amount: 1, note: 'x'.repeat(MAX_TOGETHER) };
+    const [alone, first, second] = await Promise.all(
+      [large, { account: 'a2', amount: 2 }, { account: 'a3', amount: 3 }].map((item) => database.db.batched<Deposit, Row>(DEPOSIT, item)),
+    );
+    expect(first?.transaction).toBe(second?.transaction);
+    expect(alone?.transaction).not.toBe(first?.transaction);
+    expect(await balances()).toEqual({ a1: 101, a2: 102, a3: 103 });
   });
 
   it('fail one by one when what they carry is no JSON, and the next are served', async () => {

@@ -3,6 +3,8 @@ import { statement, type Statement } from './statement';
 
 /** Most calls that go together: beyond this, a row costs hardly less, and a claim of a batch does not see those of another. */
 const MAX_BATCH = 16;
+/** Letters of what goes together with others: a larger one would keep them waiting. */
+export const MAX_TOGETHER = 64 * 1024;
 
 const sizes = sizeHistogram(
   'db_batch_size',
@@ -43,8 +45,8 @@ export function batchStatement<I>(
   return { label, keyOf, skipping: statement<BatchRow>(text('SKIP LOCKED')), waiting: statement<BatchRow>(text('')) };
 }
 
-/** Runs a batch: tells the rows as they come, answers as JSON, and resolves when they are committed. */
-export type RunTogether<I> = (sql: Statement, items: I[], onRow: (key: string, answer: string) => void) => Promise<void>;
+/** Runs a batch of items, as JSON: tells the rows as they come, answers as JSON, and resolves when they are committed. */
+export type RunTogether = (sql: Statement, items: string, onRow: (key: string, answer: string) => void) => Promise<void>;
 
 type RunStatement = (sql: Statement<BatchRow>, values: unknown[]) => Promise<BatchRow[]>;
 
@@ -75,6 +77,8 @@ export const alreadyCommitted = <R>(answer: R): Ahead<R> => ({ answer, committed
 
 interface Call<I> {
   item: I;
+  /** The item as JSON. */
+  text: string;
   key: string;
   resolve: (answer: Ahead<unknown> | null) => void;
   reject: (error: unknown) => void;
@@ -82,7 +86,7 @@ interface Call<I> {
 
 /**
  * The calls of one batch statement in this process. What comes while a batch is under way goes together with the next, so a process that
- * has little to do waits for nothing, and one that has much to do pays for a statement, a transaction and a round trip once for many.
+ * has little to do waits for nothing, and one that has much to do pays for a statement, a transaction and a round trip once for many. A large item goes alone.
  *
  * Nobody waits for another's trouble: rows that are locked are passed over and waited for on a connection of their own, and when a batch
  * fails, each of its items is tried alone. When its commit fails, which no item is to blame for, all that it has answered get that error.
@@ -97,7 +101,7 @@ export class Batcher<I> {
    */
   constructor(
     private readonly batch: BatchStatement<I>,
-    private readonly together: RunTogether<I>,
+    private readonly together: RunTogether,
     private readonly alone: (item: I) => Promise<unknown>,
     private readonly mayRepeat: (error: unknown) => boolean,
   ) {}
@@ -105,7 +109,9 @@ export class Batcher<I> {
   /** Null where the statement found no row. */
   add<R>(item: I): Promise<Ahead<R> | null> {
     return new Promise((resolve, reject) => {
-      this.calls.push({ item, key: this.batch.keyOf(item), resolve: resolve as Call<I>['resolve'], reject });
+      const call = { item, text: JSON.stringify(item), key: this.batch.keyOf(item), resolve: resolve as Call<I>['resolve'], reject };
+      if (call.text.length > MAX_TOGETHER) return this.runAlone(call);
+      this.calls.push(call);
       if (this.busy) return;
       this.busy = true;
       queueMicrotask(() => void this.drain());
@@ -132,8 +138,8 @@ export class Batcher<I> {
   private async runTogether(calls: Map<string, Call<I>>): Promise<void> {
     sizes.observe({ statement: this.batch.label }, calls.size);
     let stray: string | undefined;
-    const items = Array.from(calls.values(), ({ item }) => item);
-    const commit = this.together(this.batch.skipping, items, (key, answer) => {
+    const items = Array.from(calls.values(), ({ text }) => text);
+    const commit = this.together(this.batch.skipping, `[${items.join()}]`, (key, answer) => {
       const call = calls.get(key);
       calls.delete(key);
       if (!call) stray = key;
@@ -155,7 +161,10 @@ export class Batcher<I> {
     if (stray !== undefined)
       return rejectAll(new Error(`The statement ${this.batch.label} answers for ${stray}, which is no key of its items`));
     // What is left was locked, is not there, or was in a batch that failed.
-    for (const { item, resolve, reject } of calls.values())
-      this.alone(item).then((answer) => resolve(answer === null ? null : alreadyCommitted(answer)), reject);
+    for (const call of calls.values()) this.runAlone(call);
+  }
+
+  private runAlone({ item, resolve, reject }: Call<I>): void {
+    this.alone(item).then((answer) => resolve(answer === null ? null : alreadyCommitted(answer)), reject);
   }
 }

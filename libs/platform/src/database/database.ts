@@ -208,7 +208,7 @@ export class Database implements Db {
     );
     const batcher = new Batcher<I>(
       batch,
-      async (sql, items, onRow) => connection.run(sessions.named ? sql : unnamed(sql), JSON.stringify(items), onRow),
+      async (sql, items, onRow) => connection.run(sessions.named ? sql : unnamed(sql), items, onRow),
       (item) => runAlone((sql, values) => this.query(sql, values), batch, item),
       // Whether a commit went through that the connection broke in is not known.
       (error) => !isConnectionLoss(error),

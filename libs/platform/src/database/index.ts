@@ -1,4 +1,4 @@
-export { alreadyCommitted, batchStatement, type Ahead, type BatchStatement } from './batch';
+export { alreadyCommitted, batchStatement, MAX_TOGETHER, type Ahead, type BatchStatement } from './batch';
 export { changesOf } from './changes';
 export * from './database';
 export * from './database.config';

@@ -4,9 +4,6 @@ import type { MessageFacts } from '../rules/message-facts';
 export type { ChannelConfig } from '@aps/entities';
 export type SignatureScheme = NonNullable<ChannelConfig['signature']>['scheme'];
 
-/** Bytes of a message that goes together with others; a larger one would keep them waiting. */
-export const MAX_TOGETHER = 64 * 1024;
-
 /** Where a message goes. */
 export interface Destination {
   org_id: string;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EnvelopeFile } from '@aps/entities';
-import { batchStatement, NO_CALLER, statement, type Db } from '@aps/platform/database';
+import { batchStatement, statement, type Db } from '@aps/platform/database';
 import { insertJobs } from '@aps/platform/outbox';
-import { MAX_TOGETHER, type Destination, type IncomingMessage } from './intake.port';
+import type { Destination, IncomingMessage } from './intake.port';
 
 /** A message as it is stored, with where it goes. */
 interface StoredMessage
@@ -61,8 +61,7 @@ export class IntakeRepository {
       message_ref: message.message_id ?? (channel_kind === 'webhook' ? (message.references[0] ?? null) : null),
       attachments: files,
     };
-    const store = (db: Db) => db.batched(STORE, stored);
-    return (await (message.size_bytes > MAX_TOGETHER ? db.transaction(NO_CALLER, store) : store(db))) !== null;
+    return (await db.batched(STORE, stored)) !== null;
   }
 
   /** Counts a duplicate by the first of its kind. @returns that one's id; null where there is none */

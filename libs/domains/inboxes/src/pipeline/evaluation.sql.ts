@@ -1,8 +1,7 @@
 import type { Dispatched, HoldReason, InboxEnvelope, InboxMessage, Inbox, TraceRow } from '@aps/entities';
-import { batchStatement, statement } from '@aps/platform/database';
+import { batchStatement, MAX_TOGETHER, statement } from '@aps/platform/database';
 import { deleteJobs } from '@aps/platform/outbox';
 import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
-import { MAX_TOGETHER } from '../intake/intake.port';
 import { appendUpdates, updateOf } from '../messages/message-log.sql';
 
 const TABLE = 'inbox_messages';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { runTopic, type EventType } from '@aps/contracts';
-import { Database, NO_CALLER, storable, type Db, type Tx } from '@aps/platform/database';
+import { Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
@@ -42,9 +42,6 @@ export interface Commit {
   end: RunOutcome | null;
   at: Date;
 }
-
-/** Letters of what is written of a run; more than that goes alone, so that no other run waits for it. */
-const MAX_TOGETHER = 64 * 1024;
 
 const withTimes = (answer: ClaimAnswer<ClaimedProcessRun> | null): ClaimAnswer<ClaimedProcessRun> | null =>
   answer && {
@@ -100,8 +97,7 @@ export class JournalRepository {
       ...{ run_id: run.id, fence: run.fence, seen, asks_human: asksHuman, end: end && columnsOf(end), at },
       ...{ rows: storable(rows), events: storable(told) },
     };
-    const write = (within: Db) => within.batched<CommitItem, { before: number }>(end ? COMMIT_LAST : COMMIT, item);
-    const written = await (JSON.stringify(item.rows).length > MAX_TOGETHER ? db.transaction(NO_CALLER, write) : write(db));
+    const written = await db.batched<CommitItem, { before: number }>(end ? COMMIT_LAST : COMMIT, item);
     if (written) return () => this.publish(run.id, written.before, told, at);
     await this.wakesOf(db, run);
     throw new Overtaken();
