@@ -1,6 +1,7 @@
 import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Cutoff } from '@aps/platform/signals';
 import { request, type Dispatcher } from 'undici';
 import { EgressError, parseAddress, type EgressPolicy, type EgressPurpose } from './policy';
 
@@ -64,8 +65,8 @@ export async function guardedFetch(
   dispatcher: Dispatcher,
   limits: FetchLimits,
 ): Promise<EgressResponse> {
-  const deadline = AbortSignal.timeout(init.timeoutMs ?? limits.timeoutMs);
-  const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+  const cut = new Cutoff(init.signal, init.timeoutMs ?? limits.timeoutMs);
+  const { signal } = cut;
   const maxBytes = init.maxBytes ?? limits.maxBytes;
   let url = parseAddress(address);
   let method: Dispatcher.HttpMethod = init.method ?? 'GET';
@@ -109,8 +110,10 @@ export async function guardedFetch(
       url = next;
     }
   } catch (error) {
-    if (deadline.aborted && !init.signal?.aborted) throw new EgressError('timeout', 'The address took too long to answer.');
+    if (cut.isLate) throw new EgressError('timeout', 'The address took too long to answer.');
     throw asEgressError(error, init.signal);
+  } finally {
+    cut.release();
   }
 }
 
@@ -183,14 +186,14 @@ async function read(response: Dispatcher.ResponseData, maxBytes: number, signal:
     for await (const chunk of source) {
       size += chunk.length;
       if (size > maxBytes) throw new EgressError('too_large', 'The answer is too large.');
-      if (size > RATIO_FREE_BYTES && size > received * MAX_RATIO)
+      if (decoder && size > RATIO_FREE_BYTES && size > received * MAX_RATIO)
         throw new EgressError('too_large', 'The answer grows too much when decompressed.');
       chunks.push(chunk);
     }
   };
   try {
     if (decoder) await pipeline(response.body as Readable, count, decoder(), collect, { signal });
-    else await pipeline(response.body as Readable, count, collect, { signal });
+    else await collect(response.body);
   } catch (error) {
     if ((error as { code?: string }).code?.startsWith('Z_') || /^ERR_.*(BROTLI|ZLIB)/.test((error as { code?: string }).code ?? '')) {
       throw new EgressError('encoding', 'The answer cannot be decompressed.', { cause: error });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, NO_CALLER, whenCommitted, type Db } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { Cutoff } from '@aps/platform/signals';
 import { Definitions } from '../revisions/definitions';
 import { isRepeatable } from '../tools/step-tools';
 import { Calls, type CallResult } from './calls';
@@ -152,7 +153,7 @@ export class RunDriver {
 class RunAtWork {
   run: LoadedRun;
   /** Calls that are being made, by path. */
-  readonly atWork = new Map<string, AbortController>();
+  readonly atWork = new Map<string, Cutoff>();
   /** What has come and is not written yet, by path. */
   readonly results = new Map<string, CallResult>();
   /** By path: when what could not be begun is tried again. */
@@ -212,14 +213,16 @@ class RunAtWork {
   /** @throws LeaseEnded where others may make that call by now */
   make(path: string, call: (signal: AbortSignal) => Promise<CallResult>): void {
     this.lease.requireHeld();
-    const cut = new AbortController();
+    const cut = new Cutoff(this.lease.signal);
     this.atWork.set(path, cut);
     const over = (then: () => void) => {
+      cut.release();
       this.atWork.delete(path);
-      if (!cut.signal.aborted) then();
+      // What a call has come to whose lease has ended is paid at least.
+      if (!cut.signal.aborted || this.lease.signal.aborted) then();
       this.tell();
     };
-    call(AbortSignal.any([this.lease.signal, cut.signal])).then(
+    call(cut.signal).then(
       (result) => over(() => this.results.set(path, result)),
       (error: unknown) => over(() => (this.error ??= error)),
     );

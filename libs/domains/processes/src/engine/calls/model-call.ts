@@ -15,6 +15,7 @@ import {
   type Usage,
 } from '@aps/inference';
 import { Database, type Tx } from '@aps/platform/database';
+import { Cutoff } from '@aps/platform/signals';
 import type { Schema } from '../../definition';
 import { JournalRepository } from '../journal.repository';
 import { stepError } from '../journal';
@@ -75,7 +76,7 @@ export class ModelQuestions {
     const { name, feature } = question;
     return this.holds.holding({ orgId: run.org_id, chatId: null, agentId: null, name, feature }, async (hold) => {
       const started = performance.now();
-      const late = AbortSignal.timeout(question.timeout_s * 1_000);
+      const cut = new Cutoff(signal, question.timeout_s * 1_000);
       const messages: ChatMessage[] = [{ role: 'user', content: question.prompt }];
       const said: string[] = [];
       let resolved: ResolvedModel | null = null;
@@ -100,7 +101,7 @@ export class ModelQuestions {
           await hold.reserve(resolved, call, usage);
           let length = 0;
           const result = await this.models.streamChat(resolved, call, {
-            signal: AbortSignal.any([signal, late]),
+            signal: cut.signal,
             onEvent: (event) => {
               if (event.type === 'text' && (length += event.text.length) > MAX_ANSWER) throw new TooLong();
             },
@@ -129,7 +130,9 @@ export class ModelQuestions {
         }
       } catch (cause) {
         signal.throwIfAborted();
-        error = late.aborted ? stepError('timeout', `The model took longer than ${question.timeout_s} s.`, true) : problemOf(cause);
+        error = cut.isLate ? stepError('timeout', `The model took longer than ${question.timeout_s} s.`, true) : problemOf(cause);
+      } finally {
+        cut.release();
       }
       const duration_ms = Math.round(performance.now() - started);
       const receipt: ReceiptRow | null =

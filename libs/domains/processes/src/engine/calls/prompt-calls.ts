@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import type { PromptRun } from '@aps/entities';
+import { Cutoff } from '@aps/platform/signals';
 import { PromptRunner, type PromptRequest } from '@aps/prompts';
 import type { PromptStep } from '../../definition';
 import type { JournalRow } from '../journal';
@@ -22,15 +23,15 @@ export class PromptCalls {
     const callKey = `${run.id}/${row.path}/${row.attempt}`;
     const before = await this.runner.answerTo(scope, callKey);
     if (before) return { outcome: outcomeOf(before) };
-    const late = AbortSignal.timeout(step.timeout_s * 1_000);
+    const cut = new Cutoff(signal, step.timeout_s * 1_000);
     let end: PromptRun | { error: { code: string; message: string } } | null = null;
     try {
-      const prepared = await this.runner.prepare(scope, step.template, requestOf(step, row), AbortSignal.any([signal, late]));
+      const prepared = await this.runner.prepare(scope, step.template, requestOf(step, row), cut.signal);
       await this.runner.run(scope, prepared, {
         source: 'process',
         callKey,
         charge: (tx, { usd_cost, credits }) => this.journal.charge(tx, run.id, { usd_cost, credits }),
-        signal: AbortSignal.any([signal, late]),
+        signal: cut.signal,
         tell: (frame) => {
           if (frame.event === 'done') end = frame.data;
           if (frame.event === 'error') end = { error: frame.data };
@@ -38,12 +39,14 @@ export class PromptCalls {
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (late.aborted) return { outcome: failed('timeout', `The template took longer than ${step.timeout_s} s.`, true) };
+      if (cut.isLate) return { outcome: failed('timeout', `The template took longer than ${step.timeout_s} s.`, true) };
       if (!(error instanceof DomainError) || error.status >= 500) throw error;
       return { outcome: failed(error.code, error.detail) };
+    } finally {
+      cut.release();
     }
     signal.throwIfAborted();
-    if (late.aborted) return { outcome: failed('timeout', `The template took longer than ${step.timeout_s} s.`, true) };
+    if (cut.isLate) return { outcome: failed('timeout', `The template took longer than ${step.timeout_s} s.`, true) };
     return { outcome: end ? outcomeOf(end) : failed('internal', 'The template did not run.', true) };
   }
 }

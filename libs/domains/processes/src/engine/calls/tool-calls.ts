@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isConnectionLoss, type Tx } from '@aps/platform/database';
+import { Cutoff } from '@aps/platform/signals';
 import { NotSent } from '@aps/tools';
 import { validate, type ToolStep } from '../../definition';
 import { isRepeatable, StepTools, type StepTool, type StepToolResult } from '../../tools/step-tools';
@@ -48,8 +49,7 @@ export class ToolCalls {
     const problems = validate(tool.inputSchema, args);
     if (problems.length)
       return { rejected: problems.map(({ path, message }) => `${path || 'arguments'}: ${message}`).join('; '), mendable: true };
-    const late = AbortSignal.timeout(step.timeout_s * 1_000);
-    const cut = AbortSignal.any([signal, late]);
+    const cut = new Cutoff(signal, step.timeout_s * 1_000);
     const repeatable = isRepeatable(tool, args);
     try {
       const result = await Promise.race([
@@ -58,20 +58,22 @@ export class ToolCalls {
           runId: run.id,
           envelope: JSON.parse(run.envelope) as Record<string, unknown>,
           idempotencyKey: `${run.id}/${row.path}`,
-          signal: cut,
+          signal: cut.signal,
         }),
         // One that does not listen to the signal is not waited for.
-        new Promise<never>((_, reject) => cut.addEventListener('abort', () => reject(cut.reason as Error), { once: true })),
+        new Promise<never>((_, reject) => cut.signal.addEventListener('abort', () => reject(cut.signal.reason as Error), { once: true })),
       ]);
       return outcomeOf(result, repeatable);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof NotSent) return failed('tool_error', error.message, true);
       if (isConnectionLoss(error) && repeatable) throw error;
-      const why = late.aborted
+      const why = cut.isLate
         ? stepError('timeout', `The tool took longer than ${step.timeout_s} s.`, true)
         : stepError('tool_error', messageOf(error), true);
       return repeatable ? { status: 'failed', error: why } : { status: 'outcome_unknown', error: { ...why, retryable: false } };
+    } finally {
+      cut.release();
     }
   }
 }
