@@ -118,6 +118,12 @@ export class Outbox {
     }
   }
 
+  /** How many jobs wait in the fullest of the queues that carry these. */
+  async waiting(jobs: OutboxJob[]): Promise<number> {
+    const queues = new Set(jobs.map(({ name }) => this.queueOf(name)));
+    return Math.max(...(await Promise.all(Array.from(queues, (queue) => queue.getWaitingCount()))));
+  }
+
   /** Puts a job off; the relay publishes it then. */
   async postpone(db: Db, id: string, until: Date): Promise<void> {
     await db.execute(POSTPONE, [id, until]);

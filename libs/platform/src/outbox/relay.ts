@@ -4,11 +4,14 @@ import { Database } from '@aps/platform/database';
 import { gauge } from '@aps/platform/observability';
 import { CommandRedis, redisConfig } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
-import { jobsOf, Outbox } from './outbox';
+import { jobsOf, Outbox, type OutboxJob } from './outbox';
 import { DUE_AGAIN, DUE_ALL, OLDEST_DUE, TAKE } from './outbox.sql';
 
 const TICK_MS = 1_000;
 const BATCH = 500;
+/** Who publishes a job by himself shall not come behind all that is due: where so many wait already, the next batch waits. */
+const ENOUGH = 500;
+const PAUSE_MS = 250;
 /** A published job whose row is still there is published again after this long; the queue drops it when it still has it. */
 const REPUBLISH_S = 60;
 
@@ -47,28 +50,30 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   private schedule(ms: number): void {
     if (this.stopped) return;
     this.timer = setTimeout(() => {
-      this.running = this.tick().then((more) => this.schedule(more ? 0 : TICK_MS));
+      this.running = this.tick().then((pauseMs) => this.schedule(pauseMs));
     }, ms);
     this.timer.unref();
   }
 
-  private async tick(): Promise<boolean> {
+  /** @returns ms until the next */
+  private async tick(): Promise<number> {
     try {
       await this.noticeLostRedis();
-      const published = await this.publishDue();
+      const jobs = await this.publishDue();
       const [row] = await this.db.query(OLDEST_DUE);
       oldest.seconds = Math.max(0, row?.seconds ?? 0);
       this.failing = false;
-      return published === BATCH;
+      if (jobs.length < BATCH) return TICK_MS;
+      return (await this.outbox.waiting(jobs)) > ENOUGH ? PAUSE_MS : 0;
     } catch (error) {
       if (!this.failing) this.logger.warn(`The relay waits: ${(error as Error).message}`);
       this.failing = true;
-      return false;
+      return TICK_MS;
     }
   }
 
-  /** @returns how many rows were published */
-  async publishDue(): Promise<number> {
+  /** @returns what was published */
+  async publishDue(): Promise<OutboxJob[]> {
     const rows = await this.db.query(TAKE, [BATCH, REPUBLISH_S]);
     const jobs = jobsOf(rows);
     try {
@@ -77,7 +82,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
       await this.db.execute(DUE_AGAIN, [jobs.map((j) => j.id)]);
       throw error;
     }
-    return rows.length;
+    return jobs;
   }
 
   /**

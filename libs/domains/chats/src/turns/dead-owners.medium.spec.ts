@@ -142,7 +142,7 @@ describe('the runs of a worker', () => {
 
   it('that shuts down go on elsewhere at once: neither relay nor sweep nor queue is waited for', async () => {
     const { chat, claim } = await heldBy('leaves');
-    jest.spyOn(app.get(OutboxRelay), 'publishDue').mockResolvedValue(0);
+    jest.spyOn(app.get(OutboxRelay), 'publishDue').mockResolvedValue([]);
     await app.get(TurnRepository).runs.handBack(app.db, claim);
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
   });
