@@ -3,13 +3,17 @@
  * timers, many runs that wait and a flood of another organization change. Steps call a server of this process, which tells when they come.
  */
 import { strictEqual } from 'node:assert';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { uuidv7 } from 'uuidv7';
+import { query } from '../../dev/lib/postgres.mjs';
 import { Child } from '../lib/children.mjs';
 import { compared, cpuMs, figure, interleaved, median, middle, printTable, quantile, ratio, rssKb } from '../lib/measure.mjs';
 import { withDatabase } from '../lib/servers.mjs';
@@ -124,7 +128,7 @@ async function costing(pids, count, work) {
   return { rate: count / s, ...Object.fromEntries(Object.keys(after).map((part) => [part, (after[part] - before[part]) / count])) };
 }
 
-async function steps({ quick, servers, product, floor, orgs, db }) {
+async function steps({ quick, servers, product, floor, peer, orgs, db }) {
   const runs = ORGS * PER_ORG;
   const pids = (worker) => ({ worker: [worker], ...servers.pids });
   const variants = {
@@ -146,18 +150,29 @@ async function steps({ quick, servers, product, floor, orgs, db }) {
         );
       }),
   };
+  if (peer)
+    variants.peer = () =>
+      costing(pids(peer.pid), runs * STEPS, async () => {
+        const done = once(peer.process, 'message');
+        peer.process.send(Array.from({ length: runs }, () => floor.jobOf(uuidv7()).data));
+        return (await done)[0].s;
+      });
   // As long as V8 goes on making code faster.
   await interleaved(variants, quick ? 2 : 6);
   const results = await interleaved(variants, quick ? 2 : 8);
   printTable(
     `Durable steps, ${runs} runs of ${STEPS} at once`,
-    ['', 'floor', 'product', 'ratio'],
+    ['', 'floor', 'product', 'ratio', ...(peer ? ['DBOS', 'product to it'] : [])],
     [
-      ['steps/s', ...compared(results.floor, results.product, 'rate')],
-      ['CPU ms of the worker per step', ...compared(results.floor, results.product, 'worker')],
-      ['CPU ms of PostgreSQL per step', ...compared(results.floor, results.product, 'postgres')],
-      ['CPU ms of Redis per step', ...compared(results.floor, results.product, 'redis')],
-    ],
+      ['steps/s', 'rate'],
+      ['CPU ms of the worker per step', 'worker'],
+      ['CPU ms of PostgreSQL per step', 'postgres'],
+      ['CPU ms of Redis per step', 'redis'],
+    ].map(([name, key]) => [
+      name,
+      ...compared(results.floor, results.product, key),
+      ...(peer ? [figure(middle(results.peer, key)), figure(ratio(results.product, results.peer, key))] : []),
+    ]),
   );
 }
 
@@ -372,6 +387,19 @@ async function startFloor(servers, url) {
   };
 }
 
+/** DBOS, where BENCH_PEERS names a folder that it is installed in. */
+async function startPeer(servers) {
+  const folder = process.env.BENCH_PEERS;
+  if (!folder || !existsSync(path.join(folder, 'node_modules/@dbos-inc/dbos-sdk'))) return undefined;
+  const own = Object.assign(new URL(servers.env.DATABASE_URL), { pathname: '/dbos' }).href;
+  await query(servers.env.DATABASE_URL, 'CREATE DATABASE dbos');
+  return new Child('peer-dbos', {
+    file: fileURLToPath(new URL('../peers/dbos.mjs', import.meta.url)),
+    dir: servers.dir,
+    env: { ...servers.env, DATABASE_URL: own },
+  }).start();
+}
+
 export async function processes({ product: shared, servers, quick }) {
   // A database is copied while nobody is there.
   await shared.stop();
@@ -383,19 +411,21 @@ export async function processes({ product: shared, servers, quick }) {
   product.flags = shared.flags;
   await product.start();
   const floor = await startFloor(servers, url);
+  const peer = await startPeer(servers);
   const db = new pg.Pool({ connectionString: own.env.DATABASE_URL, max: ORGS });
   // When the servers end before it, something else has failed, and is told.
   db.on('error', () => {});
   const orgs = [];
   for (let n = 0; n < ORGS; n++) orgs.push(await organization(product, `Bench ${n}`, url));
 
-  const context = { quick, servers, product, floor, otherSide, orgs, db };
+  const context = { quick, servers, product, floor, peer, otherSide, orgs, db };
   for (const part of [steps, starts, loops, timers, waiting, flood]) {
     await part(context);
     otherSide.forget();
   }
   await db.end();
   await floor.stop();
+  await peer?.stop();
   await product.stop();
   otherSide.close();
 }
