@@ -20,7 +20,7 @@ export interface InboxSettings {
 @Index('inboxes_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
 @Index('inboxes_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('inboxes_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
-@Index('inboxes_target_kind', ['org_id', 'target_kind', 'created_at', 'id'], { where: 'deleted_at IS NULL AND target_kind IS NOT NULL' })
+@Index('inboxes_by_target_kind', ['org_id', 'target_kind', 'created_at', 'id'], { where: 'deleted_at IS NULL AND target_kind IS NOT NULL' })
 @Index('inboxes_target', ['org_id', 'target_kind', 'target_id', 'created_at', 'id'], {
   where: 'deleted_at IS NULL AND target_id IS NOT NULL',
 })

@@ -143,7 +143,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"file_links_target\" ON \"file_links\"  (\"target_kind\", \"target_id\") ");
     await runner.query("CREATE TABLE \"inboxes\" (\"id\" text NOT NULL, \"org_id\" uuid NOT NULL, \"slug\" text NOT NULL, \"name\" text NOT NULL, \"status\" text NOT NULL DEFAULT 'active', \"project_id\" uuid, \"target_kind\" text, \"target_id\" text, \"settings\" jsonb NOT NULL DEFAULT '{}', \"retention_days\" integer NOT NULL DEFAULT '30', \"rate_limit_messages_per_day\" integer, \"rate_limit_classifier_calls_per_day\" integer, \"rate_limit_per_sender_per_hour\" integer, \"rate_limit_per_sender_per_minute\" integer, \"spike_protection_enabled\" boolean NOT NULL DEFAULT false, \"current_revision_id\" uuid, \"last_version\" integer NOT NULL DEFAULT '0', \"event_seq\" integer NOT NULL DEFAULT '0', \"created_by\" uuid, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"inboxes_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"inboxes_target_kind\" CHECK (target_kind IN ('agent', 'process') AND (target_kind IS NULL) = (target_id IS NULL)), CONSTRAINT \"inboxes_status\" CHECK (status IN ('active', 'paused', 'disabled')), CONSTRAINT \"PK_902c6fe5be554398e6833bb099c\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"inboxes_target\" ON \"inboxes\"  (\"org_id\", \"target_kind\", \"target_id\", \"created_at\", \"id\") WHERE deleted_at IS NULL AND target_id IS NOT NULL");
-    await runner.query("CREATE INDEX \"inboxes_target_kind\" ON \"inboxes\"  (\"org_id\", \"target_kind\", \"created_at\", \"id\") WHERE deleted_at IS NULL AND target_kind IS NOT NULL");
+    await runner.query("CREATE INDEX \"inboxes_by_target_kind\" ON \"inboxes\"  (\"org_id\", \"target_kind\", \"created_at\", \"id\") WHERE deleted_at IS NULL AND target_kind IS NOT NULL");
     await runner.query("CREATE INDEX \"inboxes_project\" ON \"inboxes\"  (\"org_id\", \"project_id\", \"created_at\", \"id\") WHERE deleted_at IS NULL");
     await runner.query("CREATE INDEX \"inboxes_org\" ON \"inboxes\"  (\"org_id\", \"created_at\", \"id\") WHERE deleted_at IS NULL");
     await runner.query("CREATE UNIQUE INDEX \"inboxes_slug\" ON \"inboxes\"  (\"org_id\", \"slug\") WHERE deleted_at IS NULL");
@@ -527,7 +527,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"inboxes_slug\"");
     await runner.query("DROP INDEX \"inboxes_org\"");
     await runner.query("DROP INDEX \"inboxes_project\"");
-    await runner.query("DROP INDEX \"inboxes_target_kind\"");
+    await runner.query("DROP INDEX \"inboxes_by_target_kind\"");
     await runner.query("DROP INDEX \"inboxes_target\"");
     await runner.query("DROP TABLE \"inboxes\"");
     await runner.query("DROP INDEX \"file_links_target\"");

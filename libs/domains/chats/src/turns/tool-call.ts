@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { LeaseEnded, onFailure, onFound } from '@aps/platform/runs';
+import { Cutoff } from '@aps/platform/signals';
 import {
   CALL_LIMITS,
   effectOf,
@@ -54,12 +55,18 @@ class TookTooLong extends Error {}
 
 /** Cuts a call that goes on for too long. */
 class Deadline {
-  private readonly controller = new AbortController();
+  private readonly cut: Cutoff;
   private readonly ends: NodeJS.Timeout;
   private idles: NodeJS.Timeout;
-  readonly signal = this.controller.signal;
+  readonly signal: AbortSignal;
 
-  constructor(private readonly limits: CallLimits) {
+  /** @param outer ends it, too */
+  constructor(
+    private readonly limits: CallLimits,
+    outer: AbortSignal,
+  ) {
+    this.cut = new Cutoff(outer);
+    this.signal = this.cut.signal;
     this.ends = this.after(limits.totalMs);
     this.idles = this.after(limits.idleMs);
   }
@@ -71,12 +78,13 @@ class Deadline {
   };
 
   readonly clear = (): void => {
+    this.cut.release();
     clearTimeout(this.ends);
     clearTimeout(this.idles);
   };
 
   private after(ms: number): NodeJS.Timeout {
-    return setTimeout(() => this.controller.abort(new TookTooLong(`nothing was heard of it for ${ms / 1000} s`)), ms);
+    return setTimeout(() => this.cut.abort(new TookTooLong(`nothing was heard of it for ${ms / 1000} s`)), ms);
   }
 }
 
@@ -124,8 +132,8 @@ export class ToolCalls {
       if (!(await this.turns.sendCall(this.db, claim, step.stepNo))) throw new LeaseEnded('lost');
     }
     lease.requireHeld();
-    const deadline = new Deadline(tool.limits ?? CALL_LIMITS);
-    const signal = AbortSignal.any([lease.signal, deadline.signal]);
+    const deadline = new Deadline(tool.limits ?? CALL_LIMITS, lease.signal);
+    const { signal } = deadline;
     try {
       const cut = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
       // A tool that does not listen to the signal is not waited for.
@@ -133,7 +141,7 @@ export class ToolCalls {
       return await Promise.race([called, cut]);
     } catch (error) {
       lease.signal.throwIfAborted();
-      throw failureOf(tool, deadline.signal.aborted ? deadline.signal.reason : error);
+      throw failureOf(tool, signal.aborted ? signal.reason : error);
     } finally {
       deadline.clear();
     }
