@@ -1,3 +1,4 @@
+import { getMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cutoff } from './cutoff';
 
@@ -23,6 +24,14 @@ it('ends by its owner, and then by nothing else', () => {
   cut.abort(new Error('owner'));
   outer.abort(new Error('outer'));
   expect(reasonOf(cut)).toBe('owner');
+});
+
+it('is one of as many as like that wait for one signal', () => {
+  const outer = new AbortController();
+  const all = Array.from({ length: 20 }, () => new Cutoff(outer.signal));
+  expect(getMaxListeners(outer.signal)).toBe(Infinity);
+  outer.abort(new Error('outer'));
+  expect(all.map(reasonOf)).toEqual(all.map(() => 'outer'));
 });
 
 it('is ended by nothing once it is released', async () => {

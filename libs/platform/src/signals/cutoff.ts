@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * A signal that ends with another one, when its time is up, or when its owner says so; the owner releases it. `AbortSignal.any` over
  * `AbortSignal.timeout` does the same, but leaves it to the garbage collector to let go, which is felt where a call takes a millisecond.
@@ -18,7 +20,11 @@ export class Cutoff {
     ms?: number,
   ) {
     if (outer?.aborted) this.follow();
-    else outer?.addEventListener('abort', this.follow);
+    else if (outer) {
+      // A run may make any number of calls at once; Node takes more than ten listeners for a leak, and says so.
+      setMaxListeners(Infinity, outer);
+      outer.addEventListener('abort', this.follow);
+    }
     if (ms !== undefined && !this.signal.aborted) this.timer = setTimeout(() => this.expire(ms), ms).unref();
   }
 
