@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setImmediate as afterPolling } from 'node:timers/promises';
+import v8 from 'node:v8';
+import vm from 'node:vm';
 import type { Express, Request, Response } from 'express';
 import { HttpAdapter } from './express-adapter';
 
@@ -9,6 +11,27 @@ import { HttpAdapter } from './express-adapter';
 function arrival(app: Express, path: string): Promise<[Request, Response]> {
   return new Promise((resolve) => app.all(path, (request, response) => resolve([request, response])));
 }
+
+it('requests and answers have room for what they carry, and are no dictionaries', async () => {
+  v8.setFlagsFromString('--allow-natives-syntax');
+  const isFast = new vm.Script('(object) => %HasFastProperties(object)').runInThisContext() as (object: object) => boolean;
+  // Compiled when it is called.
+  expect(isFast({})).toBe(true);
+  v8.setFlagsFromString('--no-allow-natives-syntax');
+  const adapter = new HttpAdapter();
+  adapter.initHttpServer({});
+  const server = (adapter.getHttpServer() as http.Server).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const arrived = arrival(adapter.getInstance(), '/');
+  const asking = http.get({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, agent: false });
+  const [request, response] = await arrived;
+  Object.assign(request, { principal: {}, orgScope: {}, confirm: () => undefined, requestId: '1', traceparent: '2' });
+  expect([request, response].map(isFast)).toEqual([true, true]);
+  response.json({});
+  const [answer] = (await once(asking, 'response')) as [http.IncomingMessage];
+  answer.resume();
+  await adapter.close();
+});
 
 describe('the end of an HTTP server', () => {
   let adapter: HttpAdapter;

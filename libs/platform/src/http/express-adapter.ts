@@ -20,7 +20,8 @@ function bornWith<T extends typeof http.IncomingMessage | typeof http.ServerResp
     construct.call(this, first, second);
   }
   Born.prototype = prototype;
-  return Born as unknown as T;
+  // Room in an object is made for what its constructor and those that it inherits from assign. With too little, V8 turns it into a dictionary.
+  return Object.setPrototypeOf(Born, base) as T;
 }
 
 /**
