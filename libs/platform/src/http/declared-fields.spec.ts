@@ -1,7 +1,8 @@
 import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { validateSync } from 'class-validator';
+import { getMetadataStorage, validateSync } from 'class-validator';
 import { answeredFields, fieldPaths, instantiate, keepsNumbers, queryKindOf } from './declared-fields';
 import { DecimalString, EmailField, IntField, NestedField, ObjectField, StringField } from './fields';
+import { rememberRulesByClass } from './rules-by-class';
 
 class Place {
   @StringField({ credential: true }) key: string;
@@ -60,4 +61,25 @@ describe.each(CLASSES)('the fields of %s', (_, dto) => {
 it('may all be absent in a part', () => {
   expect(faults(PartialType(Thing, { skipNullProperties: false }), {})).toEqual([]);
   expect(faults(Thing, {})).toHaveLength(6);
+});
+
+describe('the rules of a class', () => {
+  it('are searched for once, and are those that a search finds', () => {
+    class Fresh extends Derived {
+      @IntField({ max: 3 }) few: number;
+    }
+    const storage = getMetadataStorage();
+    const entries = jest.spyOn((storage as unknown as { validationMetadatas: Map<unknown, unknown> }).validationMetadatas, 'entries');
+    rememberRulesByClass();
+    const sent = { name: 'toolong', few: 4, more: 1 };
+    const first = faults(Fresh, sent);
+    expect(first).toEqual(expect.arrayContaining(['name', 'few', 'more']));
+    const searched = entries.mock.calls.length;
+    expect(searched).toBeGreaterThan(0);
+    expect(faults(Fresh, sent)).toEqual(first);
+    expect(entries.mock.calls.length).toBe(searched);
+    // Who asks for more is answered by the search itself.
+    validateSync(instantiate(Fresh, sent), { groups: ['some'] });
+    expect(entries.mock.calls.length).toBeGreaterThan(searched);
+  });
 });

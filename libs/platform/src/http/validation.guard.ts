@@ -6,6 +6,9 @@ import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
 import type { ReadBody } from './body';
 import { instantiate, keepsNumbers, queryKindOf, type QueryKind } from './declared-fields';
+import { rememberRulesByClass } from './rules-by-class';
+
+rememberRulesByClass();
 
 interface Inputs {
   body?: Type<object>;
