@@ -54,11 +54,15 @@ export class TopicSources {
 
   /** Bound once: streams that share the function are asked about together. */
   readonly audience: Audience<StreamReader> = async (questions) => {
-    const standings = new Map<StreamReader, Permission>();
-    // Credentials and memberships repeat among readers and are remembered for a second.
-    const readers = [...new Set(questions.map(({ reader }) => reader))];
-    await Promise.all(readers.map(async (reader) => standings.set(reader, await this.standingOf(reader))));
-    const answers = questions.map(({ reader }) => standings.get(reader)!);
+    // Most streams of a moment are few callers'. What is found is remembered for a second besides.
+    const standings = new Map<string, Promise<Permission>>();
+    const standingOf = (reader: StreamReader): Promise<Permission> => {
+      const key = `${reader.credential.id} ${reader.orgId}`;
+      let standing = standings.get(key);
+      if (!standing) standings.set(key, (standing = this.standingOf(reader)));
+      return standing;
+    };
+    const answers = await Promise.all(questions.map(({ reader }) => standingOf(reader)));
     const byKind = new Map<string, (TopicQuestion & { at: number })[]>();
     questions.forEach(({ reader: { orgId, userId }, topic }, at) => {
       if (answers[at] !== 'yes') return;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
@@ -11,6 +12,9 @@ export interface Answer {
   /** Text of a body that was gathered; empty where the events were streamed to `onData`. */
   body: string;
 }
+
+/** A request of the lowest interface whose body is text. */
+export type TextRequest = Omit<Dispatcher.DispatchOptions, 'body' | 'headers'> & { headers: Record<string, string>; body: string };
 
 /** What a piece of an event stream has brought: all of the answer, more of it, or nothing of it. */
 export type Received = 'whole' | 'further' | 'nothing';
@@ -32,7 +36,7 @@ const DRAIN_MS = 500;
  */
 export function exchange(
   dispatcher: Dispatcher,
-  options: Dispatcher.DispatchOptions,
+  request: TextRequest,
   limits: Limits,
   signal: AbortSignal | undefined,
   onData?: (chunk: Buffer) => Received,
@@ -41,11 +45,23 @@ export function exchange(
   return new Promise((resolve, reject) => {
     const handler = new ExchangeHandler(limits, signal, onData, resolve, reject);
     try {
-      dispatcher.dispatch(options, handler);
+      const body = Buffer.from(request.body);
+      const headers = { ...request.headers, 'content-length': String(body.length) };
+      dispatcher.dispatch({ ...request, headers, body: sentOnce(body) as unknown as Readable }, handler);
     } catch (error) {
       handler.fail(connectionError(error));
     }
   });
+}
+
+/**
+ * A body that is let go when it has been sent. The client keeps what it was given until the answer has ended, and with it would keep as
+ * much again as the request that it was made from. It takes any iterable, which its types do not say.
+ */
+function* sentOnce(body: Buffer | undefined): Generator<Buffer> {
+  const sent = body!;
+  body = undefined;
+  yield sent;
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
@@ -99,7 +115,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.progressed = performance.now();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // A second copy, that lasts as long as the answer.
+    controller.rawHeaders = null;
     if (status < 200) return;
     this.status = status;
     this.headers = headers;

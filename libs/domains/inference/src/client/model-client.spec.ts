@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { ProviderError } from './errors';
 import { ModelClient, type ModelClientOptions } from './model-client';
 import { sleep } from './retry';
@@ -476,6 +476,25 @@ describe('an answer that breaks off after its first token', () => {
     expect(await client.streamChat(endpoint(), request)).toMatchObject({ text: 'ok', attempts: 1 });
     await provider.aborted(); // the connection is given up, not kept waiting
   });
+});
+
+it('keeps nothing of the body that it has sent while the answer comes', async () => {
+  const bodies: unknown[] = [];
+  class Watched extends Agent {
+    override dispatch(options: Agent.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      bodies.push(options.body);
+      return super.dispatch(options, handler);
+    }
+  }
+  const dispatcher = new Watched();
+  await serve(answer('hello'), { dispatcher });
+  let left: unknown;
+  await client.streamChat(endpoint(), request, { onEvent: () => (left ??= [...(bodies[0] as Iterable<Buffer>)]) });
+  expect(left).toEqual([]);
+  const [{ headers, body }] = provider.requests;
+  expect(headers).toMatchObject({ 'content-length': String(Buffer.byteLength(JSON.stringify(body))) });
+  expect(headers).not.toHaveProperty('transfer-encoding');
+  await dispatcher.close();
 });
 
 describe('abort', () => {

@@ -4,7 +4,7 @@ import { dialect1 } from './dialect-1';
 import { dialect2 } from './dialect-2';
 import { dialect3 } from './dialect-3';
 import { badResponse, cutStream, httpError, parseChunk, ProviderError } from './errors';
-import { type Answer, EventReader, exchange, type Received } from './exchange';
+import { type Answer, EventReader, exchange, type Received, type TextRequest } from './exchange';
 import { backoffMs, DEFAULT_LIMITS, type Limits, retryAfterMs, sleep, type Sleep } from './retry';
 import type { ChatRequest, ChatResult, Dialect, EmbedRequest, EmbedResult, Endpoint, StreamEvent } from './types';
 import { count, estimateUsage, tokensOf } from './usage';
@@ -212,7 +212,7 @@ export class ModelClient {
     onData?: (chunk: Buffer) => Received,
   ): Promise<Answer> {
     const { origin, path } = address(endpoint.baseUrl, wire.path);
-    const options: Dispatcher.DispatchOptions = {
+    const options: TextRequest = {
       origin,
       path,
       method: 'POST',

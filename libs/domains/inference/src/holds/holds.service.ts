@@ -124,8 +124,10 @@ export class Holds extends Blockers implements OnApplicationShutdown {
     const hold: WorkHold = {
       receiptId,
       reserve: async (model, call, used = null) => {
+        if (!terms.enforced && (work.chatId === null || !(await this.settings.hasBudget(work.orgId)))) return;
         const cost = this.costOf(terms, feature, model, call, used);
-        if (terms.enforced ? cost.free : work.chatId === null || !(await this.settings.hasBudget(work.orgId))) return;
+        // A budget that is used up keeps calls that cost nothing, too.
+        if (terms.enforced && cost.free) return;
         await work.after;
         // Known before it is there: what fails on the way may have been written.
         this.held.set(receiptId, reserved);
