@@ -60,7 +60,12 @@ export class InferenceSettings {
 
   /** Whether the organization has a budget, as far as is known here; what it is, and what is left of it, its row tells. */
   async hasBudget(orgId: string): Promise<boolean> {
-    return (await this.orgs.get(orgId)).settings.budget_limit_usd !== null;
+    return (await this.budgetLimit(orgId)) !== null;
+  }
+
+  /** The budget as far as is known here; null without one. */
+  async budgetLimit(orgId: string): Promise<string | null> {
+    return (await this.orgs.get(orgId)).settings.budget_limit_usd;
   }
 
   platformData(): Promise<PlatformData> {

@@ -32,7 +32,7 @@ export class LedgerJobs {
       if (health) g.set(of(health));
     };
     gauge('ledger_proof_age_seconds', 'How long ago credits were proven', [], draw((health) => health.proof_age_s ?? 0)); // prettier-ignore
-    gauge('credit_holds_amount', 'Credits that model calls under way may cost', [], draw((health) => health.held)); // prettier-ignore
+    gauge('credit_holds_amount', 'Credits that are held for model calls', [], draw((health) => health.held)); // prettier-ignore
     gauge('credit_holds_overdue', 'Holds of credits that nothing has ended for two hours', [], draw((health) => health.overdue)); // prettier-ignore
     gauge('credits_burned_24h', 'Credits that model calls have burned in 24 hours', [], draw((health) => health.burned)); // prettier-ignore
     gauge('credits_cost_24h_usd', 'What the calls of 24 hours have cost that burned credits', [], draw((health) => health.cost_usd)); // prettier-ignore

@@ -26,10 +26,10 @@ const limit = (budget_limit_usd: string | null) =>
 const act = (chat: string, what: string, method = 'POST') => app.call(method, `${org.path}/${chat}${what}`, { as: org.owner });
 const receipts = () => app.db.manager.find(InferenceReceipt, { where: { org_id: org.id }, order: { id: 'ASC' } });
 const reservations = () => app.db.manager.findBy(CallHold, { org_id: org.id });
-/** Those that no receipt has ended. */
+/** Those of calls that no receipt has ended. */
 const open = async () => {
   const ended = new Set((await receipts()).map(({ id }) => id));
-  return (await reservations()).filter(({ receipt_id }) => !ended.has(receipt_id));
+  return (await reservations()).filter(({ work, receipt_id }) => !work.startsWith('calls:') && !ended.has(receipt_id));
 };
 const errored = (chat: string) => app.until(org, chat, (c) => c.status === 'ERRORED');
 const asked = () => jest.spyOn(app.get(ModelCalls), 'streamChat');

@@ -35,10 +35,11 @@ const burned = async () =>
     key,
     Number(delta),
   ]);
-/** Holds that no receipt has ended. */
+/** Holds of calls that no receipt has ended. */
 const open = async () => {
   const ended = new Set((await receipts()).map(({ id }) => id));
-  return (await app.db.manager.findBy(CallHold, { org_id: org.id })).filter(({ receipt_id }) => !ended.has(receipt_id));
+  const held = await app.db.manager.findBy(CallHold, { org_id: org.id });
+  return held.filter(({ work, receipt_id }) => !work.startsWith('calls:') && !ended.has(receipt_id));
 };
 const archived = (chat: string) => app.until(org, chat, (c) => c.status === 'ARCHIVED');
 const asked = () => jest.spyOn(app.get(ModelCalls), 'streamChat');
@@ -139,6 +140,8 @@ describe('a chat of an organization that pays in credits', () => {
     expect(await open()).toEqual([]);
 
     await addCredits(app, org.id, '-100');
+    // As it does each second.
+    await app.get(Holds).review();
     const calls = asked();
     await app.send(org, chat, `5: ${'word '.repeat(2_000)}`);
     expect((await archived(chat)).stop_reason).toBe('credits_exhausted');
@@ -271,7 +274,7 @@ describe('a quote of a message', () => {
     );
     await app.send(org, chat, 'How many words are in this sentence?');
     await app.settled(org, chat, 2);
-    expect(holding.mock.calls[0]).toMatchObject([{}, { amount: body.estimate.credits }]);
+    expect(holding.mock.calls[0]).toMatchObject([{}, { amount: body.estimate.credits }, {}]);
     expect((await quote(chat, { content: 'x '.repeat(4_000) })).body.estimate.input_tokens).toBeGreaterThan(
       body.estimate.input_tokens + 1_500,
     );

@@ -4,6 +4,8 @@ import { batchStatement, statement, type Db } from '@aps/platform/database';
 
 /** How long a reservation counts that nobody renews. */
 const HELD_MINUTES = 10;
+/** There is plenty where what a process takes for calls to come is less than this part of what is left; it keeps it up to twice that. */
+const PLENTY = 100;
 
 /** A reservation, as whoever holds it knows it. */
 export type Reserved = Pick<CallHold, 'work' | 'receipt_id'>;
@@ -19,8 +21,22 @@ export interface Reserving extends Reserved {
   spent: string;
 }
 
-/** Whether a call may be made, or what keeps it. */
-export type Verdict = 'granted' | 'credits_exhausted' | 'budget_exceeded';
+/** What a process would hold in place of one call, and for others to come. */
+export interface WideHold extends Reserved {
+  amount: string;
+}
+
+/** Whether a call may be made, or what keeps it; `plenty` where the wide hold is made in place of its own. */
+export type Verdict = 'granted' | 'plenty' | 'credits_exhausted' | 'budget_exceeded';
+
+/** A call as the statements take it. */
+type Item = Reserving & { wide_work: string | null; wide_id: string | null; wide: string | null };
+const itemOf = (call: Reserving, wide: WideHold | null): Item => ({
+  ...call,
+  wide_work: wide?.work ?? null,
+  wide_id: wide?.receipt_id ?? null,
+  wide: wide?.amount ?? null,
+});
 
 /** What an organization has used of its budget; amounts are decimal texts. */
 export interface BudgetUse {
@@ -50,15 +66,18 @@ export interface CreditUse {
  * What is over, because its receipt is there or its time is up, is removed with the next reservation of its organization.
  */
 const ITEMS = `i AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(work text, org_id uuid, agent_id uuid, receipt_id uuid, amount numeric, spent numeric)
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(work text, org_id uuid, agent_id uuid, receipt_id uuid, amount numeric, spent numeric, wide_work text, wide_id uuid, wide numeric)
 )`;
+/** What a call holds. */
+const TAKEN = 'CASE WHEN p.plenty THEN p.wide ELSE p.spent + p.amount END AS taken';
 const hold = (unit: CallHold['unit'], granted: string) => `r AS (
   INSERT INTO call_holds (work, org_id, receipt_id, agent_id, unit, amount, expires_at)
-  SELECT v.work, v.org_id, v.receipt_id, v.agent_id, '${unit}', v.spent + v.amount, now() + interval '${HELD_MINUTES} minutes' FROM v WHERE ${granted}
+  SELECT CASE WHEN v.plenty THEN v.wide_work ELSE v.work END, v.org_id, CASE WHEN v.plenty THEN v.wide_id ELSE v.receipt_id END, v.agent_id, '${unit}', v.taken,
+         now() + interval '${HELD_MINUTES} minutes' FROM v WHERE ${granted}
   ON CONFLICT (work) DO UPDATE SET receipt_id = excluded.receipt_id, agent_id = excluded.agent_id, unit = excluded.unit, amount = excluded.amount, expires_at = excluded.expires_at
 ), d AS (
   DELETE FROM call_holds h USING l
-  WHERE h.org_id = l.org_id AND h.work <> ALL (l.works)
+  WHERE h.org_id = l.org_id AND h.work <> ALL (l.works) AND NOT EXISTS (SELECT FROM i WHERE i.wide_work = h.work)
     AND (h.expires_at <= now() OR (SELECT r.id FROM inference_receipts r WHERE r.id = h.receipt_id) IS NOT NULL)
 )`;
 
@@ -66,7 +85,7 @@ const hold = (unit: CallHold['unit'], granted: string) => `r AS (
  * Of a budget: a call is let through while what this month's calls have cost, and those under way have reserved, is less than the limit.
  * So of any number of calls at once exactly one goes over the limit, and the excess is at most what that one costs.
  */
-const RESERVE_BUDGET = batchStatement<Reserving>(
+const RESERVE_BUDGET = batchStatement<Item>(
   'reserve_budget',
   (item) => item.work,
   (locked) => `
@@ -77,13 +96,15 @@ WITH ${ITEMS}, l AS MATERIALIZED (
   ) k
 ), u AS MATERIALIZED (
   SELECT l.org_id, l.budget_limit_usd, b.spent + b.held AS used FROM l CROSS JOIN LATERAL budget_use(l.org_id, l.works) b
+), p AS MATERIALIZED (
+  SELECT i.*, u.budget_limit_usd, u.used, coalesce(u.used + ${PLENTY} * i.wide < u.budget_limit_usd, false) AS plenty FROM i JOIN u ON u.org_id = i.org_id
 ), v AS MATERIALIZED (
   -- A limit that is null was cleared meanwhile.
-  SELECT i.*, u.budget_limit_usd, coalesce(u.used + i.spent + coalesce(sum(i.spent + i.amount) OVER before, 0) < u.budget_limit_usd, true) AS granted
-  FROM i JOIN u ON u.org_id = i.org_id
-  WINDOW before AS (PARTITION BY i.org_id ORDER BY i.work ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  SELECT t.*, coalesce(t.used + t.spent + coalesce(sum(t.taken) OVER before, 0) < t.budget_limit_usd, true) AS granted
+  FROM (SELECT p.*, ${TAKEN} FROM p) t
+  WINDOW before AS (PARTITION BY t.org_id ORDER BY t.work ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ), ${hold('usd', 'v.granted AND v.budget_limit_usd IS NOT NULL')}
-SELECT v.work AS batch_key, to_json(CASE WHEN v.granted THEN 'granted' ELSE 'budget_exceeded' END) AS answer FROM v`,
+SELECT v.work AS batch_key, to_json(CASE WHEN NOT v.granted THEN 'budget_exceeded' WHEN v.plenty THEN 'plenty' ELSE 'granted' END) AS answer FROM v`,
 );
 
 /*
@@ -94,7 +115,7 @@ SELECT v.work AS batch_key, to_json(CASE WHEN v.granted THEN 'granted' ELSE 'bud
  * An agent with a budget is bound by the rule of budgets beside it. In a batch the smallest go first, so that one that is refused stands
  * in nobody's way: all after it are refused as well.
  */
-const RESERVE_CREDITS = batchStatement<Reserving>(
+const RESERVE_CREDITS = batchStatement<Item>(
   'reserve_credits',
   (item) => item.work,
   (locked) => `
@@ -109,15 +130,18 @@ WITH ${ITEMS}, l AS MATERIALIZED (
   SELECT g.agent_id, b.budget, b.used
   FROM (SELECT DISTINCT l.org_id, l.works, i.agent_id FROM i JOIN l ON l.org_id = i.org_id WHERE i.agent_id IS NOT NULL) g
   CROSS JOIN LATERAL agent_credit_use(g.org_id, g.agent_id, g.works) b
-), w AS MATERIALIZED (
-  SELECT i.*, u.free, coalesce(a.used + i.spent + coalesce(sum(i.spent + i.amount) OVER smaller, 0) < a.budget, true) AS within
+), p AS MATERIALIZED (
+  SELECT i.*, u.free, a.used, a.budget, coalesce(u.free > ${PLENTY} * i.wide AND coalesce(a.used + ${PLENTY} * i.wide < a.budget, true), false) AS plenty
   FROM i JOIN u ON u.org_id = i.org_id LEFT JOIN a ON a.agent_id = i.agent_id
-  WINDOW smaller AS (PARTITION BY i.org_id, i.agent_id ORDER BY i.spent + i.amount, i.work ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+), w AS MATERIALIZED (
+  SELECT t.*, coalesce(t.used + t.spent + coalesce(sum(t.taken) OVER smaller, 0) < t.budget, true) AS within
+  FROM (SELECT p.*, ${TAKEN} FROM p) t
+  WINDOW smaller AS (PARTITION BY t.org_id, t.agent_id ORDER BY t.taken, t.work ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ), v AS MATERIALIZED (
-  SELECT w.*, CASE WHEN w.free - coalesce(sum(w.spent + w.amount) FILTER (WHERE w.within) OVER smaller, 0) < w.spent + w.amount THEN 'credits_exhausted'
-                   WHEN NOT w.within THEN 'budget_exceeded' ELSE 'granted' END AS verdict
-  FROM w WINDOW smaller AS (PARTITION BY w.org_id ORDER BY w.spent + w.amount, w.work ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-), ${hold('credits', `v.verdict = 'granted'`)}
+  SELECT w.*, CASE WHEN w.free - coalesce(sum(w.taken) FILTER (WHERE w.within) OVER smaller, 0) < w.taken THEN 'credits_exhausted'
+                   WHEN NOT w.within THEN 'budget_exceeded' WHEN w.plenty THEN 'plenty' ELSE 'granted' END AS verdict
+  FROM w WINDOW smaller AS (PARTITION BY w.org_id ORDER BY w.taken, w.work ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+), ${hold('credits', `v.verdict IN ('granted', 'plenty')`)}
 SELECT v.work AS batch_key, to_json(v.verdict) AS answer FROM v`,
 );
 
@@ -130,6 +154,19 @@ const CREDIT_USE = statement<CreditUse>(`
          trim_scale(a.budget)::text AS agent_budget, trim_scale(a.used)::text AS agent_used
   FROM subscriptions s CROSS JOIN LATERAL credit_use(s.org_id, '{}') c LEFT JOIN LATERAL agent_credit_use(s.org_id, $2, '{}') a ON true
   WHERE s.org_id = $1`);
+
+// What is held counts as spent, so of what is left without it the part is smaller than it was when it was taken.
+const STILL_PLENTY = statement<{ work: string }>(`
+  WITH k AS MATERIALIZED (SELECT h.work, h.org_id, h.agent_id, h.unit, h.amount FROM call_holds h WHERE h.work = ANY($1) AND h.expires_at > now()
+  ), u AS MATERIALIZED (
+    SELECT o.org_id, o.unit, CASE o.unit
+      WHEN 'usd' THEN (SELECT s.budget_limit_usd - b.spent - b.held FROM org_ai_settings s CROSS JOIN LATERAL budget_use(s.org_id, '{}') b WHERE s.org_id = o.org_id)
+      ELSE (SELECT c.remaining - c.held FROM credit_use(o.org_id, '{}') c) END AS free
+    FROM (SELECT DISTINCT k.org_id, k.unit FROM k) o
+  )
+  SELECT k.work FROM k JOIN u ON u.org_id = k.org_id AND u.unit = k.unit
+    LEFT JOIN LATERAL agent_credit_use(k.org_id, k.agent_id, '{}') a ON k.unit = 'credits' AND k.agent_id IS NOT NULL
+  WHERE coalesce(least(u.free, a.budget - a.used) > ${PLENTY / 2} * k.amount, true)`);
 
 // Who waits for one of these while he holds another could be waited for by a statement that removes both.
 const RENEW = statement(`
@@ -151,16 +188,23 @@ export class HoldRepository {
   /**
    * Holds what a call may cost, in place of what its work has held before; where that is refused, that stays. It ends when a receipt with
    * its `receipt_id` is there, in the statement that writes it.
+   *
+   * @param wide is held in its place where there is plenty
    */
-  async reserveBudget(db: Db, call: Reserving): Promise<Verdict> {
+  async reserveBudget(db: Db, call: Reserving, wide: WideHold | null = null): Promise<Verdict> {
     // Without a row there is no limit.
-    return (await db.batched<Reserving, Verdict>(RESERVE_BUDGET, call)) ?? 'granted';
+    return (await db.batched<Item, Verdict>(RESERVE_BUDGET, itemOf(call, wide))) ?? 'granted';
   }
 
   /** The same of credits. */
-  async reserveCredits(db: Db, call: Reserving): Promise<Verdict> {
+  async reserveCredits(db: Db, call: Reserving, wide: WideHold | null = null): Promise<Verdict> {
     // Who is not subscribed to anything pays for nothing.
-    return (await db.batched<Reserving, Verdict>(RESERVE_CREDITS, call)) ?? 'granted';
+    return (await db.batched<Item, Verdict>(RESERVE_CREDITS, itemOf(call, wide))) ?? 'granted';
+  }
+
+  /** Which of these wide holds are there, and still a small part of what is left. */
+  async stillPlenty(db: Db, works: string[]): Promise<string[]> {
+    return (await db.query(STILL_PLENTY, [works])).map(({ work }) => work);
   }
 
   /** Null without a budget. */

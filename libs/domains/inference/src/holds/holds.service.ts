@@ -1,10 +1,11 @@
-import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
+import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import { Blockers, Entitlements, Money, RateCards, type Blocker, type CallBlocker } from '@aps/billing';
 import { Database, type Db } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
 import { chargeFor, type Terms } from '../charge';
-import { HoldRepository, type CreditUse, type Reserved, type Verdict } from './hold.repository';
+import { Allowances, type Spender } from './allowances';
+import { HoldRepository, type CreditUse, type Reserved, type Reserving, type Verdict, type WideHold } from './hold.repository';
 import type { Usage } from '../client';
 import { ESTIMATED_SECONDS, estimateOf } from './estimate.policy';
 import { InferenceError } from '../inference.errors';
@@ -16,6 +17,8 @@ import { receiptRow, type ReceiptInput, type ReceiptRow } from '../receipts.repo
 
 /** Far less than a reservation holds without. */
 const RENEW_MS = 60_000;
+/** How soon it is noticed that there is not plenty any more. */
+const REVIEW_MS = 1_000;
 
 const REFUSED = {
   budget_exceeded: {
@@ -56,7 +59,7 @@ export interface WorkHold {
   /** The receipt with this id ends the reservation by being written. */
   readonly receiptId: string;
   /**
-   * Comes before each call. Without a budget, and where no credits are paid, it asks nothing.
+   * Comes before each call. Without a budget, and where no credits are paid, it asks nothing; where there is plenty of either, hardly ever.
    *
    * @param used what earlier calls have used that stand on the same receipt
    * @throws InferenceError `budget_exceeded`, `credits_exhausted`
@@ -87,10 +90,11 @@ export interface Quote {
  * decided when its work begins, and its receipt says it: the one place where calls are metered.
  */
 @Injectable()
-export class Holds extends Blockers implements OnApplicationShutdown {
+export class Holds extends Blockers implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Holds');
   private readonly held = new Map<string, Reserved>();
-  private readonly timer: NodeJS.Timeout;
+  private readonly allowances: Allowances;
+  private readonly timers: NodeJS.Timeout[];
 
   constructor(
     private readonly db: Database,
@@ -100,7 +104,8 @@ export class Holds extends Blockers implements OnApplicationShutdown {
     private readonly cards: RateCards,
   ) {
     super();
-    this.timer = setInterval(() => void this.renew(), RENEW_MS).unref();
+    this.allowances = new Allowances(db, repository);
+    this.timers = [setInterval(() => void this.renew(), RENEW_MS).unref(), setInterval(() => void this.review(), REVIEW_MS).unref()];
   }
 
   async of(orgId: string, db: Db = this.db): Promise<Blocker | null> {
@@ -124,15 +129,23 @@ export class Holds extends Blockers implements OnApplicationShutdown {
     const hold: WorkHold = {
       receiptId,
       reserve: async (model, call, used = null) => {
-        if (!terms.enforced && (work.chatId === null || !(await this.settings.hasBudget(work.orgId)))) return;
+        const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
+        if (!terms.enforced && limit === null) return;
         const cost = this.costOf(terms, feature, model, call, used);
         // A budget that is used up keeps calls that cost nothing, too.
         if (terms.enforced && cost.free) return;
+        const spender: Spender = { org_id: work.orgId, agent_id: work.agentId, unit: terms.enforced ? 'credits' : 'usd', limit };
+        const estimate = Number(cost.held.amount) + Number(cost.held.spent);
+        const holds = this.held.has(receiptId);
+        if (!holds && this.allowances.cover(spender, receiptId, estimate)) return;
         await work.after;
         // Known before it is there: what fails on the way may have been written.
         this.held.set(receiptId, reserved);
-        const verdict = await this.ask(terms, { ...reserved, org_id: work.orgId, agent_id: work.agentId, ...cost.held });
-        if (verdict === 'granted') return;
+        const ask = (wide: WideHold | null) =>
+          this.ask(terms, { ...reserved, org_id: work.orgId, agent_id: work.agentId, ...cost.held }, wide);
+        const verdict = holds ? await ask(null) : await this.allowances.ask(spender, receiptId, estimate, ask);
+        if (verdict === 'plenty') return void this.held.delete(receiptId);
+        if (verdict === 'granted') return this.allowances.end(receiptId);
         const { calls, says } = REFUSED[verdict];
         calls.inc({ feature });
         throw new InferenceError(verdict, terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : says);
@@ -153,6 +166,7 @@ export class Holds extends Blockers implements OnApplicationShutdown {
       throw error;
     } finally {
       this.held.delete(receiptId);
+      this.allowances.end(receiptId);
     }
   }
 
@@ -181,14 +195,22 @@ export class Holds extends Blockers implements OnApplicationShutdown {
 
   /** Renews all that this process holds. */
   async renew(): Promise<void> {
-    if (this.held.size === 0) return;
-    await this.repository
-      .renew(this.db, [...this.held.values()])
-      .catch((error: Error) => this.logger.warn(`Reservations were not renewed: ${error.message}`));
+    const held = [...this.held.values(), ...this.allowances.held()];
+    if (held.length === 0) return;
+    await this.repository.renew(this.db, held).catch((error: Error) => this.logger.warn(`Reservations were not renewed: ${error.message}`));
+  }
+
+  /** Gives back what was taken for calls to come where there is not plenty any more. */
+  async review(): Promise<void> {
+    await this.allowances.review().catch((error: Error) => this.logger.warn(`Allowances were not reviewed: ${error.message}`));
+  }
+
+  beforeApplicationShutdown(): void {
+    this.allowances.closeAll();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.timers.forEach(clearInterval);
   }
 
   private async termsOf(orgId: string): Promise<Terms> {
@@ -204,8 +226,8 @@ export class Holds extends Blockers implements OnApplicationShutdown {
     return { held, free: held.amount === '0' && held.spent === '0' };
   }
 
-  private ask(terms: Terms, call: Parameters<HoldRepository['reserveCredits']>[1]): Promise<Verdict> {
-    return terms.enforced ? this.repository.reserveCredits(this.db, call) : this.repository.reserveBudget(this.db, call);
+  private ask(terms: Terms, call: Reserving, wide: WideHold | null): Promise<Verdict> {
+    return terms.enforced ? this.repository.reserveCredits(this.db, call, wide) : this.repository.reserveBudget(this.db, call, wide);
   }
 }
 

@@ -1,0 +1,250 @@
+import { Blockers } from '@aps/billing';
+import { addCredits, entitle, withCredits, withRateCard } from '@aps/billing/testing';
+import { CallHold } from '@aps/entities';
+import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import type { Database } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
+import { eventually, random } from '@aps/testing';
+import { uuidv7 } from 'uuidv7';
+import { Allowances, type Spender } from './allowances';
+import { HoldRepository, type Verdict, type WideHold } from './hold.repository';
+import { Holds, type WorkHold } from './holds.service';
+import type { ResolvedModel } from '../choice/model-resolver.service';
+import type { ModelCall } from '../model-calls.service';
+import { inferenceService } from '../testing/inference';
+import { aModel } from '../testing/views';
+
+const t = inferenceService();
+const repository = new HoldRepository();
+let org: TestTeam;
+beforeEach(async () => {
+  org = await aTeam(t);
+});
+afterEach(async () => {
+  await entitle(t, { enforces_credits: false });
+  jest.restoreAllMocks();
+});
+
+const limit = (budget_limit_usd: string | null) =>
+  t.make('PATCH', `${org.path}/settings/limits`, { as: org.owner, body: { budget_limit_usd } });
+/** What calls of chats have cost. */
+const spend = (usd: number, id = uuidv7(), db: Pick<Database, 'execute'> = t.db) =>
+  db.execute(
+    sql(`INSERT INTO inference_receipts (id, org_id, feature, chat_id, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
+      reasoning_tokens, usd_cost, duration_ms) VALUES ($1, $2, 'turn', $1, 'mock', 'requested', $1, 1, 0, 0, 0, 0, $3, 1)`),
+    [id, org.id, usd],
+  );
+const held = async () =>
+  (await t.db.manager.find(CallHold, { where: { org_id: org.id }, order: { work: 'ASC' } })).map(
+    ({ work, amount }) => `${work.split(':')[0]} ${Number(amount)}`,
+  );
+
+const CALL: ModelCall = { messages: [], feature: 'turn' };
+/** A call whose estimate is so many dollars. */
+const costing = (usd: string) =>
+  ({ entry: aModel('m', 'r', { input_price_per_1m: '0', output_price_per_1m: usd }), max_output_tokens: 1_000_000 }) as ResolvedModel;
+const holding = <T>(act: (hold: WorkHold) => Promise<T>, agentId: string | null = null) =>
+  t.get(Holds).holding({ orgId: org.id, chatId: uuidv7(), agentId, name: `turn:${uuidv7()}`, feature: 'turn' }, act);
+/** How often somebody asked to hold something. */
+const asked = () => ['reserveBudget' as const, 'reserveCredits' as const].map((name) => jest.spyOn(HoldRepository.prototype, name));
+const review = () => t.get(Holds).review();
+
+describe('calls of an organization with plenty', () => {
+  it('are covered by what one of them has asked for, as far as that reaches', async () => {
+    await limit('1000');
+    const [ask] = asked();
+    await holding(async (first) => {
+      await first.reserve(costing('1'), CALL);
+      expect(await held()).toEqual(['calls 2']);
+      await holding(async (second) => {
+        await second.reserve(costing('1'), CALL);
+        expect(ask).toHaveBeenCalledTimes(1);
+        // All three, and as much again.
+        await holding((third) => third.reserve(costing('0.5'), CALL));
+        expect(await held()).toEqual(['calls 5']);
+      });
+    });
+    expect(ask).toHaveBeenCalledTimes(2);
+    // Nothing is under way: what one call alone needs is there.
+    await holding((hold) => hold.reserve(costing('5'), CALL));
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it('have holds of their own where little is left', async () => {
+    await limit('1000');
+    await spend(900);
+    await holding(async (dear) => {
+      await dear.reserve(costing('1'), CALL);
+      await holding((cheap) => cheap.reserve(costing('0.4'), CALL));
+      expect(await held()).toEqual(['calls 0.8', 'turn 1']);
+    });
+  });
+
+  it('come to no more than is left, whoever makes them', async () => {
+    await limit('100');
+    await holding(async (hold) => {
+      await hold.reserve(costing('0.4'), CALL);
+      await spend(98.9);
+      // 98.9 and 0.8 are less than 100, and so is 0.25 beside it; 99.95 and 0.05 are not.
+      const call = { org_id: org.id, agent_id: null, amount: '0.25', spent: '0' };
+      const ask = (amount: string) => repository.reserveBudget(t.db, { ...call, amount, work: `turn:${uuidv7()}`, receipt_id: uuidv7() });
+      expect([await ask('0.25'), await ask('0.05'), await ask('0.01')]).toEqual(['granted', 'granted', 'budget_exceeded']);
+    });
+  });
+
+  it('are covered no longer when there is not plenty any more', async () => {
+    await limit('100');
+    const other = holding(async (hold) => {
+      await hold.reserve(costing('0.4'), CALL);
+      await spend(70);
+      await review();
+      // What is under way stays held.
+      expect(await held()).toEqual(['calls 0.8']);
+      await holding((next) => next.reserve(costing('0.3'), CALL));
+      return held();
+    });
+    expect(await other).toEqual(['calls 0.8', 'turn 0.3']);
+    await eventually(held, (all) => !all.some((work) => work.startsWith('calls')));
+  });
+
+  it('are held to another limit as soon as it is known', async () => {
+    await limit('1000');
+    await holding((hold) => hold.reserve(costing('1'), CALL));
+    await spend(5);
+    await limit('5');
+    await expect(holding((hold) => hold.reserve(costing('1'), CALL))).rejects.toMatchObject({ code: 'budget_exceeded' });
+    await eventually(held, (all) => all.length === 0);
+    expect(await t.get<Blockers>(Blockers).of(org.id)).toMatchObject({ code: 'budget_exceeded' });
+  });
+
+  it('need a hold each where they cost nothing', async () => {
+    await limit('1000');
+    await holding((hold) => hold.reserve(costing('0'), CALL));
+    expect(await held()).toEqual(['turn 0']);
+  });
+
+  it('that pay in credits are covered by agent, and only while the agent has plenty as well', async () => {
+    await withRateCard(t);
+    await entitle(t, { enforces_credits: true });
+    await withCredits(t, org.id, { granted: '100000' });
+    const agents = [uuidv7(), uuidv7()];
+    for (const [i, budget] of ['50000', '150'].entries()) {
+      const revision = uuidv7();
+      await t.db.execute(sql(`INSERT INTO agents (id, org_id, slug, name, live_revision_id) VALUES ($1, $2, $3, 'A', $4)`), [
+        agents[i],
+        org.id,
+        `agent-${agents[i]}`,
+        revision,
+      ]);
+      await t.db.execute(sql(`INSERT INTO agent_revisions (id, org_id, agent_id, version, hash, config) VALUES ($1, $2, $3, 1, 'h', $4)`), [
+        revision,
+        org.id,
+        agents[i],
+        JSON.stringify({ budget_credits_per_period: budget }),
+      ]);
+    }
+    const ofAgent = (agent: string) =>
+      holding((hold) => hold.reserve({ ...costing('0.01'), byo_key: false } as ResolvedModel, CALL), agent);
+    await ofAgent(agents[0]);
+    await ofAgent(agents[1]);
+    expect(await held()).toEqual(['calls 2', 'turn 1']);
+    await addCredits(t, org.id, '-99900');
+    await review();
+    await eventually(held, (all) => all.join() === 'turn 1');
+  });
+});
+
+describe('an allowance', () => {
+  const spender: Spender = { org_id: 'org', agent_id: null, unit: 'usd', limit: '1' };
+  const anAllowance = (verdict: Verdict | Error = 'plenty') => {
+    const state = { now: 0, plenty: true, wide: [] as (WideHold | null)[], released: [] as string[] };
+    const allowances = new Allowances(
+      t.db,
+      {
+        stillPlenty: (_, works) => Promise.resolve(state.plenty ? works : []),
+        release: (_, { work }) => Promise.resolve(void state.released.push(work)),
+      },
+      () => state.now,
+    );
+    const ask = (receipt: string, estimate: number) =>
+      allowances.ask(spender, receipt, estimate, (wide) => {
+        state.wide.push(wide);
+        return verdict instanceof Error ? Promise.reject(verdict) : Promise.resolve(verdict);
+      });
+    return { allowances, state, ask };
+  };
+
+  it('is asked for by one at a time', async () => {
+    const { state, ask } = anAllowance();
+    await Promise.all([ask('a', 1), ask('b', 1)]);
+    expect(state.wide).toMatchObject([{ amount: '2.000000' }, null]);
+  });
+
+  it('is given back where it rests, when its last call is over, at the end, and where nobody knows whether it is there', async () => {
+    const { allowances, state, ask } = anAllowance();
+    await ask('a', 1);
+    const { work } = state.wide[0]!;
+    state.now = 60_000;
+    await allowances.review();
+    expect(state.released).toEqual([]);
+    allowances.end('a');
+    state.now += 10_001;
+    await allowances.review();
+    expect(state.released).toEqual([work]);
+
+    await ask('b', 1);
+    allowances.closeAll();
+    expect(allowances.cover(spender, 'c', 0.1)).toBe(false);
+    expect([state.released.length, allowances.held().length]).toEqual([1, 1]);
+    allowances.end('b');
+    expect([state.released.length, allowances.held().length]).toEqual([2, 0]);
+
+    const lost = anAllowance(new Error('connection lost'));
+    await expect(lost.ask('a', 1)).rejects.toThrow('connection lost');
+    expect(lost.state.released).toEqual([lost.state.wide[0]!.work]);
+  });
+
+  it('that is not granted leaves nothing', async () => {
+    const { allowances, state, ask } = anAllowance('granted');
+    await ask('a', 1);
+    expect([allowances.held(), state.released]).toEqual([[], []]);
+  });
+});
+
+it('a budget is spent to its end by calls in many processes at once, and by no more than one call beyond', async () => {
+  await limit('40');
+  const pick = random(7);
+  const processes = Array.from({ length: 6 }, () => new Allowances(t.db, repository));
+  const spender: Spender = { org_id: org.id, agent_id: null, unit: 'usd', limit: '40' };
+  const counts = { calls: 0, asked: 0 };
+  const dearest = 0.2;
+  let spent = 0;
+  const call = async (): Promise<boolean> => {
+    const allowances = processes[Math.floor(pick() * processes.length)];
+    const id = uuidv7();
+    const estimate = Math.round(pick() * dearest * 1e6) / 1e6;
+    const reserved = { work: `turn:${id}`, receipt_id: id, org_id: org.id, agent_id: null, amount: estimate.toFixed(6), spent: '0' };
+    counts.calls += 1;
+    if (!allowances.cover(spender, id, estimate)) {
+      counts.asked += 1;
+      const verdict = await allowances.ask(spender, id, estimate, (wide) => repository.reserveBudget(t.db, reserved, wide));
+      if (verdict === 'budget_exceeded') return false;
+    }
+    await spend(estimate, id);
+    spent += estimate;
+    allowances.end(id);
+    return true;
+  };
+  // Whoever is refused looks again, as each process does once a second, until nobody holds anything that he does not need.
+  const worker = async () => {
+    for (let refused = 0; refused < 3;) {
+      if (await call()) continue;
+      refused += 1;
+      await Promise.all(processes.map((allowances) => allowances.review()));
+    }
+  };
+  await Promise.all(Array.from({ length: 12 }, worker));
+  expect(spent).toBeLessThan(40 + dearest);
+  expect(spent).toBeGreaterThanOrEqual(40 - dearest);
+  expect(counts.asked).toBeLessThan(counts.calls * 0.8);
+});
