@@ -1,6 +1,7 @@
 import { entitle } from '@aps/billing/testing';
 import { OneByOne } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
+import { Outbox } from '@aps/platform/outbox';
 import { Runs } from '@aps/platform/runs';
 import { chatsService, type TestOrg } from '../testing/chats';
 
@@ -75,5 +76,15 @@ describe('the queue of an organization', () => {
     const locked = jest.spyOn(OneByOne.prototype, 'run');
     expect(statuses(await flood(30))).toEqual([30, 0]);
     expect(locked).not.toHaveBeenCalled();
+  });
+
+  it.each([-1, 20_000])('lets a flood come after what others send, with a cap of %i', async (cap) => {
+    await entitle(app, { max_queue_depth: cap });
+    const added = jest.spyOn(app.get(Outbox), 'publish').mockResolvedValue();
+    for (const chat of await chats(70)) await app.send(org, chat, 'me');
+    const other = await app.org();
+    await app.send(other, await app.chat(other), 'and me?');
+    const priorities = added.mock.calls.map(([[job]]) => job.priority);
+    expect([priorities[0], priorities.at(-2), priorities.at(-1)]).toEqual([undefined, 1, undefined]);
   });
 });

@@ -10,6 +10,8 @@ const TTL_MS = 500;
 
 /** So many waiting turns of an organization go without a priority. */
 const FAIR_SHARE = 64;
+/** Where their number is not limited, so many are counted: enough to tell a flood from another. */
+const MOST_COUNTED = 4_096;
 
 /**
  * Requests of the same moment do not see each other's turns. A process lets so small a part of the room that is left be taken without a
@@ -43,7 +45,10 @@ export class QueueDepth {
   /** @throws DomainError 429 `queue_full` */
   async enter(orgId: string): Promise<Room> {
     const limit = (await this.entitlements.of(orgId)).max_queue_depth;
-    if (limit < 0) return { orgId, limit, scarce: false, leave: () => undefined };
+    if (limit < 0) {
+      await this.count(orgId, MOST_COUNTED, Infinity);
+      return { orgId, limit, scarce: false, leave: () => undefined };
+    }
     const before = this.underWay.get(orgId) ?? 0;
     this.underWay.set(orgId, before + 1);
     const leave = () => {
@@ -52,21 +57,22 @@ export class QueueDepth {
       else this.underWay.delete(orgId);
     };
     try {
-      return { orgId, limit, scarce: isScarce(limit - (await this.count(orgId, limit)), before), leave };
+      // In half a second one gateway cannot take so many messages that a count below half the cap becomes wrong.
+      const n = await this.count(orgId, limit, limit / 2 - 1_000);
+      if (n >= limit) throw queueFull(limit, n);
+      return { orgId, limit, scarce: isScarce(limit - n, before), leave };
     } catch (error) {
       leave();
       throw error;
     }
   }
 
-  private async count(orgId: string, limit: number): Promise<number> {
+  /** @param believed a count below this is good for a while */
+  private async count(orgId: string, limit: number, believed: number): Promise<number> {
     const known = this.counts.get(orgId);
-    const now = performance.now();
-    // In half a second one gateway cannot take so many messages that a count below half the cap becomes wrong.
-    if (known && now - known.at < TTL_MS && known.n < limit / 2 - 1_000) return known.n++;
+    if (known && performance.now() - known.at < TTL_MS && known.n < believed) return known.n++;
     const n = await this.turns.waiting(this.db, orgId, limit);
     this.remember(orgId, n);
-    if (n >= limit) throw queueFull(limit, n);
     return n;
   }
 
