@@ -18,7 +18,8 @@ export interface ClaimedRun {
   /** That owner had gone silent; one that hands a run back, at a shutdown, ends its lease. */
   lease_expired: boolean;
   steps_done: number;
-  dispatched_at: Date;
+  /** Since when a worker could take it up. */
+  ready_at: Date;
 }
 
 /**

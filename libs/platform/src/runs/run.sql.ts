@@ -47,6 +47,12 @@ export const lastStepDone = (table: string, status: string, at: string): string 
 export const runOver = (status: string, at: string): string =>
   `status = ${status}, finished_at = ${at}, ${NO_LEASE}, parked = false, wait = NULL`;
 
+/**
+ * SQL of when a worker could take a run up: its job is written when whatever it waited behind is over, another run of its key or the cap of
+ * its organization.
+ */
+const readyAt = (run: string): string => `greatest(${run}.dispatched_at, (SELECT o.created_at FROM outbox o WHERE o.id = ${run}.id))`;
+
 /** A run that a worker asks for. */
 export interface Claiming {
   run_id: string;
@@ -128,7 +134,7 @@ SELECT v.${parts.key} AS batch_key, row_to_json(a) AS answer
 FROM v CROSS JOIN LATERAL (
   SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
          v.id, v.org_id, v.fence::text, v.deliveries, v.status = 'running' AS taken_over, v.status = 'running' AND v.lease_owner IS NOT NULL AS lease_expired,
-         v.steps_done, v.wait, v.dispatched_at, ${parts.answer}
+         v.steps_done, v.wait, ${readyAt('v')} AS ready_at, ${parts.answer}
 ) a`,
   );
 
@@ -214,7 +220,7 @@ WITH l AS MATERIALIZED (
   SELECT r.status, CASE
     WHEN r.status = 'running' THEN coalesce(r.lease_expires_at, now())
     WHEN ${of.isSuspended('r.org_id')} THEN NULL
-    WHEN r.status = 'queued' THEN r.dispatched_at
+    WHEN r.status = 'queued' THEN greatest(r.dispatched_at, o.created_at)
     WHEN r.status = 'waiting' THEN (r.wait->>'resume_at')::timestamptz END AS ready_at
   FROM outbox o CROSS JOIN LATERAL (SELECT * FROM ${table} x WHERE x.id = o.id LIMIT 1) r
   WHERE o.job = '${job}'

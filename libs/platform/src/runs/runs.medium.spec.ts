@@ -261,6 +261,23 @@ describe('a second kind of run', () => {
     expect(await ended(id)).toMatchObject({ status: 'done' });
   });
 
+  it('has waited since a worker could take it up, and not while it was behind another', async () => {
+    const waited = async () => Number(/^run_queue_delay_seconds_sum\{kind="count"\} (\S+)/m.exec(await metrics.metrics())?.[1] ?? NaN);
+    const before = await waited();
+    const held = jest.spyOn(app.get(Runs, { strict: false }), 'run').mockResolvedValue();
+    const id = await kind.start(org, 1);
+    await eventually(
+      () => Promise.resolve(held.mock.calls.length),
+      (calls) => calls > 0,
+    );
+    held.mockRestore();
+    await database.db.execute(sql(`UPDATE counts SET dispatched_at = now() - interval '1 hour' WHERE id = $1`), [id]);
+    await database.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
+    await ended(id);
+    const tookS = (await waited()) - before;
+    expect([tookS > 0, tookS < 600]).toEqual([true, true]);
+  });
+
   it('tells how many of them wait, for what and for how long, whatever Redis says', async () => {
     const told = async () => {
       const text = await metrics.metrics();
@@ -278,7 +295,9 @@ describe('a second kind of run', () => {
     const [ready, handedBack, due, later, forSomebody, active, parked, behind, held] = await Promise.all(
       Array.from({ length: 9 }, (_, i) => kind.start(i === 8 ? crypto.randomUUID() : org, 1)),
     );
-    await change(ready, `dispatched_at = now() - interval '40 seconds'`);
+    // What it waited behind, for an hour, has been over for 40 seconds.
+    await change(ready, `dispatched_at = now() - interval '1 hour'`);
+    await database.db.execute(sql(`UPDATE outbox SET created_at = now() - interval '40 seconds' WHERE id = $1`), [ready]);
     await change(
       handedBack,
       `status = 'running', lease_expires_at = now() - interval '20 seconds', dispatched_at = now() - interval '1 hour'`,

@@ -26,7 +26,7 @@ interface WaitingClaim {
 const RETRY_MS = 10_000;
 
 const duration = durationHistogram('run_duration_seconds', 'Time from the claim of a run to its end', ['kind', 'outcome']);
-const delay = durationHistogram('run_queue_delay_seconds', 'Time from the dispatch of a run to its claim', ['kind']);
+const delay = durationHistogram('run_queue_delay_seconds', 'Time from when a run could be taken up to its claim', ['kind']);
 const givenUp = counter('runs_given_up_total', 'Runs that were ended because three deliveries in a row had finished no step', ['kind']);
 const redelivered = counter('lease_expired_total', 'Runs that were claimed again after their owner had gone silent', ['kind']);
 
@@ -203,7 +203,7 @@ export class Runs {
     const { kind: name } = kind.rows;
     if (run.lease_expired) redelivered.inc({ kind: name });
     else if (!run.taken_over && run.steps_done === 0 && run.deliveries === 0)
-      delay.observe({ kind: name }, Math.max(0, this.db.now().getTime() - run.dispatched_at.getTime()) / 1000);
+      delay.observe({ kind: name }, Math.max(0, this.db.now().getTime() - run.ready_at.getTime()) / 1000);
     const lease = this.leases.hold(kind.rows, run, context.signal);
     let outcome = 'error';
     try {

@@ -21,7 +21,7 @@ import type { RunningTurn } from './running-turn';
 import { TurnRepository, type StepCommit } from './turn.repository';
 import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
 
-const firstToken = durationHistogram('turn_first_token_seconds', 'Time from the dispatch of a turn to the first text of its answer');
+const firstToken = durationHistogram('turn_first_token_seconds', 'Time from when a turn could be taken up to the first text of its answer');
 const surplus = counter(
   'turn_cut_off_tokens_total',
   'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them',
@@ -183,8 +183,7 @@ export class ModelStepRunner {
         signal: lease.signal,
         onEvent: (event) => {
           if (event.type !== 'text') return;
-          if (!spoke && turn.modelSteps === 0)
-            firstToken.observe(Math.max(0, this.db.now().getTime() - claim.dispatched_at.getTime()) / 1000);
+          if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, this.db.now().getTime() - claim.ready_at.getTime()) / 1000);
           spoke = true;
           partial.text += event.text;
           turn.signals.text(messageId, event.text);

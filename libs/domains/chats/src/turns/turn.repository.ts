@@ -51,10 +51,10 @@ export type TurnRefusal = 'agent_deleted' | 'skipped';
 export type TurnAnswer = ClaimAnswer<ClaimedTurn, TurnRefusal>;
 
 /** As it comes: in JSON. */
-type TurnRow = Omit<TurnAnswer, 'retry_at' | 'dispatched_at'> & { retry_at: string | null; dispatched_at: string };
+type TurnRow = Omit<TurnAnswer, 'retry_at' | 'ready_at'> & { retry_at: string | null; ready_at: string };
 const withTimes = (row: TurnRow): TurnAnswer => ({
   ...row,
-  dispatched_at: new Date(row.dispatched_at),
+  ready_at: new Date(row.ready_at),
   retry_at: row.retry_at === null ? null : new Date(row.retry_at),
 });
 

@@ -49,7 +49,7 @@ export interface Settled extends Pick<Settling, 'state' | 'verdict' | 'hold_reas
 type SettledMessage = Told & { parked: boolean };
 
 const withTimes = (row: ClaimAnswer<ClaimedMessage> | null): ClaimAnswer<ClaimedMessage> | null =>
-  row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at && new Date(row.retry_at) };
+  row && { ...row, ready_at: new Date(row.ready_at), retry_at: row.retry_at && new Date(row.retry_at) };
 
 /** The rows of messages under evaluation, and what is counted of them. */
 @Injectable()

@@ -46,7 +46,7 @@ export interface Commit {
 const withTimes = (answer: ClaimAnswer<ClaimedProcessRun> | null): ClaimAnswer<ClaimedProcessRun> | null =>
   answer && {
     ...answer,
-    dispatched_at: new Date(answer.dispatched_at),
+    ready_at: new Date(answer.ready_at),
     retry_at: dateOf(answer.retry_at),
     started_at: dateOf(answer.started_at),
     created_at: dateOf(answer.created_at),

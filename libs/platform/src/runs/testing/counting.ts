@@ -143,4 +143,4 @@ export class CountKind extends RunKind<JobName, Count> {
 }
 
 const withTimes = <R extends ClaimAnswer<Count> | null>(row: R): R =>
-  row && { ...row, dispatched_at: new Date(row.dispatched_at), retry_at: row.retry_at && new Date(row.retry_at) };
+  row && { ...row, ready_at: new Date(row.ready_at), retry_at: row.retry_at && new Date(row.retry_at) };
