@@ -140,8 +140,6 @@ describe('a chat of an organization that pays in credits', () => {
     expect(await open()).toEqual([]);
 
     await addCredits(app, org.id, '-100');
-    // As it does each second.
-    await app.get(Holds).review();
     const calls = asked();
     await app.send(org, chat, `5: ${'word '.repeat(2_000)}`);
     expect((await archived(chat)).stop_reason).toBe('credits_exhausted');

@@ -3,8 +3,10 @@ import type { Database } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { HoldRepository, Reserved, Verdict, WideHold } from './hold.repository';
 
+/** How long it is believed that there is plenty. */
+const FRESH_MS = 1_000;
 /** One that covers no call is given back after so long. */
-const IDLE_MS = 10_000;
+const IDLE_MS = 2_000;
 /** Amounts in the database have so many decimals. */
 const DECIMALS = 6;
 
@@ -26,6 +28,8 @@ interface Allowance extends Reserved {
   readonly calls: Map<string, number>;
   asking: boolean;
   closed: boolean;
+  /** When it was found that there is plenty. */
+  foundAt: number;
   usedAt: number;
 }
 
@@ -33,27 +37,30 @@ const sumOf = ({ calls }: Allowance): number => [...calls.values()].reduce((sum,
 
 /**
  * Holds that this process has for calls to come, so that not each needs one of its own. A call is covered while all that are under way may
- * cost no more than is held. One is taken where there is plenty, in place of the hold of a call, and given back when there is not any more;
- * see docs/adr/0029-allowances.md.
+ * cost no more than is held. One is taken where calls follow each other and there is plenty, in place of the hold of a call; within a
+ * second the next call asks anew, and it is given back when there is not plenty any more, or when calls no longer come. See
+ * docs/adr/0029-allowances.md.
  *
  * Amounts are doubles here: they are exact to far less than is held too much.
  */
 export class Allowances {
   private readonly logger = new Logger('Allowances');
   private readonly open = new Map<string, Allowance>();
+  /** Who has asked lately, and when. */
+  private readonly asked = new Map<string, number>();
   /** By the receipt of each call that is covered. */
   private readonly covering = new Map<string, Allowance>();
 
   constructor(
     private readonly db: Database,
-    private readonly repository: Pick<HoldRepository, 'stillPlenty' | 'release'>,
+    private readonly repository: Pick<HoldRepository, 'release'>,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Whether a call is covered; then it counts from now on, in place of what was counted for its receipt. */
   cover(spender: Spender, receiptId: string, estimate: number): boolean {
     const allowance = this.of(spender);
-    return allowance !== undefined && this.add(allowance, receiptId, estimate);
+    return allowance !== undefined && this.now() - allowance.foundAt < FRESH_MS && this.add(allowance, receiptId, estimate);
   }
 
   /**
@@ -63,22 +70,26 @@ export class Allowances {
    */
   async ask(spender: Spender, receiptId: string, estimate: number, ask: (wide: WideHold | null) => Promise<Verdict>): Promise<Verdict> {
     const known = this.of(spender);
-    // One asks for all; meanwhile each has a hold of its own. What costs nothing would be covered where nothing is left.
-    if (known?.asking || estimate <= 0) return ask(null);
+    // What comes alone would only have something to give back. One asks for all; meanwhile each has a hold of its own. What costs nothing
+    // would be covered where nothing is left.
+    if (!this.follows(keyOf(spender)) || known?.asking || estimate <= 0) return ask(null);
     const allowance = known ?? this.begin(spender);
     allowance.asking = true;
     try {
-      const amount = 2 * (sumOf(allowance) + estimate);
+      // As much again as is under way; of what it was before no less than half, since calls come unevenly.
+      const amount = Math.max(2 * (sumOf(allowance) + estimate), allowance.amount / 2);
       const { work, receipt_id } = allowance;
+      const foundAt = this.now();
       const verdict = await ask({ work, receipt_id, amount: amount.toFixed(DECIMALS) });
       if (verdict === 'plenty') {
-        allowance.amount = amount;
+        Object.assign(allowance, { amount, foundAt });
         this.add(allowance, receiptId, estimate);
-      } else if (!known) this.forget(allowance);
+      } else if (known) this.close(allowance);
+      else this.forget(allowance);
       return verdict;
     } catch (error) {
-      // It may be there nevertheless.
-      if (!known) this.close(allowance);
+      // Nobody knows what is held now; what is under way is, either way.
+      this.close(allowance);
       throw error;
     } finally {
       allowance.asking = false;
@@ -99,24 +110,24 @@ export class Allowances {
     return [...new Set([...this.open.values(), ...this.covering.values()])];
   }
 
-  /** Gives back what rests, and what is no small part any more of what is left. */
-  async review(): Promise<void> {
+  /** Gives back what rests. */
+  sweep(): void {
+    const since = this.now() - IDLE_MS;
     for (const allowance of this.open.values())
-      if (!allowance.asking && allowance.calls.size === 0 && this.now() - allowance.usedAt > IDLE_MS) this.close(allowance);
-    const looked = [...this.open.values()].filter(({ amount }) => amount > 0);
-    if (looked.length === 0) return;
-    const plenty = new Set(
-      await this.repository.stillPlenty(
-        this.db,
-        looked.map(({ work }) => work),
-      ),
-    );
-    for (const allowance of looked) if (!plenty.has(allowance.work)) this.close(allowance);
+      if (!allowance.asking && allowance.calls.size === 0 && allowance.usedAt < since) this.close(allowance);
+    for (const [key, at] of this.asked) if (at < since) this.asked.delete(key);
   }
 
   /** Covers nothing more, and gives each back when its last call is over. */
   closeAll(): void {
     for (const allowance of this.open.values()) this.close(allowance);
+  }
+
+  /** Whether somebody has asked for the same a moment ago. */
+  private follows(key: string): boolean {
+    const before = this.asked.get(key);
+    this.asked.set(key, this.now());
+    return before !== undefined && this.now() - before < IDLE_MS;
   }
 
   private of(spender: Spender): Allowance | undefined {
@@ -146,6 +157,7 @@ export class Allowances {
       calls: new Map(),
       asking: false,
       closed: false,
+      foundAt: -Infinity,
       usedAt: this.now(),
     };
     this.open.set(allowance.key, allowance);

@@ -4,7 +4,7 @@ import { batchStatement, statement, type Db } from '@aps/platform/database';
 
 /** How long a reservation counts that nobody renews. */
 const HELD_MINUTES = 10;
-/** There is plenty where what a process takes for calls to come is less than this part of what is left; it keeps it up to twice that. */
+/** There is plenty where what a process takes for calls to come is less than this part of what is left. */
 const PLENTY = 100;
 
 /** A reservation, as whoever holds it knows it. */
@@ -155,19 +155,6 @@ const CREDIT_USE = statement<CreditUse>(`
   FROM subscriptions s CROSS JOIN LATERAL credit_use(s.org_id, '{}') c LEFT JOIN LATERAL agent_credit_use(s.org_id, $2, '{}') a ON true
   WHERE s.org_id = $1`);
 
-// What is held counts as spent, so of what is left without it the part is smaller than it was when it was taken.
-const STILL_PLENTY = statement<{ work: string }>(`
-  WITH k AS MATERIALIZED (SELECT h.work, h.org_id, h.agent_id, h.unit, h.amount FROM call_holds h WHERE h.work = ANY($1) AND h.expires_at > now()
-  ), u AS MATERIALIZED (
-    SELECT o.org_id, o.unit, CASE o.unit
-      WHEN 'usd' THEN (SELECT s.budget_limit_usd - b.spent - b.held FROM org_ai_settings s CROSS JOIN LATERAL budget_use(s.org_id, '{}') b WHERE s.org_id = o.org_id)
-      ELSE (SELECT c.remaining - c.held FROM credit_use(o.org_id, '{}') c) END AS free
-    FROM (SELECT DISTINCT k.org_id, k.unit FROM k) o
-  )
-  SELECT k.work FROM k JOIN u ON u.org_id = k.org_id AND u.unit = k.unit
-    LEFT JOIN LATERAL agent_credit_use(k.org_id, k.agent_id, '{}') a ON k.unit = 'credits' AND k.agent_id IS NOT NULL
-  WHERE coalesce(least(u.free, a.budget - a.used) > ${PLENTY / 2} * k.amount, true)`);
-
 // Who waits for one of these while he holds another could be waited for by a statement that removes both.
 const RENEW = statement(`
   WITH k AS MATERIALIZED (
@@ -200,11 +187,6 @@ export class HoldRepository {
   async reserveCredits(db: Db, call: Reserving, wide: WideHold | null = null): Promise<Verdict> {
     // Who is not subscribed to anything pays for nothing.
     return (await db.batched<Item, Verdict>(RESERVE_CREDITS, itemOf(call, wide))) ?? 'granted';
-  }
-
-  /** Which of these wide holds are there, and still a small part of what is left. */
-  async stillPlenty(db: Db, works: string[]): Promise<string[]> {
-    return (await db.query(STILL_PLENTY, [works])).map(({ work }) => work);
   }
 
   /** Null without a budget. */

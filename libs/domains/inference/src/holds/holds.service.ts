@@ -17,8 +17,8 @@ import { receiptRow, type ReceiptInput, type ReceiptRow } from '../receipts.repo
 
 /** Far less than a reservation holds without. */
 const RENEW_MS = 60_000;
-/** How soon it is noticed that there is not plenty any more. */
-const REVIEW_MS = 1_000;
+/** How often what was taken for calls to come is given back where they do not come. */
+const SWEEP_MS = 1_000;
 
 const REFUSED = {
   budget_exceeded: {
@@ -105,7 +105,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
   ) {
     super();
     this.allowances = new Allowances(db, repository);
-    this.timers = [setInterval(() => void this.renew(), RENEW_MS).unref(), setInterval(() => void this.review(), REVIEW_MS).unref()];
+    this.timers = [setInterval(() => void this.renew(), RENEW_MS).unref(), setInterval(() => this.allowances.sweep(), SWEEP_MS).unref()];
   }
 
   async of(orgId: string, db: Db = this.db): Promise<Blocker | null> {
@@ -198,11 +198,6 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const held = [...this.held.values(), ...this.allowances.held()];
     if (held.length === 0) return;
     await this.repository.renew(this.db, held).catch((error: Error) => this.logger.warn(`Reservations were not renewed: ${error.message}`));
-  }
-
-  /** Gives back what was taken for calls to come where there is not plenty any more. */
-  async review(): Promise<void> {
-    await this.allowances.review().catch((error: Error) => this.logger.warn(`Allowances were not reviewed: ${error.message}`));
   }
 
   beforeApplicationShutdown(): void {
