@@ -70,9 +70,20 @@ export const plainMail = (message: Partial<IncomingMessage> = {}): IncomingMessa
 /** Gateway, worker and intake in one process. */
 export class InboxesService extends ChatsService {
   private made = 0;
+  /** Lets go what was held for something that is over. @returns how many messages */
+  releaseDue: () => Promise<number>;
 
   constructor(settings?: Settings, beside: typeof BASE_MODULES = [], queues: QueueName[] = []) {
     super(settings, [InboxesHttpModule, IntakeModule, InboxesJobsModule, AnsweringModule, ...beside], ['inbox-messages', ...queues]);
+  }
+
+  override async start(): Promise<this> {
+    await super.start();
+    const releases = this.get(Releases);
+    this.releaseDue = releases.releaseDue.bind(releases);
+    // The round that the process makes by itself would let go first what a spec counts.
+    Object.assign(releases, { releaseDue: () => Promise.resolve(0) });
+    return this;
   }
 
   async inbox(org: TestOrg, body: Record<string, unknown> = {}): Promise<TestInbox> {
@@ -116,11 +127,6 @@ export class InboxesService extends ChatsService {
   /** Has what nobody owns any more found at once. */
   sweep(): Promise<number> {
     return this.get(RunSweeper).sweep(this.get(MessageKind));
-  }
-
-  /** Lets go what was held for something that is over. */
-  releaseDue(): Promise<number> {
-    return this.get(Releases).releaseDue();
   }
 
   /** Puts a rule set into force, as a deploy would leave it. */
