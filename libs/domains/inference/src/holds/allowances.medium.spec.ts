@@ -118,6 +118,27 @@ describe('calls of an organization with plenty', () => {
     await eventually(held, (all) => !all.some((work) => work.startsWith('calls')));
   });
 
+  it('ask anew where one has cost more than was thought', async () => {
+    await limit('1000');
+    await precede();
+    const called = {
+      resolved: { ...costing('1'), requested_model: null, reason: 'default', route: { id: org.id } } as ResolvedModel,
+      durationMs: 1,
+    };
+    const used = (output: number) => ({ ...called, usage: { input: 0, cached_input: 0, cache_write: 0, output, reasoning: 0 } });
+    const [ask] = asked();
+    for (const [output, asks] of [
+      [1_000_000, 1],
+      [900_000_000, 1],
+      [1, 2],
+    ])
+      await holding(async (hold) => {
+        await hold.reserve(costing('1'), CALL);
+        expect(ask).toHaveBeenCalledTimes(asks);
+        hold.receipt(used(output));
+      });
+  });
+
   it('are held to another limit as soon as it is known', async () => {
     await limit('1000');
     await precede();

@@ -105,6 +105,12 @@ export class Allowances {
     if (allowance.closed && allowance.calls.size === 0) void this.release(allowance);
   }
 
+  /** A call has cost more than was thought: nobody knows what is left, and the next asks. */
+  doubt(spender: Spender): void {
+    const allowance = this.open.get(keyOf(spender));
+    if (allowance) this.close(allowance);
+  }
+
   /** All that is held. */
   held(): Reserved[] {
     return [...new Set([...this.open.values(), ...this.covering.values()])];

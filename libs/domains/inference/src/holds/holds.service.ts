@@ -126,6 +126,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const reserved = { work: work.name, receipt_id: receiptId };
     const terms = await this.termsOf(work.orgId);
     let receipts = 0;
+    let newest: { spender: Spender; estimate: number } | undefined;
     const hold: WorkHold = {
       receiptId,
       reserve: async (model, call, used = null) => {
@@ -136,6 +137,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         if (terms.enforced && cost.free) return;
         const spender: Spender = { org_id: work.orgId, agent_id: work.agentId, unit: terms.enforced ? 'credits' : 'usd', limit };
         const estimate = Number(cost.held.amount) + Number(cost.held.spent);
+        newest = { spender, estimate };
         const holds = this.held.has(receiptId);
         if (!holds && this.allowances.cover(spender, receiptId, estimate)) return;
         await work.after;
@@ -150,7 +152,11 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         calls.inc({ feature });
         throw new InferenceError(verdict, terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : says);
       },
-      receipt: (called) => receiptRow({ ...called, ...(receipts++ === 0 && { id: receiptId }), feature, terms }),
+      receipt: (called) => {
+        const row = receiptRow({ ...called, ...(receipts++ === 0 && { id: receiptId }), feature, terms });
+        if (newest && Number(terms.enforced ? row.credits : row.usd_cost) > newest.estimate) this.allowances.doubt(newest.spender);
+        return row;
+      },
       release: async () => {
         if (!this.held.delete(receiptId)) return;
         // It ends by itself, if later.
