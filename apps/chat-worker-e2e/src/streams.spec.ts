@@ -94,7 +94,10 @@ describe('event streams', () => {
       const after = await platform.stream(chat, { lastEventId: String(before.ids().at(-1)) });
       await platform.settled(chat, 1);
       const count = await newest(chat);
-      await until('the rest has come', () => after.ids().includes(count));
+      await until(
+        () => `all up to ${count}: ${before.ids().join()} came before, and then ${after.ids().join()}`,
+        () => after.ids().includes(count),
+      );
       expect([...before.ids(), ...after.ids()]).toEqual(numbers(0, count));
     }
   }, 90_000);
