@@ -243,6 +243,8 @@ describe('an allowance', () => {
     expect([state.released.length, allowances.held().length]).toEqual([1, 1]);
     allowances.end('c');
     expect([state.released.length, allowances.held().length]).toEqual([2, 0]);
+    await ask('d', 1);
+    expect([state.wide.at(-1), allowances.held()]).toEqual([null, []]);
   });
 
   it('is given back where nobody knows what is held, or there is not plenty any more', async () => {
@@ -296,7 +298,7 @@ it('a budget is spent to its end by calls in many processes at once, and by no m
     for (let refused = 0; refused < 3;) {
       if (await call()) continue;
       refused += 1;
-      processes.forEach((allowances) => allowances.closeAll());
+      processes.forEach((allowances) => allowances.doubt(spender));
     }
   };
   await Promise.all(Array.from({ length: 12 }, worker));

@@ -50,6 +50,7 @@ export class Allowances {
   private readonly asked = new Map<string, number>();
   /** By the receipt of each call that is covered. */
   private readonly covering = new Map<string, Allowance>();
+  private ending = false;
 
   constructor(
     private readonly db: Database,
@@ -72,7 +73,7 @@ export class Allowances {
     const known = this.of(spender);
     // What comes alone would only have something to give back. One asks for all; meanwhile each has a hold of its own. What costs nothing
     // would be covered where nothing is left.
-    if (!this.follows(keyOf(spender)) || known?.asking || estimate <= 0) return ask(null);
+    if (this.ending || !this.follows(keyOf(spender)) || known?.asking || estimate <= 0) return ask(null);
     const allowance = known ?? this.begin(spender);
     allowance.asking = true;
     try {
@@ -124,8 +125,9 @@ export class Allowances {
     for (const [key, at] of this.asked) if (at < since) this.asked.delete(key);
   }
 
-  /** Covers nothing more, and gives each back when its last call is over. */
+  /** The process ends: nothing more is covered, and each is given back when its last call is over. */
   closeAll(): void {
+    this.ending = true;
     for (const allowance of this.open.values()) this.close(allowance);
   }
 
