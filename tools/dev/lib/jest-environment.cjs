@@ -24,4 +24,37 @@ vm.compileFunction = (source, parameters, { filename, parsingContext }) => {
   return known.script.runInContext(parsingContext);
 };
 
-module.exports = TestEnvironment;
+const empty = (object) => {
+  for (const name of Reflect.ownKeys(object)) Reflect.deleteProperty(object, name);
+};
+
+/** Takes what a file leaves behind out of the way: a timer that ticks on would keep all its modules in memory, and the worker busy with collecting garbage. */
+module.exports = class extends TestEnvironment {
+  timers = [];
+
+  async setup() {
+    await super.setup();
+    // Or graceful-fs would put its own there for good.
+    this.global[Symbol.for('graceful-fs.queue')] = [];
+    for (const name of ['setTimeout', 'setInterval']) this.global[name] = this.remembering(this.global[name]);
+    this.own = new Set(Reflect.ownKeys(this.global));
+  }
+
+  async teardown() {
+    for (const timer of this.timers) clearTimeout(timer.deref());
+    this.global.process.removeAllListeners();
+    // What Node knows of a file's classes can keep its global object, and that is to hold nothing.
+    for (const name of Reflect.ownKeys(this.global))
+      if (!this.own.has(name) && !Reflect.deleteProperty(this.global, name)) empty(this.global[name]);
+    await super.teardown();
+  }
+
+  remembering(set) {
+    const setAndRemember = (...how) => {
+      const timer = set(...how);
+      this.timers.push(new WeakRef(timer));
+      return timer;
+    };
+    return Object.defineProperties(setAndRemember, Object.getOwnPropertyDescriptors(set));
+  }
+};

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, setPriority } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stream } from './console.mjs';
@@ -14,9 +14,11 @@ const { projects, ...options } = require(path.join(root, 'jest.config.js'));
 
 /**
  * End-to-end files run one after another, as they start up to twenty processes each. They mostly wait, for leases and for processes, and so
- * leave the cores to the others. Those get two workers at least, since a worker that dies must not be Jest itself.
+ * leave the cores to the others, which wait for servers and timers themselves: one worker more than cores keeps these busy, and at a lower
+ * priority it takes nothing from a process that is waited for.
  */
-const WORKERS = { unit: Math.max(2, availableParallelism()), e2e: 1 };
+const WORKERS = { unit: availableParallelism() + 1, e2e: 1 };
+const NICENESS = { unit: 5, e2e: 0 };
 const LINGER_MS = 20_000;
 const FLUSH_MS = 2_000;
 const KEPT_CHARS = 100_000;
@@ -46,6 +48,7 @@ async function runProject({ displayName, ...project }, args, env, report) {
     ],
     { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
   );
+  setPriority(jest.pid, NICENESS[displayName]);
   const interrupt = (signal) => jest.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt);
   let said = '';
