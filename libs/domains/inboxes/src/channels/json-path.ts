@@ -9,6 +9,8 @@ const MAX_LENGTH = 500;
 
 /** Time that all paths of a message may take together which do not say where they lead. */
 const TIME_MS = 50;
+/** It is taken by the clock, which also counts what the process waited for a core, or for garbage to be collected: then it is had again. */
+const TRIES = { least: 2, most: 10 };
 const RUN = new Script('run()');
 
 /** @returns undefined where it is no JSONPath of RFC 9535 */
@@ -66,12 +68,18 @@ export function pick<K extends string>(input: unknown, paths: Partial<Record<K, 
   }
   if (!wide.length) return found;
   const run = () => {
-    for (const [key, path] of wide) found[key] = firstOf(input, path);
+    for (const [key, path] of wide) if (!(key in found)) found[key] = firstOf(input, path);
   };
-  try {
-    RUN.runInNewContext({ run }, { timeout: TIME_MS });
-  } catch {
-    // Out of time, or out of the stack.
+  const since = process.cpuUsage();
+  for (let tries = 1; ; tries++) {
+    try {
+      RUN.runInNewContext({ run }, { timeout: TIME_MS });
+      return found;
+    } catch (error) {
+      const isOutOfTime = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+      const { user, system } = process.cpuUsage(since);
+      // Or out of the stack.
+      if (!isOutOfTime || tries >= TRIES.most || (tries >= TRIES.least && user + system >= TIME_MS * 1_000)) return found;
+    }
   }
-  return found;
 }
