@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { availableParallelism, setPriority } from 'node:os';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stream } from './console.mjs';
@@ -13,12 +13,12 @@ const require = createRequire(import.meta.url);
 const { projects, ...options } = require(path.join(root, 'jest.config.js'));
 
 /**
- * End-to-end files run one after another, as they start up to twenty processes each. They mostly wait, for leases and for processes, and so
- * leave the cores to the others, which wait for servers and timers themselves: one worker more than cores keeps these busy, and at a lower
- * priority it takes nothing from a process that is waited for.
+ * What runs at the same time, each of a lane after what stands before it. End-to-end files come one by one, as they start up to twenty
+ * processes each, and mostly wait, for leases and for processes: so they leave the cores to the others. Two workers at least, since a worker
+ * that dies must not be Jest itself.
  */
-const WORKERS = { unit: availableParallelism() + 1, e2e: 1 };
-const NICENESS = { unit: 5, e2e: 0 };
+const LANES = [['unit'], ['e2e', 'tools']];
+const WORKERS = { unit: Math.max(2, availableParallelism()), e2e: 1, tools: 2 };
 const LINGER_MS = 20_000;
 const FLUSH_MS = 2_000;
 const KEPT_CHARS = 100_000;
@@ -32,7 +32,15 @@ const NOTHING_TO_DO = /^No tests found, exiting with code 0\s*$/;
  * @param {NodeJS.ProcessEnv} env
  * @param {import('./test-report.mjs').TestReport} report
  */
-export const runJest = (args, env, report) => Promise.all(projects.map((project) => runProject(project, args, env, report)));
+export const runJest = (args, env, report) =>
+  Promise.all(
+    LANES.map(async (lane) => {
+      for (const name of lane) {
+        const project = projects.find(({ displayName }) => displayName === name);
+        await runProject(project, args, env, report);
+      }
+    }),
+  );
 
 async function runProject({ displayName, ...project }, args, env, report) {
   const jest = spawn(
@@ -48,7 +56,6 @@ async function runProject({ displayName, ...project }, args, env, report) {
     ],
     { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
   );
-  setPriority(jest.pid, NICENESS[displayName]);
   const interrupt = (signal) => jest.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt);
   let said = '';

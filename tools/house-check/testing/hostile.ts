@@ -46,7 +46,7 @@ const VALUES: [string, string][] = [
   ['200 levels', nested(200, '[', ']')],
 ];
 
-/** As odd, and so many that each field gets some of them only; over all fields each is tried. */
+/** As odd, and so many that each field gets some of them only. */
 const ODD_VALUES: [string, string][] = [
   ['minus nothing', '-0'],
   ['almost nothing', '0.0000001'],
@@ -84,7 +84,6 @@ const ODD_VALUES: [string, string][] = [
   ['half a surrogate pair in an object', '{"x":"\\ud800"}'],
   ['60 levels of objects', `${'{"x":'.repeat(60)}1${'}'.repeat(60)}`],
 ];
-const SHARE_OF_ODD = 8;
 
 /** Whole bodies, whatever the fields are. */
 const BODIES: [string, Buffer | string, Record<string, string>?][] = [
@@ -181,11 +180,21 @@ const PATH_VALUES: string[] = [
   NOBODY.toUpperCase(),
 ];
 
+/** One in so many: what one piece of code reads for all operations is tried on each, but not all of it. */
+const SHARE = { oddValues: 8, bodies: 4, paging: 4, paths: 4 };
+const PAGING = ['limit', 'offset'];
+
+/** @param at names the place that gets these; over all places each is tried */
+const some = <T>(all: readonly T[], share: number, at: string): T[] => {
+  const first = [...at].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
+  return all.filter((_, n) => (n + first) % share === 0);
+};
+
 /** Bodies that are wrong in one field each. */
 function fieldBodies(document: Document, schema: Schema): [string, string][] {
   const base = sample(document, schema) as Record<string, unknown>;
   return Object.keys(schema.properties ?? {}).flatMap((name, i) =>
-    [...VALUES, ...ODD_VALUES.filter((_, n) => (n + i + name.length) % SHARE_OF_ODD === 0)].map(([what, text]): [string, string] => {
+    [...VALUES, ...some(ODD_VALUES, SHARE.oddValues, name + i)].map(([what, text]): [string, string] => {
       const rest = Object.entries(base).filter(([key]) => key !== name);
       const fields = [
         ...rest.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`),
@@ -200,7 +209,7 @@ function fieldBodies(document: Document, schema: Schema): [string, string][] {
 export function hostileRequests(document: Document, method: string, op: Operation, path: string): HostileRequest[] {
   const schema = bodySchema(document, op);
   const body: HostileRequest[] = schema
-    ? [...BODIES, ...fieldBodies(document, resolve(document, schema))].map(([what, text, headers]) => ({
+    ? [...some(BODIES, SHARE.bodies, op.operationId), ...fieldBodies(document, resolve(document, schema))].map(([what, text, headers]) => ({
         what,
         method,
         path,
@@ -213,7 +222,7 @@ export function hostileRequests(document: Document, method: string, op: Operatio
     .filter((p) => p.in === 'query')
     .flatMap(({ name }) =>
       [
-        ...QUERY_VALUES.map((v) => `${name}=${v}`),
+        ...some(QUERY_VALUES, PAGING.includes(name) ? SHARE.paging : 1, op.operationId + name).map((v) => `${name}=${v}`),
         `${name}=1&${name}=2`,
         `${name}[]=1`,
         `${name}[a]=1`,
@@ -228,7 +237,7 @@ export function hostileRequests(document: Document, method: string, op: Operatio
 export function hostilePaths(method: string, template: string, fillOthers: (path: string) => string): HostileRequest[] {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   return names.flatMap((name) =>
-    PATH_VALUES.map((value) => ({
+    some(PATH_VALUES, SHARE.paths, method + template + name).map((value) => ({
       what: `${name} is ${value.slice(0, 40)}`,
       method,
       path: fillOthers(template.replace(`{${name}}`, '\u0001')).replace('\u0001', value),
