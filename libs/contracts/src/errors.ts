@@ -214,7 +214,15 @@ export function refuseField(code: ErrorCode, path: (string | number)[], msg: str
   return new DomainError(code, msg, { context, problems: [{ loc: ['body', ...path], msg, type: `semantic.${code}` }] });
 }
 
-/** A 422 about one value that its type cannot tell of. @param path where it stands, e.g. `['body', 'target_id']` */
-export function refuseValue(loc: (string | number)[], msg: string): DomainError {
-  return new DomainError('validation_error', msg, { problems: [{ loc, msg, type: 'value_error' }] });
+/** A 422 about values. @param problems at least one */
+export function invalid(...problems: Problem[]): DomainError {
+  return new DomainError('validation_error', problems.length === 1 ? problems[0].msg : 'The request is not valid.', { problems });
+}
+
+/** A 422 about one value that its type cannot tell of. @param loc where it stands, e.g. `['body', 'target_id']` */
+export const refuseValue = (loc: Problem['loc'], msg: string): DomainError => invalid({ loc, msg, type: 'value_error' });
+
+/** @throws DomainError `validation_error` where there are problems */
+export function requireValid(problems: Problem[]): void {
+  if (problems.length) throw invalid(...problems);
 }

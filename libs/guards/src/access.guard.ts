@@ -1,6 +1,6 @@
 import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { DomainError, isSlug, isUuid, type Problem, type TokenArea } from '@aps/contracts';
+import { DomainError, isSlug, isUuid, type Problem, requireValid, type TokenArea } from '@aps/contracts';
 import { credentialsIn } from '@aps/platform/http';
 import { ACCESS, LINK_TOKEN, type AccessDeclaration, type ParamSyntax, type Tier } from './access';
 import type { Response } from 'express';
@@ -126,7 +126,7 @@ function checkPath(params: Record<string, string>, access: AccessDeclaration): v
     // One spelling from here on: ids are compared as text, too, and used as keys.
     else if (isUuid(value)) params[name] = value.toLowerCase();
   }
-  if (problems.length) throw new DomainError('validation_error', 'The path is not valid.', { problems });
+  requireValid(problems);
 }
 
 /** Whether the caller's token allows this in an area; a session allows everything that its user may. */

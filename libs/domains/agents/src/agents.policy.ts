@@ -1,5 +1,5 @@
 import type { EntitlementSet, Feature } from '@aps/billing';
-import { DomainError, refuseField } from '@aps/contracts';
+import { DomainError, invalid, refuseField } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 
 const MAX_METADATA_BYTES = 16 * 1024;
@@ -75,8 +75,7 @@ const missing = (entitlement: Feature) =>
 export function requireStorable({ metadata }: AgentInput): void {
   if (metadata === undefined || fits(metadata)) return;
   const msg = `Metadata should take at most ${MAX_METADATA_BYTES} bytes of JSON and ${MAX_METADATA_DEPTH} levels`;
-  const problem = { loc: ['body', 'metadata'], msg, type: 'too_long' };
-  throw new DomainError('validation_error', 'The request is not valid.', { problems: [problem] });
+  throw invalid({ loc: ['body', 'metadata'], msg, type: 'too_long' });
 }
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound } from '@aps/contracts';
+import { invalid, notFound } from '@aps/contracts';
 import { listTally, Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -42,10 +42,8 @@ export class MemoriesService {
    */
   async add(tx: Tx, scope: OrgScope, memory: { owner: MemoryOwner } & Pick<Memory, 'content' | 'source'>): Promise<Memory> {
     const { owner, content, source } = memory;
-    if (Buffer.byteLength(content) > MAX_MEMORY_BYTES) {
-      const msg = `String should take at most ${MAX_MEMORY_BYTES} bytes`;
-      throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'content'], msg, type: 'string_too_long' }] });
-    }
+    if (Buffer.byteLength(content) > MAX_MEMORY_BYTES)
+      throw invalid({ loc: ['body', 'content'], msg: `String should take at most ${MAX_MEMORY_BYTES} bytes`, type: 'string_too_long' });
     const made = await this.memories.insert(tx, scope, { ...ofOwner(owner), content, source, created_by: scope.actor.userId });
     await this.audit.record(tx, scope, 'memory.created', { kind: 'memory', id: made.id }, { owner, source });
     return made;

@@ -1,5 +1,5 @@
 import { parseToolScope } from '@aps/agents';
-import { DomainError, type Problem } from '@aps/contracts';
+import { DomainError, type Problem, requireValid } from '@aps/contracts';
 import { WEB_SCOPE, type ToolGrants } from '@aps/tools';
 
 /** Something that a chat can switch. */
@@ -39,7 +39,7 @@ export function requireOneChange({ toggles, enabled_scopes }: ToggleChange): voi
     if (seen.has(scope)) problems.push({ loc: ['body', 'toggles', i, 'scope'], msg: 'Scopes should not repeat', type: 'value_error' });
     seen.add(scope);
   }
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  requireValid(problems);
 }
 
 /**

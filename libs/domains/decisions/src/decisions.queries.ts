@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
-import { DomainError, notFound } from '@aps/contracts';
+import { DomainError, notFound, refuseValue } from '@aps/contracts';
 import { Decision, listTally, NIL_UUID, type DecisionKind, type ReviewStatus } from '@aps/entities';
 import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
 import {
@@ -225,7 +225,6 @@ export class DecisionsQueries {
       throw error;
     });
     if (meant === agentId) return agentId;
-    const problem = { loc: ['query', 'agent_id'], msg: 'This is another agent than the one in the path', type: 'value_error' };
-    throw new DomainError('validation_error', 'The request is not valid.', { problems: [problem] });
+    throw refuseValue(['query', 'agent_id'], 'This is another agent than the one in the path');
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries, InstructionsService, type InstructionView } from '@aps/agents';
-import { DomainError } from '@aps/contracts';
+import { DomainError, invalid } from '@aps/contracts';
 import { Decision, type ReviewStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -83,10 +83,8 @@ export class DecisionsService {
     return this.db.transaction(scope, async (tx) => {
       const { review_status: from } = await this.lock(tx, scope, chatId, id);
       const review_note = blankAsNull(said.review_note);
-      if (review_status === 'reverted' && review_note === null) {
-        const problem = { loc: ['body', 'review_note'], msg: 'Field required: say what was undone', type: 'missing' };
-        throw new DomainError('validation_error', 'The request is not valid.', { problems: [problem] });
-      }
+      if (review_status === 'reverted' && review_note === null)
+        throw invalid({ loc: ['body', 'review_note'], msg: 'Field required: say what was undone', type: 'missing' });
       const should_have = review_status === 'disputed' && said.should_have !== undefined ? blankAsNull(said.should_have) : undefined;
       const written = { review_status, review_note, should_have, reviewed_by: scope.actor.userId, reviewed_at: now };
       const after = await this.decisions.update(tx, scope, id, written);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
-import { DomainError } from '@aps/contracts';
+import { DomainError, invalid } from '@aps/contracts';
 import { safeFilename } from './filename';
 import type { FileReference } from './files.service';
 import { HEAD_BYTES, mediaTypeOf } from './media-type';
@@ -46,6 +46,4 @@ export function fileOf(filename: string, bytes: Buffer): Omit<FileReference, 'fi
 export const fileTooLarge = (): DomainError => new DomainError('payload_too_large', `A file may have ${MAX_FILE_BYTES} bytes.`);
 
 /** A 422 about the field of the file. */
-export function fileProblem(msg: string, type: string): DomainError {
-  return new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body', 'file'], msg, type }] });
-}
+export const fileProblem = (msg: string, type: string): DomainError => invalid({ loc: ['body', 'file'], msg, type });

@@ -1,4 +1,4 @@
-import { DomainError, isPrefixedId, isUuid, refuseValue, type Problem } from '@aps/contracts';
+import { isPrefixedId, isUuid, type Problem, refuseValue, requireValid } from '@aps/contracts';
 import type { HandlerKind, Inbox, InboxSettings } from '@aps/entities';
 
 export interface Target {
@@ -60,6 +60,6 @@ export function changedSettings(before: InboxSettings, change: Record<string, un
   if (name !== undefined && (typeof name !== 'string' || name.length > 120 || /[\u0000-\u001f\u007f]/.test(name)))
     wrong(['from_name'], 'Input should be a text of at most 120 characters, on one line');
   if (Buffer.byteLength(JSON.stringify(settings)) > MAX_SETTINGS) wrong([], `Settings should be at most ${MAX_SETTINGS} bytes of JSON`);
-  if (problems.length) throw new DomainError('validation_error', 'The settings are not as they must be.', { problems });
+  requireValid(problems);
   return settings;
 }

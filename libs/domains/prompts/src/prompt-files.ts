@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, refuseField, type ErrorCode, type FileInputMode, type Problem } from '@aps/contracts';
+import { DomainError, type ErrorCode, type FileInputMode, type Problem, refuseField, requireValid } from '@aps/contracts';
 import { fileOf, FilesQueries } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelFiles, type ModelFile, type ReadableFile } from '@aps/inference';
@@ -127,7 +127,7 @@ export function refuseMalformed(attachments: readonly PromptAttachment[] = []): 
       msg: `Files in a request may have ${MAX_INLINE_BYTES} bytes together`,
       type: 'too_long',
     });
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  requireValid(problems);
 }
 
 const inMemory = (filename: string, bytes: Buffer): ReadableFile => ({

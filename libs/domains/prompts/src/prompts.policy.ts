@@ -1,4 +1,4 @@
-import { DomainError, type Problem } from '@aps/contracts';
+import { type Problem, requireValid } from '@aps/contracts';
 import type { PromptField, PromptRevision } from '@aps/entities';
 import { isDeepStrictEqual } from 'node:util';
 
@@ -60,7 +60,7 @@ export function fieldsOf(sent: readonly PromptFieldInput[]): PromptField[] {
   const fields = level(sent, ['body', 'fields'], 1, problems);
   if (countOf(fields) > MAX_FIELDS)
     problems.push({ loc: ['body', 'fields'], msg: `A template may have ${MAX_FIELDS} fields`, type: 'too_long' });
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  requireValid(problems);
   return fields;
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, refuseField, type Problem } from '@aps/contracts';
+import { type Problem, refuseField, requireValid } from '@aps/contracts';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { advisoryLock, changesOf, Database, type Tx } from '@aps/platform/database';
@@ -149,6 +149,6 @@ function ratesOf(sent: Record<string, unknown>): Record<string, string> {
     else return [code, text(new Money(written))];
     return [code, ''];
   });
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  requireValid(problems);
   return Object.fromEntries(entries.sort());
 }

@@ -1,4 +1,4 @@
-import { DomainError, MODEL_MODES, type Problem } from '@aps/contracts';
+import { MODEL_MODES, type Problem, requireValid } from '@aps/contracts';
 import { COST_TIERS, MODEL_KINDS } from '@aps/entities';
 import { CREDIT_UNITS, type CreditRule } from './rate-card.policy';
 
@@ -45,7 +45,7 @@ const PRICE: Record<Exclude<keyof CreditRule, 'match'>, { read: Reader; says: st
 export function rulesOf(sent: readonly Record<string, unknown>[]): CreditRule[] {
   const problems: Problem[] = [];
   const rules = sent.map((rule, i) => ruleOf(rule, ['body', 'rules', i], problems));
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  requireValid(problems);
   return rules;
 }
 

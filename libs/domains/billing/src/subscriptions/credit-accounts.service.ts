@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound } from '@aps/contracts';
+import { DomainError, notFound, refuseValue } from '@aps/contracts';
 import type { Plan, SubscriptionStatus } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -175,7 +175,4 @@ export class CreditAccountsService {
 }
 
 const target = (orgId: string) => ({ kind: 'organization', id: orgId });
-const zero = () => {
-  const problem = { loc: ['body', 'delta'], msg: 'An adjustment of zero adjusts nothing', type: 'value_error' };
-  return new DomainError('validation_error', 'The request is not valid.', { problems: [problem] });
-};
+const zero = () => refuseValue(['body', 'delta'], 'An adjustment of zero adjusts nothing');

@@ -1,4 +1,4 @@
-import { DomainError, type Problem } from '@aps/contracts';
+import { type Problem, requireValid } from '@aps/contracts';
 import { CAPS, FEATURES } from '../entitlements';
 
 export type Overrides = Record<string, boolean | number>;
@@ -25,6 +25,6 @@ export function overridden(before: Overrides, wish: Record<string, unknown>): Ov
     else if (!isFeature && !isCap(value)) refuse('Input should be an integer from -1 (unlimited) on', 'int_parsing');
     else after[name] = value as boolean | number;
   }
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  requireValid(problems);
   return after;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound, refuseField } from '@aps/contracts';
+import { DomainError, notFound, refuseField, refuseValue } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
 import { ChatLog } from '../state/chat-log';
@@ -32,10 +32,8 @@ export class UpdateService {
    * @throws DomainError 404; 403 `creator_only`; 422 `cannot_unarchive`, `follows_root`, or for a patch without a field
    */
   async update(scope: OrgScope, agentId: string, chatId: string, patch: ChatPatch): Promise<void> {
-    if (patch.archived === undefined && patch.shared === undefined && patch.title === undefined) {
-      const msg = 'Give at least one of archived, shared and title.';
-      throw new DomainError('validation_error', msg, { problems: [{ loc: ['body'], msg, type: 'value_error' }] });
-    }
+    if (patch.archived === undefined && patch.shared === undefined && patch.title === undefined)
+      throw refuseValue(['body'], 'Give at least one of archived, shared and title.');
     await this.db.transaction(scope, async (tx) => {
       const alone = patch.shared === undefined ? await this.control.lock(tx, scope, agentId, chatId) : null;
       const tree = patch.shared === undefined ? alone && [alone] : await this.control.lockTree(tx, scope, agentId, chatId);

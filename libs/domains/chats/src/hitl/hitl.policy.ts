@@ -1,4 +1,4 @@
-import { DomainError, type Problem } from '@aps/contracts';
+import { type Problem, requireValid } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { NewEvent } from '../state/chat.types';
@@ -70,7 +70,7 @@ export function checkAnswer(
       type: 'value_error',
     }));
   problems.push(...PROBLEMS[kind](request, input));
-  if (problems.length) throw new DomainError('validation_error', 'The answer does not fit the request.', { problems });
+  requireValid(problems);
   const answer = Object.fromEntries(given.map((field) => [field, input[field]]));
   return { ...answer, ...(input.note ? { note: input.note } : {}) };
 }

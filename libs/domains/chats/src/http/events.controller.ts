@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { DomainError } from '@aps/contracts';
+import { invalid } from '@aps/contracts';
 import { CreateTicketRequest, FollowEventsQuery, TicketResponse, TopicStreamEvent } from '@aps/dtos';
 import {
   CurrentOrg,
@@ -62,11 +62,8 @@ export class TicketsController {
   })
   async create(@CurrentPrincipal() principal: Principal, @Body() body: CreateTicketRequest): Promise<TicketResponse> {
     const topics = listTopics(body.topics.join());
-    if (topics.includes('org') && !body.org_id) {
-      throw new DomainError('validation_error', 'The body is not valid.', {
-        problems: [{ loc: ['body', 'org_id'], msg: 'Field required with the topic org', type: 'missing' }],
-      });
-    }
+    if (topics.includes('org') && !body.org_id)
+      throw invalid({ loc: ['body', 'org_id'], msg: 'Field required with the topic org', type: 'missing' });
     return { ticket: await this.tickets.issue(principal, { orgId: body.org_id?.toLowerCase() ?? null, topics }), expires_in: TICKET_TTL_S };
   }
 }

@@ -1,4 +1,4 @@
-import { DomainError, orgTopic, type Problem } from '@aps/contracts';
+import { orgTopic, type Problem, requireValid } from '@aps/contracts';
 import { MAX_TOPICS, TOPIC } from '@aps/dtos';
 import type { StreamTopic } from '@aps/platform/realtime';
 
@@ -24,6 +24,6 @@ export function parseTopics(text: string | undefined, orgId: string): StreamTopi
     ...(names.every((name) => TOPIC.test(name)) ? [] : [problem('Input should be topics, separated by commas', 'value_error')]),
     ...(names.length <= MAX_TOPICS ? [] : [problem(`List should have at most ${MAX_TOPICS} items`, 'too_long')]),
   ];
-  if (problems.length) throw new DomainError('validation_error', 'The topics are not valid.', { problems });
+  requireValid(problems);
   return names.map((name) => ({ name, topic: name === 'org' ? orgTopic(orgId) : name }));
 }

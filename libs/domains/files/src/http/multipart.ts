@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import busboy from 'busboy';
 import type { IncomingFile } from '@aps/files';
-import { DomainError } from '@aps/contracts';
+import { invalid } from '@aps/contracts';
 import { hasBody, unsupportedMediaType } from '@aps/platform/http';
 import type { Request } from 'express';
 import { fileProblem, fileTooLarge, MAX_FILE_BYTES } from '../file-probe';
@@ -12,8 +12,7 @@ const MAX_AROUND = 1024 * 1024;
 const LIMITS = { files: 10, fields: 20, parts: 30, fieldSize: 10_000, headerPairs: 100 };
 
 /** A 422 about the form as a whole. */
-const formProblem = (msg: string, type: string) =>
-  new DomainError('validation_error', 'The request is not valid.', { problems: [{ loc: ['body'], msg, type }] });
+const formProblem = (msg: string, type: string) => invalid({ loc: ['body'], msg, type });
 const malformed = () => formProblem('The body is not valid multipart/form-data', 'value_error');
 
 /** Documents the body that {@link receiveFile} reads. */

@@ -1,4 +1,4 @@
-import { DomainError, type Problem } from '@aps/contracts';
+import { DomainError, type Problem, requireValid } from '@aps/contracts';
 import type { ChannelConfig, ChannelKind } from '@aps/entities';
 import { isMasked } from '@aps/platform/crypto';
 import { storable } from '@aps/platform/database';
@@ -37,7 +37,7 @@ export function changedConfig(kind: ChannelKind, before: ChannelConfig, change: 
   }
   const secret = 'signature' in change ? readSignature(config, change.signature, hasSecret, wrong) : undefined;
   if (Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG) wrong([], `Configuration should be at most ${MAX_CONFIG} bytes of JSON`);
-  if (problems.length) throw new DomainError('validation_error', 'The configuration is not as it must be.', { problems });
+  requireValid(problems);
   return { config: storable(config), secret };
 }
 

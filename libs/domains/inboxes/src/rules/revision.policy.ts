@@ -1,4 +1,4 @@
-import { DomainError } from '@aps/contracts';
+import { DomainError, invalid } from '@aps/contracts';
 import type { RevisionProblem } from './rule-set.check';
 import { readRuleSet } from './rule-set.policy';
 import type { RuleSet } from './rule-set.schema';
@@ -8,7 +8,7 @@ export function pushedRuleSet(definition: unknown): RuleSet {
   const read = readRuleSet(definition);
   if ('ruleSet' in read) return read.ruleSet;
   const problems = read.problems.map((problem) => ({ ...problem, loc: ['body', 'definition', ...problem.loc] }));
-  throw new DomainError('validation_error', 'The definition is no rule set.', { problems });
+  throw invalid(...problems);
 }
 
 /** What a stored one says. @throws DomainError `revision_invalid`, should it be none any more */

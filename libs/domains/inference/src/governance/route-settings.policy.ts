@@ -1,4 +1,4 @@
-import { DomainError, refuseField, type ErrorCode, type Problem } from '@aps/contracts';
+import { DomainError, type ErrorCode, invalid, type Problem, refuseField, requireValid } from '@aps/contracts';
 import { isMaskedKey } from '@aps/platform/crypto';
 import type { Route, RouteSetting } from '../inference.types';
 
@@ -32,10 +32,8 @@ export const maskedProblem = (text: string | null | undefined): string | undefin
  * @throws DomainError 422 `validation_error` with every problem
  */
 export function readRoutePatches(routes: Record<string, unknown>): Map<string, RoutePatch> {
-  if (Object.keys(routes).length > MAX_ROUTES) {
-    const msg = `Object should have at most ${MAX_ROUTES} properties`;
-    throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'routes'], msg, type: 'too_long' }] });
-  }
+  if (Object.keys(routes).length > MAX_ROUTES)
+    throw invalid({ loc: ['body', 'routes'], msg: `Object should have at most ${MAX_ROUTES} properties`, type: 'too_long' });
   const problems: Problem[] = [];
   const patches = new Map<string, RoutePatch>();
   for (const [slug, raw] of Object.entries(routes)) {
@@ -46,7 +44,7 @@ export function readRoutePatches(routes: Record<string, unknown>): Map<string, R
     }
     patches.set(slug, readPatch(raw as Record<string, unknown>, loc, problems));
   }
-  if (problems.length) throw new DomainError('validation_error', 'The request is not valid.', { problems });
+  requireValid(problems);
   return patches;
 }
 
@@ -80,7 +78,7 @@ export function assertKey(value: string, path: string[]): void {
   const masked = maskedProblem(value);
   if (masked) throw refuseField('masked_secret', path, masked);
   const problem = keyProblem(value);
-  if (problem) throw new DomainError('validation_error', problem.msg, { problems: [{ loc: ['body', ...path], ...problem }] });
+  if (problem) throw invalid({ loc: ['body', ...path], ...problem });
 }
 
 /** Whether anything is set, and not only cleared. */

@@ -1,4 +1,4 @@
-import { DomainError } from '@aps/contracts';
+import { refuseValue } from '@aps/contracts';
 import type { Egress } from '@aps/platform/egress';
 
 /**
@@ -10,9 +10,7 @@ import type { Egress } from '@aps/platform/egress';
  */
 export async function tenantBaseUrl(egress: Egress, written: string, field: string[]): Promise<string> {
   const { origin, pathname, search, hash } = await egress.assertPublicUrl(written, { field, purpose: 'inference' });
-  if (search || hash) {
-    const msg = 'The URL must end with its path: what follows is added here, and keys travel in headers.';
-    throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', ...field], msg, type: 'value_error' }] });
-  }
+  if (search || hash)
+    throw refuseValue(['body', ...field], 'The URL must end with its path: what follows is added here, and keys travel in headers.');
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
+import { DomainError, refuseValue } from '@aps/contracts';
 import { Database, storable, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { ExpressionError, render, validate, type Definition } from '../definition';
@@ -139,8 +139,7 @@ function keyOf({ concurrency }: Definition, envelope: string): string | null {
     return typeof key === 'string' ? key : JSON.stringify(key);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    const msg = `The input gives no concurrency key: ${error.message}`;
-    throw new DomainError('validation_error', msg, { problems: [{ loc: ['body', 'input'], msg, type: 'value_error' }] });
+    throw refuseValue(['body', 'input'], `The input gives no concurrency key: ${error.message}`);
   }
 }
 

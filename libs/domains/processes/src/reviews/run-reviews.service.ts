@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HitlQueries } from '@aps/chats';
-import { DomainError, notFound } from '@aps/contracts';
+import { notFound, refuseValue } from '@aps/contracts';
 import { Process, ProcessRevision, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgTable } from '@aps/platform/database';
@@ -39,13 +39,13 @@ export class RunReviews {
     await this.processes.get(this.db, scope, processId);
     await this.revisions.get(this.db, scope, { id: revisionId, process_id: processId });
     const definition = await this.definitions.of(scope.orgId, revisionId);
-    if (!input === !run_id) throw refused([], 'Say either an input or a run.');
+    if (!input === !run_id) throw refuseValue(['body'], 'Say either an input or a run.');
     if (run_id) {
       const run = await this.find(scope, processId, run_id);
       return simulated(definition, runFactsOf(run), await this.journal.journal(this.db, run.id));
     }
     const misfits = definition.input_schema ? validate(definition.input_schema, input) : [];
-    if (misfits.length) throw refused(['input', ...misfits[0].path.split('.').filter(Boolean)], misfits[0].message);
+    if (misfits.length) throw refuseValue(['body', 'input', ...misfits[0].path.split('.').filter(Boolean)], misfits[0].message);
     const at = this.db.now();
     const id = uuidv7();
     const source = { kind: 'api' as const, ref_id: null, user_id: scope.actor.userId };
@@ -93,6 +93,3 @@ export class RunReviews {
     return run;
   }
 }
-
-const refused = (loc: string[], msg: string): DomainError =>
-  new DomainError('validation_error', msg, { problems: [{ loc: ['body', ...loc], msg, type: 'value_error' }] });

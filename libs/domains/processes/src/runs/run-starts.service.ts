@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound, refuseField } from '@aps/contracts';
+import { DomainError, notFound, refuseField, requireValid } from '@aps/contracts';
 import { Process, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { advisoryLock, Database, OrgTable, storable, type Tx } from '@aps/platform/database';
@@ -92,5 +92,5 @@ function refuseMisfit({ definition: { input_schema } }: DeployedProcess, input: 
     msg: message,
     type: 'value_error',
   }));
-  if (problems.length) throw new DomainError('validation_error', 'The input does not fit the process.', { problems });
+  requireValid(problems);
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, isUuid, notFound, refuseField } from '@aps/contracts';
+import { DomainError, isUuid, notFound, refuseField, requireValid } from '@aps/contracts';
 import { Schedule } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -41,7 +41,7 @@ export class SchedulesService {
   create(scope: OrgScope, input: NewSchedule): Promise<ScheduleView> {
     const wished: ScheduleSettings = { ...DEFAULTS, ...given(input) };
     return this.db.transaction(scope, async (tx) => {
-      this.requireTiming(wished);
+      requireValid(timingProblems(wished, this.db.now()));
       await advisoryLock(tx, `cap:schedules:${scope.orgId}`);
       if ((await this.schedules.count(tx, scope)) >= MAX_SCHEDULES)
         throw new DomainError('limit_reached', `An organization has at most ${MAX_SCHEDULES} schedules.`, {
@@ -65,7 +65,7 @@ export class SchedulesService {
       const changes = changesOf<ScheduleSettings>(before, given(input));
       const after: ScheduleSettings = { ...before, ...changes };
       const does = (...fields: (keyof ScheduleSettings)[]) => fields.some((field) => field in changes);
-      if (does('cron', 'timezone')) this.requireTiming(after);
+      if (does('cron', 'timezone')) requireValid(timingProblems(after, this.db.now()));
       if (does('target_kind', 'target_id', 'payload') || changes.enabled) await this.requireTarget(tx, scope, after);
       const fields = Object.keys(changes);
       if (fields.length) {
@@ -93,18 +93,12 @@ export class SchedulesService {
     return schedule.enabled ? nextFiring(schedule, this.db.now()) : null;
   }
 
-  private requireTiming(schedule: ScheduleSettings): void {
-    const problems = timingProblems(schedule, this.db.now());
-    if (problems.length) throw new DomainError('validation_error', 'The schedule is not as it must be.', { problems });
-  }
-
   /** Its target stays until the transaction ends, and takes the payload, as far as that can be told: nothing need be deployed of a process yet. */
   private async requireTarget(tx: Tx, scope: OrgScope, { target_kind: kind, target_id: id, payload }: ScheduleSettings): Promise<void> {
     const found = kind === 'process' || isUuid(id) ? await tx.query(HOLD[kind], [scope.orgId, [id], []]) : [];
     if (found.length === 0) throw refuseField('unknown_reference', ['target_id'], `There is no such ${kind}.`);
     const deployed = kind === 'process' ? await this.processes.deployed(tx, scope.orgId, id) : null;
-    const problems = payloadProblems(kind, payload, deployed?.definition.input_schema ?? null);
-    if (problems.length) throw new DomainError('validation_error', 'The payload does not fit the target.', { problems });
+    requireValid(payloadProblems(kind, payload, deployed?.definition.input_schema ?? null));
   }
 }
 

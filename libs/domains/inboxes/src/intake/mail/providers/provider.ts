@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { DomainError } from '@aps/contracts';
+import { DomainError, invalid } from '@aps/contracts';
 import type { z } from 'zod';
 import { MAX_RECIPIENTS } from '../mail-door';
 
@@ -36,7 +36,7 @@ export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
     msg: `This is not what it must be; at most ${MAX_RECIPIENTS} recipients`,
     type: 'value_error',
   }));
-  throw new DomainError('validation_error', 'The delivery is not what it must be.', { problems });
+  throw invalid(...problems);
 }
 
 /** A reverse-path, which some write in brackets. */
