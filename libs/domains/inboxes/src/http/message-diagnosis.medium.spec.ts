@@ -152,7 +152,7 @@ describe('the diagnosis of a held message', () => {
   });
 
   it('says that it can be evaluated no more', async () => {
-    expect(await of(await held('quarantined', { raw_expires_at: ago(1) }))).toMatchObject({
+    expect(await of(await held('quarantined', { raw_expires_at: ago(1_000) }))).toMatchObject({
       blocked_by: { kind: 'quarantined', freed_by: null, until: null },
       next_action: null,
       allowed_actions: ['terminate'],

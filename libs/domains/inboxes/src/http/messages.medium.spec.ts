@@ -299,7 +299,7 @@ describe('a message', () => {
   });
 
   it('says when what it says is gone', async () => {
-    const old = await put('accepted', { raw_expires_at: ago(1) });
+    const old = await put('accepted', { raw_expires_at: ago(1_000) });
     const cleared = await put('accepted', { raw_available: false });
     for (const id of [old, cleared]) expect((await read(`/${id}`)).body.raw_available).toBe(false);
   });

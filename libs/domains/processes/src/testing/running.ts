@@ -2,6 +2,7 @@ import { ChatsService, type TestOrg } from '@aps/chats/testing';
 import { prefixedId } from '@aps/contracts';
 import { Process, ProcessRevision, type ProcessRun, type ProcessStepRow } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
+import { NO_CALLER } from '@aps/platform/database';
 import { RunSweeper } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
 import type { BASE_MODULES, Settings } from '@aps/testing';
@@ -67,10 +68,13 @@ export class RunningService extends ChatsService {
     return (await this.get(RunStarts).start(this.scope(org), id, { input, ...more })).run.id;
   }
 
-  async run(id: string): Promise<RunNow> {
-    // One after the other: steps are then no older than the run that they are written together with.
-    const [run] = await this.db.query(RUN, [id]);
-    return { ...run, steps: await this.db.query(STEPS, [id]) };
+  /** As of one moment. */
+  run(id: string): Promise<RunNow> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      await tx.execute(sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ'));
+      const [run] = await tx.query(RUN, [id]);
+      return { ...run, steps: await tx.query(STEPS, [id]) };
+    });
   }
 
   /** Asks until something holds of a run. */
