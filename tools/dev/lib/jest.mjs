@@ -32,15 +32,17 @@ const NOTHING_TO_DO = /^No tests found, exiting with code 0\s*$/;
  * @param {NodeJS.ProcessEnv} env
  * @param {import('./test-report.mjs').TestReport} report
  */
-export const runJest = (args, env, report) =>
-  Promise.all(
-    LANES.map(async (lane) => {
-      for (const name of lane) {
-        const project = projects.find(({ displayName }) => displayName === name);
-        await runProject(project, args, env, report);
-      }
-    }),
-  );
+export async function runJest(args, env, report) {
+  let interrupted = false;
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (interrupted = true));
+  const run = async (lane) => {
+    for (const name of lane) {
+      const project = projects.find(({ displayName }) => displayName === name);
+      if (!interrupted) await runProject(project, args, env, report);
+    }
+  };
+  await Promise.all(LANES.map(run));
+}
 
 async function runProject({ displayName, ...project }, args, env, report) {
   const jest = spawn(
