@@ -62,14 +62,14 @@ const ORGANIZATIONS = statement<{ org_id: string }>(`
     SELECT (SELECT d.org_id FROM decisions d WHERE d.org_id > o.org_id ORDER BY d.org_id LIMIT 1) FROM o WHERE o.org_id IS NOT NULL
   ) SELECT org_id FROM o WHERE org_id IS NOT NULL`);
 const PURGE = statement(`
-  DELETE FROM decisions WHERE id IN (
-    SELECT x.id FROM unnest($1::uuid[], $2::int[]) AS r(org_id, days), LATERAL (
+  WITH x AS MATERIALIZED (
+    SELECT o.id FROM unnest($1::uuid[], $2::int[]) AS r(org_id, days), LATERAL (
       SELECT d.id FROM decisions d
       WHERE d.org_id = r.org_id AND d.created_at < now() - make_interval(days => r.days)
         AND (d.review_status <> 'disputed' OR d.archived_at IS NOT NULL OR d.created_at < now() - make_interval(days => r.days + $4::int))
       ORDER BY d.created_at LIMIT $3 FOR UPDATE SKIP LOCKED
-    ) x LIMIT $3
-  )`);
+    ) o LIMIT $3)
+  DELETE FROM decisions d USING x WHERE d.id = x.id`);
 
 /** How many were found and changed. */
 type BulkCounts = { matched: number; updated: number };

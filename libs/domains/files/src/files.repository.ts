@@ -40,9 +40,8 @@ UPDATE files f SET expires_at = now() FROM (SELECT DISTINCT file_id FROM l) l
 WHERE f.id = l.file_id AND NOT EXISTS (SELECT 1 FROM file_links o WHERE o.file_id = l.file_id AND NOT (o.target_kind = $2 AND o.target_id = ANY ($3)))`);
 // What could not be removed before comes last, so that it never stands in the way of the others.
 const BEGIN_REMOVAL = statement<StoredAt>(`
-  UPDATE files SET expires_at = '-infinity'
-  WHERE id IN (SELECT f.id FROM files f WHERE f.expires_at <= now() ORDER BY f.expires_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED)
-  RETURNING id, storage_key`);
+  WITH x AS MATERIALIZED (SELECT id FROM files WHERE expires_at <= now() ORDER BY expires_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED)
+  UPDATE files f SET expires_at = '-infinity' FROM x WHERE f.id = x.id RETURNING f.id, f.storage_key`);
 const ABANDON = statement(`UPDATE files SET expires_at = '-infinity' WHERE org_id = $1 AND id = $2`);
 const REMOVE = statement(`DELETE FROM files WHERE id = $1 AND expires_at = '-infinity'`);
 

@@ -19,8 +19,10 @@ const END = statement<PromptRun>(`
     error = CASE WHEN status = 'running' THEN $8 ELSE error END, duration_ms = $9, updated_at = now()
   WHERE id = $1 RETURNING *`);
 const LOSE = statement(`
-  UPDATE prompt_runs SET status = 'failed', error = '{"code": "worker_lost", "message": "The process that ran it has gone."}', updated_at = now()
-  WHERE id IN (SELECT id FROM prompt_runs WHERE status = 'running' AND held_until < now() ORDER BY held_until LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)`);
+  WITH x AS MATERIALIZED (
+    SELECT id FROM prompt_runs WHERE status = 'running' AND held_until < now() ORDER BY held_until LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
+  UPDATE prompt_runs r SET status = 'failed', error = '{"code": "worker_lost", "message": "The process that ran it has gone."}', updated_at = now()
+  FROM x WHERE r.id = x.id`);
 
 const ANSWER = statement<PromptRun>(`
   SELECT * FROM prompt_runs WHERE org_id = $1 AND call_key = $2 AND status = 'succeeded' ORDER BY id DESC LIMIT 1`);

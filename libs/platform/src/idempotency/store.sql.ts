@@ -32,8 +32,8 @@ export const ABANDON = statement(`
     UPDATE idempotency_keys SET locked_until = now() WHERE id = $1 AND attempt_id = $2 AND status_code IS NULL AND resource_id IS NOT NULL)
   DELETE FROM idempotency_keys WHERE id = $1 AND attempt_id = $2 AND status_code IS NULL AND resource_id IS NULL`);
 export const PURGE = statement(`
-  DELETE FROM idempotency_keys WHERE id IN (
-    SELECT id FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)`);
+  WITH x AS MATERIALIZED (SELECT id FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM idempotency_keys k USING x WHERE k.id = x.id`);
 interface Row {
   id: string;
   attempt_id: string;

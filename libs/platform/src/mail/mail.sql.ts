@@ -14,6 +14,8 @@ export const FAILED = statement(
 );
 export const AGAIN = statement('UPDATE outbound_mails SET claimed_until = NULL, last_error = $2 WHERE id = $1');
 export const PURGE = statement(`
-  DELETE FROM outbound_mails WHERE id IN (
-    SELECT id FROM outbound_mails WHERE created_at < now() - make_interval(days => $2) AND status <> 'pending' ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)`);
+  WITH x AS MATERIALIZED (
+    SELECT id FROM outbound_mails WHERE created_at < now() - make_interval(days => $2) AND status <> 'pending'
+    ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM outbound_mails m USING x WHERE m.id = x.id`);
 export const INSERT = statement('INSERT INTO outbound_mails (id, recipient, subject, body) VALUES ($1, $2, $3, $4)');

@@ -52,7 +52,7 @@ export interface JobRow {
   traceparent: string | null;
   generation: number;
 }
-const COLUMNS = ['id', 'job', 'payload', 'request_id', 'traceparent', 'generation'];
+const RETURNED = 'RETURNING outbox.id, outbox.job, outbox.payload, outbox.request_id, outbox.traceparent, outbox.generation';
 
 /**
  * The part of a statement that has the jobs of the rows of `from` delivered anew, whatever the queue still believes of them: their worker
@@ -60,12 +60,12 @@ const COLUMNS = ['id', 'job', 'payload', 'request_id', 'traceparent', 'generatio
  */
 export const redeliverJobs = (job: { from: string; id: string }): string => `
   UPDATE outbox SET generation = outbox.generation + 1, available_at = now() + ${GRACE} FROM ${job.from} WHERE outbox.id = ${job.id}
-  RETURNING ${COLUMNS.map((column) => `outbox.${column}`).join(', ')}`;
+  ${RETURNED}`;
 
 export const TAKE = statement<JobRow>(`
-  UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1
-  WHERE id IN (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
-  RETURNING ${COLUMNS.join(', ')}`);
+  WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
+  UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1 FROM due WHERE outbox.id = due.id
+  ${RETURNED}`);
 export const OLDEST_DUE = statement<{ seconds: number }>(
   'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
 );

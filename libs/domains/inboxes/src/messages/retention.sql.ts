@@ -5,8 +5,9 @@ const KEPT = 2_000;
 
 /** Messages whose time is over, one organization's at a time. */
 export const EXPIRE = statement<{ id: string; org_id: string }>(`
-  UPDATE inbox_messages SET raw_available = false WHERE id IN (
-    SELECT id FROM inbox_messages WHERE raw_available AND raw_expires_at <= now() AND state <> 'evaluating' ORDER BY raw_expires_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
-  RETURNING id, org_id`);
+  WITH x AS MATERIALIZED (
+    SELECT id FROM inbox_messages WHERE raw_available AND raw_expires_at <= now() AND state <> 'evaluating'
+    ORDER BY raw_expires_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
+  UPDATE inbox_messages m SET raw_available = false FROM x WHERE m.id = x.id RETURNING m.id, m.org_id`);
 export const FORGET = statement(`
   UPDATE inbox_envelopes SET headers = '{}', body_text = left(body_text, ${KEPT}), payload = NULL, attachments = '[]', participants = '{}' WHERE message_id = ANY ($1)`);

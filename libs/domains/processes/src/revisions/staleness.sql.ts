@@ -8,10 +8,10 @@ export const MARK_NAMING = statement(`
 
 /** Of processes that nobody has looked at for a day the first ones, which this caller looks at. */
 export const DUE = statement<{ id: string; org_id: string; revision_id: string }>(`
-  UPDATE processes SET stale_checked_at = now() WHERE id = ANY (ARRAY(
+  WITH x AS MATERIALIZED (
     SELECT id FROM processes WHERE deleted_at IS NULL AND current_revision_id IS NOT NULL AND stale_checked_at < now() - interval '1 day'
-    ORDER BY stale_checked_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED))
-  RETURNING id, org_id, current_revision_id AS revision_id`);
+    ORDER BY stale_checked_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
+  UPDATE processes p SET stale_checked_at = now() FROM x WHERE p.id = x.id RETURNING p.id, p.org_id, p.current_revision_id AS revision_id`);
 
 /** Has those of an organization looked at next. */
 export const MAKE_DUE = statement(
