@@ -145,7 +145,23 @@ export class Compaction {
     const { claim } = turn;
     await claim.committed;
     const model = await this.resolver.resolve({ orgId: claim.org_id, scope: 'chat', feature: 'compaction', requested: {} });
-    const { summary, receipts } = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens, hold);
+    const receipts: ReceiptRow[] = [];
+    try {
+      const summary = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens, hold, receipts);
+      await this.replaceBySummary(turn, cut, { summary, before, receipts });
+    } catch (error) {
+      // What was called is paid for, whatever came of it.
+      if (receipts.length) await this.db.transaction(NO_CALLER, (tx) => this.charge(tx, claim, receipts));
+      throw error;
+    }
+  }
+
+  private async replaceBySummary(
+    turn: RunningTurn,
+    cut: number,
+    { summary, before, receipts }: { summary: string; before: number; receipts: ReceiptRow[] },
+  ): Promise<void> {
+    const { claim } = turn;
     const old = turn.rows.slice(0, cut);
     const answered = old.filter((row) => row.role === 'user' && row.turn_id === claim.id).map((row) => ({ ...row, covered: true }));
     const rows: TranscriptRow[] = [
@@ -168,15 +184,16 @@ export class Compaction {
     turn.rows.splice(0, turn.rows.length, ...rows);
   }
 
+  /** @param receipts is given that of each call that was made, also where a later one fails */
   private async summarize(
     turn: RunningTurn,
     model: ResolvedModel,
     rows: TranscriptRow[],
     maxTokens: number,
     hold: WorkHold,
-  ): Promise<{ summary: string; receipts: ReceiptRow[] }> {
+    receipts: ReceiptRow[],
+  ): Promise<string> {
     const size = Math.floor((model.context_window ?? DEFAULT_WINDOW) * REQUEST_SHARE) * 4;
-    const receipts: ReceiptRow[] = [];
     let summary = '';
     let used: Usage | null = null;
     for (const piece of pieces(rows.map(asText), size)) {
@@ -203,7 +220,7 @@ export class Compaction {
           .toWellFormed()
           .trim() || summary;
     }
-    return { summary, receipts };
+    return summary;
   }
 
   /** The summary, its price and its event are one transaction, under the turn's fence. */
@@ -228,17 +245,7 @@ export class Compaction {
       before: made.before,
       after: made.after,
     });
-    for (const receipt of made.receipts) {
-      await this.receipts.insert(tx, {
-        ...receipt,
-        org_id: claim.org_id,
-        chat_id: claim.chat_id,
-        turn_id: claim.id,
-        step_no: null,
-        agent_id: claim.agent_id,
-      });
-      await this.chats.addCost(tx, claim.chat_id, receipt);
-    }
+    await this.charge(tx, claim, made.receipts);
     const events: NewEvent[] = [
       {
         type: 'compaction',
@@ -254,5 +261,14 @@ export class Compaction {
     ];
     const told = await this.log.append(tx, claim.chat_id, events, at);
     tx.afterCommit(() => turn.signals.events(told));
+  }
+
+  /** Each receipt counts once, whether or not the commit of an earlier try was heard of. */
+  private async charge(tx: Tx, { id, org_id, chat_id, agent_id }: RunningTurn['claim'], receipts: ReceiptRow[]): Promise<void> {
+    for (const receipt of receipts) {
+      if (await this.receipts.has(tx, receipt.id)) continue;
+      await this.chats.addCost(tx, chat_id, receipt);
+      await this.receipts.insert(tx, { ...receipt, org_id, chat_id, turn_id: id, step_no: null, agent_id });
+    }
   }
 }

@@ -2,13 +2,14 @@ import { anAgent } from '@aps/agents/testing';
 import { OrgPlans } from '@aps/billing';
 import { addCredits, entitle, override, withCredits, withRateCard, type TestCredits } from '@aps/billing/testing';
 import { CallHold, CreditLedgerRow, InferenceReceipt, Message, Turn } from '@aps/entities';
-import { Holds, InferenceSettings, ModelCalls } from '@aps/inference';
+import { Holds, InferenceError, InferenceSettings, ModelCalls } from '@aps/inference';
 import { OrgsModule } from '@aps/orgs';
 import { PromptsService } from '@aps/prompts';
 import { FilesHttpModule } from '@aps/files/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { sql } from '@aps/platform/testing';
 import { LeaseEnded } from '@aps/platform/runs';
+import { eventually } from '@aps/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 
 /** The model costs 100 credits for a million tokens of input and 200 of output; what a call holds is a little more than 0.9. */
@@ -146,6 +147,51 @@ describe('a chat of an organization that pays in credits', () => {
     expect(calls).not.toHaveBeenCalled();
     await app.db.execute(sql(`UPDATE model_catalog SET context_window = 128000 WHERE key = 'mock'`));
     app.get(InferenceSettings).drop(null);
+  });
+
+  it('charges the calls of a summary that could not be finished', async () => {
+    await app.db.execute(sql(`UPDATE model_catalog SET context_window = 4000 WHERE key = 'mock'`));
+    app.get(InferenceSettings).drop(null);
+    await has({ granted: '100' });
+    const chat = await app.chat(org);
+    const real = app.get(ModelCalls).streamChat.bind(app.get(ModelCalls));
+    let summaries = 0;
+    asked().mockImplementation((model, call, options) =>
+      call.feature === 'compaction' && ++summaries === 2
+        ? Promise.reject(new InferenceError('provider_rejected', 'The second piece is refused'))
+        : real(model, call, options),
+    );
+    for (let i = 1; summaries < 2; i++) {
+      await app.send(org, chat, `${i}: ${'word '.repeat(480)}`);
+      await app.settled(org, chat, i);
+    }
+    const summarized = (await receipts()).filter(({ feature }) => feature === 'compaction');
+    expect(summarized).toHaveLength(1);
+    expect((await burned()).map(([key]) => key)).toContain(`burn:${summarized[0].id}`);
+    const total = (await receipts()).reduce((sum, { credits }) => sum + Number(credits), 0);
+    expect(Number((await app.read(org, chat)).body.cost_credits)).toBeCloseTo(total, 9);
+    expect(await open()).toEqual([]);
+    await app.db.execute(sql(`UPDATE model_catalog SET context_window = 128000 WHERE key = 'mock'`));
+    app.get(InferenceSettings).drop(null);
+  });
+
+  it('charges the call for a name that came too late, and leaves the name that it was given meanwhile', async () => {
+    await has({ granted: '100' });
+    const chat = await app.chat(org, {});
+    const real = app.get(ModelCalls).streamChat.bind(app.get(ModelCalls));
+    asked().mockImplementation(async (model, call, options) => {
+      const result = await real(model, call, options);
+      if (call.feature === 'title') await app.make('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { title: 'Mine' } });
+      return result;
+    });
+    await app.send(org, chat, 'hello');
+    await app.settled(org, chat, 1);
+    const made = await eventually(receipts, (all) => all.length === 2);
+    expect(made.map(({ feature }) => feature).sort()).toEqual(['title', 'turn']);
+    expect((await burned()).map(([key]) => key).sort()).toEqual(made.map(({ id }) => `burn:${id}`).sort());
+    const { body } = await app.read(org, chat);
+    expect([body.title, Number(body.cost_credits)]).toEqual(['Mine', made.reduce((sum, { credits }) => sum + Number(credits), 0)]);
+    expect(await open()).toEqual([]);
   });
 
   it('charges the prompts that its agent runs, and those that are tested', async () => {

@@ -39,13 +39,18 @@ export class TitleService {
     if (!chat?.opening) return;
     const { opening, org_id: orgId, agent_id: agentId } = chat;
     await this.holds.holding({ orgId, chatId, agentId, name: `title:${chatId}`, feature: 'title' }, async (hold) => {
-      const charged = await this.nameIt(chatId, { ...chat, opening }, hold, signal);
-      if (!charged) await hold.release();
+      const receipt = await this.nameIt(chatId, { ...chat, opening }, hold, signal);
+      if (!receipt) await hold.release();
     });
   }
 
-  /** @returns whether it has a receipt */
-  private async nameIt(chatId: string, chat: UntitledChat & { opening: string }, hold: WorkHold, signal: AbortSignal): Promise<boolean> {
+  /** @returns the receipt of its call, if one was answered */
+  private async nameIt(
+    chatId: string,
+    chat: UntitledChat & { opening: string },
+    hold: WorkHold,
+    signal: AbortSignal,
+  ): Promise<ReceiptRow | undefined> {
     const started = performance.now();
     let title: string;
     let receipt: ReceiptRow | undefined;
@@ -68,32 +73,27 @@ export class TitleService {
       this.logger.warn(`No title from the model (${error.code}); the opening words serve`);
       title = cleanTitle(chat.opening);
     }
-    return (await this.store(chatId, chat, title, receipt)) && receipt !== undefined;
+    await this.store(chatId, chat, title, receipt);
+    return receipt;
   }
 
+  /** The call is paid for, also where the chat has got a title meanwhile. */
   private async store(
     chatId: string,
     chat: { org_id: string; agent_id: string },
     title: string,
     receipt: ReceiptRow | undefined,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const at = this.db.now();
-    return this.db.transaction(NO_CALLER, async (tx) => {
-      if (!(await this.titles.lockUntitled(tx, chatId))) return false;
-      await this.chats.rename(tx, chatId, title, at);
-      if (receipt) {
-        await this.chats.addCost(tx, chatId, receipt);
-        await this.receipts.insert(tx, {
-          ...receipt,
-          org_id: chat.org_id,
-          chat_id: chatId,
-          turn_id: null,
-          step_no: null,
-          agent_id: chat.agent_id,
-        });
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      if (await this.titles.lockUntitled(tx, chatId)) {
+        await this.chats.rename(tx, chatId, title, at);
+        await this.log.tell(tx, chatId, [{ type: 'title_changed', data: { title } }], at);
       }
-      await this.log.tell(tx, chatId, [{ type: 'title_changed', data: { title } }], at);
-      return true;
+      if (!receipt) return;
+      await this.chats.addCost(tx, chatId, receipt);
+      const { org_id, agent_id } = chat;
+      await this.receipts.insert(tx, { ...receipt, org_id, chat_id: chatId, turn_id: null, step_no: null, agent_id });
     });
   }
 }
