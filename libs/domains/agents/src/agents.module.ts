@@ -1,4 +1,5 @@
 import { Module, OnModuleInit } from '@nestjs/common';
+import { FilesModule } from '@aps/files';
 import { InferenceModule, ModelUsers } from '@aps/inference';
 import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
@@ -10,6 +11,7 @@ import { MemoriesService } from './memories.service';
 import { AgentRevisions } from './revisions.queries';
 import { RevisionsService } from './revisions.service';
 import { RolloutsQueries } from './rollouts.queries';
+import { SkillFiles } from './skill-files';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
 
@@ -38,8 +40,8 @@ export class AgentModelsModule implements OnModuleInit {
 }
 
 @Module({
-  imports: [AgentModelsModule, InferenceModule],
-  providers: [...exported, AgentReferences, AgentsRepository, SkillsRepository],
+  imports: [AgentModelsModule, FilesModule, InferenceModule],
+  providers: [...exported, AgentReferences, AgentsRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })
 export class AgentsModule {}

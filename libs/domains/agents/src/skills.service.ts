@@ -6,6 +6,7 @@ import { Audit } from '@aps/platform/audit';
 import { advisoryLock, Database, OrgTable, takingSlug, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { isSet } from './agents.policy';
 import { AgentsQueries } from './agents.queries';
+import { SkillFiles } from './skill-files';
 import { SkillsRepository } from './skills.repository';
 
 export type SkillInput = Pick<Skill, 'name' | 'description' | 'content'> & { files?: { file_id: string; filename?: string | null }[] };
@@ -18,6 +19,7 @@ export class SkillsService {
   constructor(
     private readonly db: Database,
     private readonly skills: SkillsRepository,
+    private readonly files: SkillFiles,
     private readonly agents: AgentsQueries,
     private readonly audit: Audit,
   ) {}
@@ -39,24 +41,33 @@ export class SkillsService {
     return this.skills.bySlugs(db, scope, slugs);
   }
 
-  create(scope: OrgScope, input: SkillInput & { slug?: string | null }): Promise<Skill> {
+  /** @throws DomainError `slug_taken`; 422 `unknown_reference` for a file that the caller may not see */
+  async create(scope: OrgScope, input: SkillInput & { slug?: string | null }): Promise<Skill> {
+    const columns = columnsOf(input);
+    await this.files.check(scope, columns.files);
     return this.db.transaction(scope, async (tx) => {
       await advisoryLock(tx, `skills:${scope.orgId}`);
       const slugs = slugsFor(input.name, input.slug, 'skill');
       // The system's, too: an organization that took one would hide it.
       const taken = await this.skills.bySlugs(tx, scope, slugs);
       const skill = await takingSlug(slugs, taken, (slug) =>
-        this.own.insertOrNothing(tx, scope, { slug, created_by: scope.actor.userId, ...columnsOf(input) }),
+        this.own.insertOrNothing(tx, scope, { slug, created_by: scope.actor.userId, ...columns }),
       );
+      await this.files.tie(tx, scope, skill.id, columns.files);
       await this.audit.record(tx, scope, 'skill.created', { kind: 'skill', id: skill.id }, { slug: skill.slug });
       return skill;
     });
   }
 
-  replace(scope: OrgScope, slug: string, input: SkillInput): Promise<Skill> {
+  /** @throws DomainError `not_found`, `read_only`; 422 as of {@link create} */
+  async replace(scope: OrgScope, slug: string, input: SkillInput): Promise<Skill> {
+    const columns = columnsOf(input);
+    await this.get(scope, slug);
+    await this.files.check(scope, columns.files);
     return this.db.transaction(scope, async (tx) => {
       const { id } = await this.lockOwn(tx, scope, slug);
-      const skill = (await this.own.update(tx, scope, id, columnsOf(input)))!;
+      const skill = (await this.own.update(tx, scope, id, columns))!;
+      await this.files.tie(tx, scope, id, columns.files);
       await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id }, { slug });
       return skill;
     });
@@ -70,6 +81,7 @@ export class SkillsService {
       if (agents.length)
         throw new DomainError('skill_in_use', 'Agents mount this skill. Remove it from them first.', { context: { agents } });
       await this.own.delete(tx, scope, skill.id);
+      await this.files.release(tx, scope, skill.id);
       await this.audit.record(tx, scope, 'skill.deleted', { kind: 'skill', id: skill.id }, { slug });
     });
   }

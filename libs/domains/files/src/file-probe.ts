@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 import { DomainError, invalid } from '@aps/contracts';
 import { safeFilename } from './filename';
-import type { FileReference } from './files.service';
+import type { FileReference } from './file-reference';
 import { HEAD_BYTES, mediaTypeOf } from './media-type';
 
 /** Of one file. */

@@ -8,6 +8,7 @@ import { ObjectStorage, type ByteRange, type StoredBytes } from '@aps/platform/s
 import { In } from 'typeorm';
 import { FileTargets } from './file-targets';
 import { FilesRepository, type FileRow } from './files.repository';
+import { attachmentOf, refuseMissing, type FileReference, type LocOf } from './file-reference';
 
 /** Reads of files. Never writes. */
 @Injectable()
@@ -33,6 +34,19 @@ export class FilesQueries {
     if (foreign.length === 0) return found;
     const open = await this.opened(scope, foreign);
     return found.filter((file) => !foreign.includes(file.id) || open.has(file.id));
+  }
+
+  /**
+   * The files that a request names, in its order.
+   *
+   * @param locOf where it names the nth of them
+   * @throws DomainError 422 `unknown_reference` naming each that the caller may not see
+   */
+  async references(scope: OrgScope, ids: string[], locOf: LocOf): Promise<FileReference[]> {
+    if (ids.length === 0) return [];
+    const found = new Map((await this.visible(scope, ids)).map((file) => [file.id, attachmentOf(file)]));
+    refuseMissing(ids, found, locOf);
+    return ids.map((id) => found.get(id)!);
   }
 
   /** @throws DomainError 404 for a file that is not there or that the caller may not see */

@@ -32,9 +32,13 @@ WITH f AS MATERIALIZED (
   INSERT INTO file_links (file_id, target_kind, target_id, org_id) SELECT f.id, $3, $4, $1 FROM f ON CONFLICT DO NOTHING
 )
 SELECT id FROM f`);
+// Whoever links one of them meanwhile is seen by the next statement, or sees that it is on its way out.
+const HOLD_LINKED = statement(`
+  SELECT f.id FROM files f JOIN file_links l ON l.file_id = f.id
+  WHERE l.org_id = $1 AND l.target_kind = $2 AND l.target_id = ANY ($3) AND l.file_id <> ALL ($4::uuid[]) ORDER BY f.id FOR NO KEY UPDATE OF f`);
 const UNLINK = statement(`
 WITH l AS (
-  DELETE FROM file_links WHERE org_id = $1 AND target_kind = $2 AND target_id = ANY ($3) RETURNING file_id
+  DELETE FROM file_links WHERE org_id = $1 AND target_kind = $2 AND target_id = ANY ($3) AND file_id <> ALL ($4::uuid[]) RETURNING file_id
 )
 UPDATE files f SET expires_at = now() FROM (SELECT DISTINCT file_id FROM l) l
 WHERE f.id = l.file_id AND NOT EXISTS (SELECT 1 FROM file_links o WHERE o.file_id = l.file_id AND NOT (o.target_kind = $2 AND o.target_id = ANY ($3)))`);
@@ -76,9 +80,11 @@ export class FilesRepository {
     return (await tx.query(LINK, [scope.orgId, ids, target.kind, target.id])).map((row) => row.id);
   }
 
-  /** These refer to no file any more; what nothing else refers to is removed. */
-  async unlink(tx: Db, orgId: string, target: { kind: string; ids: string[] }): Promise<void> {
-    await tx.execute(UNLINK, [orgId, target.kind, target.ids]);
+  /** These refer to no file any more but those that are kept; what nothing else refers to is removed. */
+  async unlink(tx: Db, orgId: string, target: { kind: string; ids: string[] }, kept: string[]): Promise<void> {
+    const released = [orgId, target.kind, target.ids, kept];
+    await tx.execute(HOLD_LINKED, released);
+    await tx.execute(UNLINK, released);
   }
 
   /** From here on nobody sees them, and nothing can refer to them any more. */

@@ -8,6 +8,7 @@ import { counter } from '@aps/platform/observability';
 import { ObjectStorage } from '@aps/platform/storage';
 import { uuidv7 } from 'uuidv7';
 import { safeFilename } from './filename';
+import { refuseMissing, type LocOf } from './file-reference';
 import { FilesRepository, type FileRow, type StoredAt } from './files.repository';
 import { FileProbe } from './file-probe';
 
@@ -19,21 +20,6 @@ export interface IncomingFile {
   /** Settles when everything around the bytes has come, too; rejects with what is wrong with it. */
   complete: Promise<void>;
 }
-
-/** A file as what refers to it keeps and shows it. */
-export interface FileReference {
-  file_id: string;
-  filename: string;
-  media_type: string;
-  size_bytes: number;
-}
-
-export const attachmentOf = ({ id, filename, media_type, size_bytes }: FileRow): FileReference => ({
-  file_id: id,
-  filename,
-  media_type,
-  size_bytes,
-});
 
 const uploaded = counter('file_upload_bytes_total', 'Bytes of files that were uploaded');
 
@@ -92,9 +78,22 @@ export class FilesService {
     return this.files.link(tx, scope, target, fileIds);
   }
 
-  /** What is kept no longer lets go of its files: those that nothing else refers to are removed. */
-  unlink(tx: Tx, orgId: string, target: { kind: string; ids: string[] }): Promise<void> {
-    return this.files.unlink(tx, orgId, target);
+  /**
+   * The same for files that a request names.
+   *
+   * @throws DomainError 422 `unknown_reference` for those that have expired since they were looked up
+   */
+  async attach(tx: Tx, scope: OrgScope, target: { kind: string; id: string }, fileIds: string[], locOf: LocOf): Promise<void> {
+    refuseMissing(fileIds, new Set(await this.link(tx, scope, target, fileIds)), locOf);
+  }
+
+  /**
+   * What is kept no longer lets go of its files: those that nothing else refers to are removed.
+   *
+   * @param kept files that it goes on referring to
+   */
+  unlink(tx: Tx, orgId: string, target: { kind: string; ids: string[] }, kept: string[] = []): Promise<void> {
+    return this.files.unlink(tx, orgId, target, kept);
   }
 
   /**

@@ -4,7 +4,14 @@ import { MAX_TEXT } from './vocabulary';
 export class SkillFile {
   @UuidField({ description: 'An uploaded file.' }) file_id: string;
 
-  @StringField({ optional: true, nullable: true, min: 1, max: 255, description: 'What the agent sees it called.', example: 'checklist.md' })
+  @StringField({
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: 255,
+    description: 'What it is called in the skill.',
+    example: 'checklist.md',
+  })
   filename?: string | null;
 }
 
@@ -21,7 +28,12 @@ export class PutSkillRequest {
   description: string;
 
   @StringField({ min: 1, max: MAX_TEXT, description: 'Markdown.', example: '# Refunds\n\n1. Find the order.' }) content: string;
-  @ListField(() => SkillFile, { optional: true, max: 20, description: 'Files that belong to it.' }) files?: SkillFile[];
+  @ListField(() => SkillFile, {
+    optional: true,
+    max: 20,
+    description: 'Files that belong to it; every member may open them as long as they do.',
+  })
+  files?: SkillFile[];
 }
 
 export class CreateSkillRequest extends PutSkillRequest {

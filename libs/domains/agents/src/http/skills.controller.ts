@@ -28,7 +28,7 @@ export class SkillsController {
   @Post()
   @OrgAdmin('agents')
   @Idempotent()
-  @Operation({ summary: 'Create a skill', answers: SkillResponse, refuses: ['slug_taken'] })
+  @Operation({ summary: 'Create a skill', answers: SkillResponse, refuses: ['slug_taken', 'unknown_reference'] })
   async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateSkillRequest) {
     return toSkill(await this.skills.create(scope, body));
   }
@@ -46,7 +46,7 @@ export class SkillsController {
     summary: 'Replace a skill',
     description: 'Skills of the system are read-only.',
     answers: SkillResponse,
-    refuses: ['read_only'],
+    refuses: ['read_only', 'unknown_reference'],
   })
   async replace(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string, @Body() body: PutSkillRequest) {
     return toSkill(await this.skills.replace(scope, slug, body));

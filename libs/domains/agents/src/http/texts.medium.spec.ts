@@ -1,5 +1,5 @@
 import { NO_CALLER } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
+import { sql, type Bearer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { MemoriesService } from '../memories.service';
 import { seedSystemSkills } from '../skills.seed';
@@ -111,9 +111,20 @@ describe('an instruction', () => {
 
 describe('skills', () => {
   const skill = { name: 'Refunds', description: 'Use for refunds.', content: '# Refunds' };
+  const aFile = async (as: Bearer = org.owner): Promise<string> => {
+    const body = new FormData();
+    body.append('file', new Blob(['# Steps']), 'steps.md');
+    const request = { method: 'POST', body, headers: { Authorization: `Bearer ${as.token}` } };
+    return ((await (await fetch(`${t.url}${org.path}/uploads`, request)).json()) as { file_id: string }).file_id;
+  };
+  /** Those of the files that will be removed. */
+  const expiring = async (...ids: string[]) =>
+    (await t.db.query(sql<{ id: string }>('SELECT id FROM files WHERE id = ANY ($1) AND expires_at IS NOT NULL'), [ids])).map(
+      ({ id }) => id,
+    );
 
   it('are made, replaced and deleted', async () => {
-    const file_id = uuidv7();
+    const file_id = await aFile();
     const made = await asOwner('POST', '/skills', { ...skill, files: [{ file_id, filename: 'a.md' }, { file_id }] });
     expect([made.status, made.body]).toEqual([
       201,
@@ -137,6 +148,34 @@ describe('skills', () => {
       'skill.deleted',
     ]);
     expect((await t.call('GET', `${(await aTeam(t)).path}/skills/refunds`, { as: org.owner })).status).toBe(403);
+  });
+
+  it('keep their files for as long as they name them, for every member', async () => {
+    const [kept, dropped] = [await aFile(), await aFile()];
+    const opened = async (id: string) => (await t.call('HEAD', `${org.path}/files/${id}`, { as: org.member })).status;
+    expect(await opened(kept)).toBe(404);
+    await asOwner('POST', '/skills', { ...skill, slug: 'filed', files: [{ file_id: kept }, { file_id: dropped }] });
+    expect([await opened(kept), await opened(dropped)]).toEqual([200, 200]);
+    expect(await expiring(kept, dropped)).toEqual([]);
+    await asOwner('PUT', '/skills/filed', { ...skill, files: [{ file_id: kept, filename: 'kept.md' }] });
+    expect(await expiring(kept, dropped)).toEqual([dropped]);
+    expect([await opened(kept), await opened(dropped)]).toEqual([200, 404]);
+    await asOwner('DELETE', '/skills/filed');
+    expect((await expiring(kept, dropped)).sort()).toEqual([kept, dropped].sort());
+  });
+
+  it('name no file that their author may not see', async () => {
+    const own = await aFile();
+    const files = [own, await aFile(org.member), uuidv7()].map((file_id) => ({ file_id }));
+    const refused = { status: 422, body: { code: 'unknown_reference' } };
+    const made = await asOwner('POST', '/skills', { ...skill, slug: 'refused', files });
+    expect(made).toMatchObject(refused);
+    expect(made.body.detail.map(({ loc }: { loc: unknown[] }) => loc)).toEqual([1, 2].map((i) => ['body', 'files', i, 'file_id']));
+    expect((await asOwner('PUT', '/skills/refused', { ...skill, files })).status).toBe(404);
+    await asOwner('POST', '/skills', { ...skill, slug: 'refused' });
+    expect(await asOwner('PUT', '/skills/refused', { ...skill, files })).toMatchObject(refused);
+    expect((await asOwner('GET', '/skills/refused')).body.files).toEqual([]);
+    expect(await expiring(own)).toEqual([own]);
   });
 
   it('of another organization are not there', async () => {

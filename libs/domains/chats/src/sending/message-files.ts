@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
-import { attachmentOf, FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
+import { FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
 import { ChatsQueries } from '../reading/chats.queries';
 
 const KIND = 'message';
+const LOC_OF = (index: number) => ['attachment_ids', index];
 
 /** Ties files to messages; from then on, whoever may open the chat may open the file. */
 @Injectable()
@@ -30,10 +30,8 @@ export class MessageFiles implements OnModuleInit, TargetReader {
    *
    * @throws DomainError 422 `unknown_reference` naming each that the caller may not see
    */
-  async references(scope: OrgScope, ids: string[]): Promise<FileReference[]> {
-    const found = new Map((await this.queries.visible(scope, ids)).map((file) => [file.id, attachmentOf(file)]));
-    refuseMissing(ids, (id) => found.has(id));
-    return ids.map((id) => found.get(id)!);
+  references(scope: OrgScope, ids: string[]): Promise<FileReference[]> {
+    return this.queries.references(scope, ids, LOC_OF);
   }
 
   /**
@@ -43,8 +41,7 @@ export class MessageFiles implements OnModuleInit, TargetReader {
    */
   async attach(tx: Tx, scope: OrgScope, messageId: string, files: FileReference[]): Promise<void> {
     const ids = files.map((file) => file.file_id);
-    const linked = new Set(await this.files.link(tx, scope, { kind: KIND, id: messageId }, ids));
-    refuseMissing(ids, (id) => linked.has(id));
+    await this.files.attach(tx, scope, { kind: KIND, id: messageId }, ids, LOC_OF);
   }
 
   /** Ties the files of a message to its copy, too; those that are gone stay gone. */
@@ -56,12 +53,4 @@ export class MessageFiles implements OnModuleInit, TargetReader {
       attachments.map((file) => file.file_id),
     );
   }
-}
-
-function refuseMissing(ids: string[], isThere: (id: string) => boolean): void {
-  const msg = 'There is no such file.';
-  const problems = ids.flatMap((id, i) =>
-    isThere(id) ? [] : [{ loc: ['body', 'attachment_ids', i], msg, type: 'semantic.unknown_reference' }],
-  );
-  if (problems.length) throw new DomainError('unknown_reference', msg, { problems });
 }

@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
-import { attachmentOf, FilesQueries, FilesService, FileTargets, type TargetReader } from '@aps/files';
+import { FilesQueries, FilesService, FileTargets, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
 import { OF_ORG } from './process-run.sql';
@@ -26,15 +25,8 @@ export class RunFiles implements OnModuleInit, TargetReader {
   }
 
   /** @throws DomainError 422 `unknown_reference` naming each that the caller may not see */
-  async references(scope: OrgScope, ids: string[]): Promise<RunFile[]> {
-    if (ids.length === 0) return [];
-    const found = new Map((await this.queries.visible(scope, ids)).map((file) => [file.id, attachmentOf(file)]));
-    const msg = 'There is no such file.';
-    const problems = ids.flatMap((id, i) =>
-      found.has(id) ? [] : [{ loc: ['body', 'attachments', i, 'file_id'], msg, type: 'semantic.unknown_reference' }],
-    );
-    if (problems.length) throw new DomainError('unknown_reference', msg, { problems });
-    return ids.map((id) => found.get(id)!);
+  references(scope: OrgScope, ids: string[]): Promise<RunFile[]> {
+    return this.queries.references(scope, ids, (index) => ['attachments', index, 'file_id']);
   }
 
   /** Those that are gone stay gone. */
