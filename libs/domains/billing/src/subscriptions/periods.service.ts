@@ -1,8 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { Database, type Tx } from '@aps/platform/database';
-import { isPositive, isZero, plus } from '../amounts';
+import { Injectable, Logger } from '@nestjs/common';
+import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
 import { Ledger } from '../ledger/ledger.repository';
-import { ENTITLED, nextPeriodEnd, NO_PERIOD, ORDER_AWAITED_MS, payerOf, periodKey } from './periods.policy';
+import { ENTITLED, nextPeriodEnd, NO_PERIOD, ORDER_AWAITED_MS, payerOf } from './periods.policy';
 import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
 import { Subscriptions } from './subscriptions.service';
 
@@ -21,6 +21,8 @@ const PERIOD_END = { kind: 'system', userId: null, reason: 'end of the period' }
 /** The ends of periods, whoever causes them: the clock, or an operator. */
 @Injectable()
 export class Periods {
+  private readonly logger = new Logger('Periods');
+
   constructor(
     private readonly db: Database,
     private readonly repository: SubscriptionsRepository,
@@ -50,9 +52,11 @@ export class Periods {
     if (!force && period_end > now) return { ...none, reason: 'not_due' };
     const payer = payerOf(external, plan.polar_product_id_annual, period_end);
     if (payer === 'order' && !force) return this.await(tx, orgId, before, now, none);
+    // Who has to pay, and is not awaited, has no next period until somebody says so.
+    if (subscription.status === 'past_due' && !force) return { ...none, reason: 'waiting_for_payment' };
 
     const closedAt = force && period_end > now ? now : period_end;
-    const expired = await this.expired(tx, orgId, periodEndKey(orgId, closedAt));
+    const expired = await this.expired(tx, orgId, closedAt);
     if (!plan.renews) {
       await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'expired' });
       this.subscriptions.announce(tx, orgId);
@@ -67,16 +71,30 @@ export class Periods {
       period_anchor: anchor,
     };
     await this.repository.save(tx, orgId, { plan_id: plan.id, ...next, ...(payer === 'nobody' && { status: 'active' as const }) });
-    const granted = isZero(plan.monthly_credits) ? '0' : plus(plan.monthly_credits);
-    if (isPositive(granted)) await this.subscriptions.grant(tx, orgId, periodKey(orgId, plan, closedAt), granted);
+    const granted = await this.subscriptions.grantMonth(tx, orgId, plan, closedAt);
     this.subscriptions.announce(tx, orgId);
     return { rolled: true, reason: 'rolled', period_start: next.period_start, period_end: next.period_end, expired, granted };
   }
 
-  /** Closes what is due. @returns how many were touched */
+  /**
+   * Closes what is due. What is wrong with one organization keeps no other from it.
+   *
+   * @returns how many were touched
+   * @throws Error in the end, where some could not be closed: they are tried again with the next
+   */
   async closeDue(limit: number): Promise<number> {
     const due = await this.repository.due(this.db, ORDER_AWAITED_MS, limit);
-    for (const orgId of due) await this.db.transaction({}, (tx) => this.close(tx, orgId));
+    const failed: string[] = [];
+    for (const orgId of due) {
+      try {
+        await this.db.transaction({}, (tx) => this.close(tx, orgId));
+      } catch (error) {
+        if (isConnectionLoss(error)) throw error;
+        this.logger.error(`The period of organization ${orgId} could not be closed: ${(error as Error).message}`);
+        failed.push(orgId);
+      }
+    }
+    if (failed.length) throw new Error(`${failed.length} of ${due.length} periods could not be closed`);
     return due.length;
   }
 
@@ -96,7 +114,7 @@ export class Periods {
       }
       return { ...none, reason: 'waiting_for_payment' };
     }
-    const expired = await this.expired(tx, orgId, periodEndKey(orgId, end));
+    const expired = await this.expired(tx, orgId, end);
     // It was canceled, and the event that says so was lost.
     if (external?.cancel_at_period_end) await this.subscriptions.revoked(tx, { orgId, actor: PERIOD_END }, orgId);
     // No period until it is paid; the provider goes on asking for the money, or ends the subscription.
@@ -105,12 +123,13 @@ export class Periods {
     return { ...none, reason: 'waiting_for_payment', period_start: null, period_end: null, expired };
   }
 
-  private async expired(tx: Tx, orgId: string, key: string): Promise<string> {
+  private async expired(tx: Tx, orgId: string, end: Date): Promise<string> {
     const { balance } = await this.ledger.lock(tx, orgId);
-    return (await this.subscriptions.expire(tx, orgId, key)) ? balance : '0';
+    const key = `expire:${orgId}:${end.toISOString()}`;
+    // An operator may have set the same end once more: that is another close.
+    const isFirst = !(await this.repository.isPosted(tx, key));
+    return (await this.subscriptions.expire(tx, orgId, isFirst ? key : `${key}:${uuidv7()}`)) ? balance : '0';
   }
 }
-
-const periodEndKey = (orgId: string, end: Date): string => `expire:${orgId}:${end.toISOString()}`;
 
 const earlier = (a: Date, b: Date): Date => (a < b ? a : b);

@@ -14,10 +14,11 @@ const POSTED = statement<{ id: string }>('SELECT id FROM credit_ledger WHERE key
 
 const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_ledger WHERE org_id = $1 AND kind = 'reset'`);
 
-// Those that wait for an order come again when they have waited long enough.
+// Those that wait for an order come again when they have waited long enough. Who is past due otherwise has no next period.
 const DUE = statement<{ org_id: string }>(`
   SELECT org_id FROM subscriptions
-  WHERE period_end <= now() AND (status IN ('trialing', 'active') OR status = 'past_due' AND period_end <= now() - make_interval(secs => $1))
+  WHERE period_end <= now() AND (status IN ('trialing', 'active')
+    OR status = 'past_due' AND external_subscription_id IS NOT NULL AND period_end <= now() - make_interval(secs => $1))
   ORDER BY period_end LIMIT $2`);
 
 const FIRST_TRIAL = statement(`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`);

@@ -265,6 +265,17 @@ export class Subscriptions {
     return { key, amount };
   }
 
+  /**
+   * Grants the credits of a month that no order brings, once to it.
+   *
+   * @returns how much
+   */
+  async grantMonth(tx: Tx, orgId: string, plan: Plan, start: Date): Promise<string> {
+    const key = periodKey(orgId, plan, start);
+    if (isZero(plan.monthly_credits) || (await this.repository.isPosted(tx, key))) return '0';
+    return (await this.grant(tx, orgId, key, plus(plan.monthly_credits))).amount;
+  }
+
   private noting(posted: (key: string) => void, granted: { key: string; amount: string } | null): string {
     if (granted) posted(granted.key);
     return granted?.amount ?? '0';

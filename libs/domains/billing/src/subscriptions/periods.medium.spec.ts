@@ -1,0 +1,63 @@
+import type { Plan, Subscription } from '@aps/entities';
+import { anOrg } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
+import { BASE_MODULES, testService } from '@aps/testing';
+import { BillingModule } from '../billing.module';
+import { addCredits, aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
+import { Periods } from './periods.service';
+
+const t = testService([...BASE_MODULES, BillingModule]);
+const DAY = 86_400_000;
+
+let starter: Plan;
+beforeAll(async () => (starter = await aPlan(t, { monthly_credits: '3000' })));
+
+/** An organization whose period is over, and which nobody pays for. */
+const isOver = async (ago: number, columns: Partial<Subscription> = {}, plan = starter) => {
+  const { id } = await anOrg(t, { plan: null });
+  await onPlan(t, id, plan, { period_end: new Date(t.db.now().getTime() - ago), ...columns });
+  return id;
+};
+const closeDue = () => t.get(Periods).closeDue(100);
+const close = (orgId: string) => t.db.transaction(NO_CALLER, (tx) => t.get(Periods).close(tx, orgId));
+
+it('closes the period of an organization though that of another cannot be closed', async () => {
+  const failing = await isOver(2 * DAY);
+  const orgId = await isOver(DAY);
+  await t.db.manager.query(`ALTER TABLE subscriptions ADD CONSTRAINT cannot CHECK (org_id <> '${failing}') NOT VALID`);
+  try {
+    await expect(closeDue()).rejects.toThrow('1 of 2');
+  } finally {
+    await t.db.manager.query('ALTER TABLE subscriptions DROP CONSTRAINT cannot');
+  }
+  expect([await movesOf(t, failing), await movesOf(t, orgId)]).toEqual([[], ['grant granted 3000']]);
+  expect([await closeDue(), await movesOf(t, failing)]).toEqual([1, ['grant granted 3000']]);
+});
+
+it('closes a period once more that an operator has had end at the same instant once more', async () => {
+  const trial = await aPlan(t, { renews: false });
+  const orgId = await isOver(DAY, {}, trial);
+  await addCredits(t, orgId, '500');
+  expect(await close(orgId)).toMatchObject({ rolled: true, expired: '500' });
+  await addCredits(t, orgId, '300');
+  await onPlan(t, orgId, trial, { status: 'active' });
+  expect(await close(orgId)).toMatchObject({ rolled: true, expired: '300' });
+  expect(await subscriptionOf(t, orgId)).toMatchObject({ status: 'expired' });
+});
+
+it('grants a month once, however often its period is opened', async () => {
+  const orgId = await isOver(DAY);
+  const { period_end } = await subscriptionOf(t, orgId);
+  await close(orgId);
+  await onPlan(t, orgId, starter, { period_end });
+  expect(await close(orgId)).toMatchObject({ rolled: true, expired: '3000', granted: '0' });
+  expect(await movesOf(t, orgId)).toEqual(['grant granted 3000', 'expire granted -3000']);
+});
+
+it('begins no period of who has to pay, and of whom no order is awaited', async () => {
+  const orgId = await isOver(4 * DAY, { status: 'past_due' });
+  const before = await subscriptionOf(t, orgId);
+  expect(await closeDue()).toBe(0);
+  expect(await close(orgId)).toMatchObject({ rolled: false, reason: 'waiting_for_payment' });
+  expect([await subscriptionOf(t, orgId), await movesOf(t, orgId)]).toEqual([before, []]);
+});
