@@ -1,4 +1,4 @@
-import type { Plan, SubscriptionStatus } from '@aps/entities';
+import type { ExternalSubscription, Plan, Subscription, SubscriptionStatus } from '@aps/entities';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -9,7 +9,9 @@ export const ORDER_AWAITED_MS = 3 * DAY;
 /** What a subscription may be while what its plan entitles to holds. */
 export const ENTITLED: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due'];
 
-export const NO_PERIOD = { period_start: null, period_end: null, period_anchor: null };
+export type Period = Pick<Subscription, 'period_start' | 'period_end' | 'period_anchor'>;
+
+export const NO_PERIOD: Period = { period_start: null, period_end: null, period_anchor: null };
 
 /** Of the posting that grants the credits of a period where no order does. */
 export const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.id}:${start.toISOString()}`;
@@ -24,34 +26,37 @@ export function addMonths(date: Date, months: number): Date {
   return first;
 }
 
-/** The first end of a month, counted from the anchor, that is later than the date: periods that begin on the 31st end on the last days of months and come back to the 31st. */
-export function nextPeriodEnd(anchor: Date, after: Date): Date {
+/** How many months after the anchor the first end of a month is that is later than the date. */
+function monthsUntil(anchor: Date, after: Date): number {
   const months = (after.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + after.getUTCMonth() - anchor.getUTCMonth();
-  for (let n = Math.max(months, 0); ; n++) {
-    const end = addMonths(anchor, n);
-    if (end > after) return end;
-  }
+  for (let n = Math.max(months, 0); ; n++) if (addMonths(anchor, n) > after) return n;
+}
+
+/** The first end of a month, counted from the anchor, that is later than the date: periods that begin on the 31st end on the last days of months and come back to the 31st. */
+export const nextPeriodEnd = (anchor: Date, after: Date): Date => addMonths(anchor, monthsUntil(anchor, after));
+
+/** The month, counted from the anchor, that the date is in; the first, where it is before all of them. */
+export function monthOf(anchor: Date, date: Date) {
+  const n = Math.max(monthsUntil(anchor, date), 1);
+  return { period_start: addMonths(anchor, n - 1), period_end: addMonths(anchor, n), period_anchor: anchor };
 }
 
 /** A provider's subscription that goes on being paid, or is meant to be. */
 const LIVE = ['active', 'trialing', 'past_due', 'unpaid', 'incomplete', 'paused'];
 
-interface External {
-  status: string | null;
-  product_id: string | null;
-  current_period_end: Date | null;
-  cancel_at_period_end: boolean;
-  revoked_at: Date | null;
-}
-
-export const isLive = (external: External | null): external is External =>
+export const isLive = <E extends Pick<ExternalSubscription, 'status' | 'revoked_at'>>(external: E | null): external is E =>
   external !== null && external.revoked_at === null && LIVE.includes(external.status ?? '');
 
 /** What pays the period that follows on `periodEnd`. */
-export function payerOf(external: External | null, annualProductId: string | null, periodEnd: Date): 'nobody' | 'year' | 'order' {
+export function payerOf(
+  external: ExternalSubscription | null,
+  annualProductId: string | null,
+  periodEnd: Date,
+): 'nobody' | 'year' | 'order' {
   if (!isLive(external)) return 'nobody';
   const isAnnual = annualProductId !== null && external.product_id === annualProductId;
-  // A year is paid at once; its months are granted here, and never one beyond its end.
-  if (isAnnual && external.status === 'active' && external.current_period_end && external.current_period_end > periodEnd) return 'year';
-  return 'order';
+  if (!isAnnual || external.status !== 'active') return 'order';
+  // A year is paid at once; its months are granted here, but for the first, which its order brings, and never one beyond its end.
+  const { current_period_start: start, current_period_end: end } = external;
+  return end && end > periodEnd && start?.getTime() !== periodEnd.getTime() ? 'year' : 'order';
 }

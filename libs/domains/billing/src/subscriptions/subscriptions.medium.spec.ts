@@ -6,6 +6,7 @@ import { uuidv7 } from 'uuidv7';
 import { anOrg } from '@aps/orgs/testing';
 import { BillingModule } from '../billing.module';
 import { aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
+import { addMonths, monthOf } from './periods.policy';
 import { Periods } from './periods.service';
 import { Subscriptions, type PlanPaid } from './subscriptions.service';
 
@@ -188,6 +189,14 @@ describe('a paid order', () => {
     await paid(team, { annual: true, period_start: start, period_end: new Date('2029-01-31T10:00:00Z') });
     expect((await subscriptionOf(t, orgId)).period_end).toEqual(new Date('2028-02-29T10:00:00Z'));
   });
+
+  it('of a change within a year opens the month of it that is paid in', async () => {
+    await paid(starter);
+    const start = new Date(now() - 165 * DAY);
+    await paid(team, { reason: 'subscription_update', annual: true, period_start: start, period_end: new Date(now() + 200 * DAY) });
+    expect(await subscriptionOf(t, orgId)).toMatchObject(monthOf(start, new Date(now())));
+    expect(await close()).toMatchObject({ reason: 'not_due' });
+  });
 });
 
 describe('a pack', () => {
@@ -255,7 +264,7 @@ describe('the end of a period', () => {
 
   it('within a year that is paid brings the next month, up to the end of the year', async () => {
     const start = new Date(now() - 40 * DAY);
-    await paid(team, { annual: true, period_start: start });
+    await paid(team, { annual: true, period_start: start, paid_at: start });
     await external({ product_id: team.polar_product_id_annual });
     const until = new Date(now() + 5 * DAY);
     await t.db.manager.update(ExternalSubscription, `sub-${orgId}`, { current_period_end: until });
@@ -263,6 +272,61 @@ describe('the end of a period', () => {
     await t.db.manager.update(ExternalSubscription, `sub-${orgId}`, { current_period_end: new Date(now() - 1_000) });
     await over(500);
     expect(await close()).toMatchObject({ rolled: false, reason: 'waiting_for_payment' });
+  });
+
+  it('that is a year’s, too, waits for the order of the next', async () => {
+    await paid(team, { annual: true, period_start: new Date(now() - 365 * DAY) });
+    await over(1_000);
+    const start = (await subscriptionOf(t, orgId)).period_end!;
+    const year = { current_period_start: start, current_period_end: addMonths(start, 12) };
+    await external({ product_id: team.polar_product_id_annual, ...year });
+    expect(await close()).toMatchObject({ rolled: false, reason: 'waiting_for_payment' });
+    await paid(team, { reason: 'subscription_cycle', annual: true, period_start: start, period_end: year.current_period_end });
+    expect((await moves()).slice(1)).toEqual(['expire granted -20000', 'grant granted 20000']);
+    await over(1_000);
+    expect(await close()).toMatchObject({ rolled: true, granted: '20000' });
+  });
+
+  it('that is a year’s, too, and was forced, is the one that the order of the next finds', async () => {
+    const start = new Date(now() + DAY);
+    await paid(team, { annual: true });
+    await set({ period_end: start, period_anchor: start });
+    await external({ product_id: team.polar_product_id_annual, current_period_end: start });
+    expect(await done((tx) => t.get(Periods).close(tx, orgId, { force: true }))).toMatchObject({ rolled: true, granted: '20000' });
+    const before = await moves();
+    await paid(team, { reason: 'subscription_cycle', annual: true, period_start: start, period_end: addMonths(start, 12), paid_at: start });
+    expect(await moves()).toEqual(before);
+  });
+
+  it('within a year that was not paid for a while is followed by the month in which it is again', async () => {
+    const start = new Date(now() - 40 * DAY);
+    const year = { current_period_start: start, current_period_end: addMonths(start, 12) };
+    await paid(team, { annual: true, period_start: start });
+    await external({ product_id: team.polar_product_id_annual, status: 'past_due', ...year });
+    await over(3 * DAY + 1_000);
+    await close();
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ period_end: null });
+    await t.db.manager.update(ExternalSubscription, `sub-${orgId}`, { status: 'active' });
+    for (let i = 0; i < 2; i++) await done((tx) => subscriptions.externalStatus(tx, orgId, 'active'));
+    expect(await subscriptionOf(t, orgId)).toMatchObject({
+      status: 'active',
+      period_start: addMonths(start, 1),
+      period_end: addMonths(start, 2),
+      period_anchor: start,
+    });
+    expect((await moves()).slice(1)).toEqual(['expire granted -20000', 'grant granted 20000']);
+  });
+
+  it('that ended a year is followed by none until the next is paid', async () => {
+    await paid(team, { annual: true, period_start: new Date(now() - 365 * DAY) });
+    await over(3 * DAY + 1_000);
+    const start = (await subscriptionOf(t, orgId)).period_end!;
+    const year = { current_period_start: start, current_period_end: addMonths(start, 12) };
+    await external({ product_id: team.polar_product_id_annual, ...year });
+    await close();
+    await done((tx) => subscriptions.externalStatus(tx, orgId, 'active'));
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ period_end: null });
+    expect((await moves()).slice(1)).toEqual(['expire granted -20000']);
   });
 
   it('that an operator has forced is the one that the order finds', async () => {

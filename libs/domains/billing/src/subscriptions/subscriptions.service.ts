@@ -6,7 +6,7 @@ import { isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
 import { Ledger } from '../ledger/ledger.repository';
 import { PlanEntitlements } from '../plans/plan-entitlements';
 import { billingConfig } from '../billing.config';
-import { addMonths, ENTITLED, nextPeriodEnd, NO_PERIOD, periodKey } from './periods.policy';
+import { addMonths, ENTITLED, monthOf, nextPeriodEnd, NO_PERIOD, payerOf, periodKey, type Period } from './periods.policy';
 import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
 
 /** Code of the plan that a revoked subscription falls back to. */
@@ -131,17 +131,18 @@ export class Subscriptions {
       if (isPositive(granted)) posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { amount: granted }));
       return keys;
     }
+    const period = periodOf(paid, isChange ? undefined : current);
     // An operator has opened that period before its order came.
     const isOpened =
       reason === 'subscription_cycle' &&
       !isChange &&
-      covers(current, paid) &&
+      covers(current, period.period_end) &&
       (await this.repository.isPosted(tx, periodKey(orgId, plan, current!.period_start!)));
     if (!isOpened) {
       // Of a plan that was had before, as much is kept as a month of it brings.
       const keep = reason === 'subscription_update' && !first ? plan.monthly_credits : undefined;
       if (isChange || reason !== 'subscription_update') posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { keep }));
-      await this.repository.save(tx, orgId, { plan_id: plan.id, ...periodOf(paid, isChange ? undefined : current) });
+      await this.repository.save(tx, orgId, { plan_id: plan.id, ...period });
       await grant();
     }
     const marker = current?.pending_change;
@@ -224,8 +225,11 @@ export class Subscriptions {
   async externalStatus(tx: Tx, orgId: string, status: string): Promise<void> {
     const before = await this.repository.lock(tx, orgId);
     const ours = OURS[status];
-    if (!before || !ours || before.subscription.status === ours) return;
-    await this.repository.save(tx, orgId, { plan_id: before.plan.id, status: ours });
+    if (!before || !ours) return;
+    const reopened = this.reopened(before);
+    if (before.subscription.status === ours && !reopened) return;
+    await this.repository.save(tx, orgId, { plan_id: before.plan.id, status: ours, ...reopened });
+    if (reopened) await this.grantMonth(tx, orgId, before.plan, reopened.period_start);
     this.announce(tx, orgId);
   }
 
@@ -276,6 +280,14 @@ export class Subscriptions {
     return (await this.grant(tx, orgId, key, plus(plan.monthly_credits))).amount;
   }
 
+  /** The month of a paid year that it is, where none is open: those before went by unpaid. Null where an order opens it. */
+  private reopened({ subscription, plan, external }: Subscribed) {
+    const paidFrom = external?.current_period_start;
+    if (subscription.period_end || !plan.renews || !paidFrom) return null;
+    const month = monthOf(paidFrom, this.db.now());
+    return payerOf(external, plan.polar_product_id_annual, month.period_start) === 'year' ? month : null;
+  }
+
   private noting(posted: (key: string) => void, granted: { key: string; amount: string } | null): string {
     if (granted) posted(granted.key);
     return granted?.amount ?? '0';
@@ -313,19 +325,20 @@ function paidStatus({ external_status }: PlanPaid): SubscriptionStatus {
 }
 
 /** What an order pays for. A change within a period leaves it as it is. */
-function periodOf(paid: PlanPaid, current: Subscription | undefined) {
+function periodOf(paid: PlanPaid, current: Subscription | undefined): Partial<Period> {
   if (!paid.plan.renews) return NO_PERIOD;
   if (paid.reason === 'subscription_update' && current?.period_end) return {};
   const start = paid.period_start ?? (paid.reason === 'subscription_cycle' ? current?.period_end : undefined) ?? paid.paid_at;
-  const anchor = paid.reason === 'subscription_cycle' && !paid.annual ? (current?.period_anchor ?? start) : start;
-  const end = paid.annual ? addMonths(start, 1) : (paid.period_end ?? nextPeriodEnd(anchor, start));
-  return { period_start: start, period_end: end, period_anchor: anchor };
+  // A plan that is changed to within a year begins with the month of it in which it is paid.
+  if (paid.annual) return monthOf(start, paid.paid_at);
+  const anchor = paid.reason === 'subscription_cycle' ? (current?.period_anchor ?? start) : start;
+  return { period_start: start, period_end: paid.period_end ?? nextPeriodEnd(anchor, start), period_anchor: anchor };
 }
 
 /** The order pays a period that was over before the current one began. */
 const isPast = (paid: PlanPaid, current: Subscription | undefined): boolean =>
   paid.reason === 'subscription_cycle' && !!paid.period_end && !!current?.period_start && paid.period_end <= current.period_start;
 
-/** The current period reaches as far as what the order pays. */
-const covers = (current: Subscription | undefined, paid: PlanPaid): boolean =>
-  !!paid.period_end && !!current?.period_start && !!current.period_end && paid.period_end <= current.period_end;
+/** The current period reaches as far as the one that the order opens. */
+const covers = (current: Subscription | undefined, end: Date | null | undefined): boolean =>
+  !!end && !!current?.period_start && !!current.period_end && end <= current.period_end;
