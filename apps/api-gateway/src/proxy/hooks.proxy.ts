@@ -12,10 +12,10 @@ export const hooksProxyConfig = configSection('hooks-proxy', {
   timeoutMs: setting('INBOX_INTAKE_TIMEOUT_MS', integer(30_000, 1, 120_000), 'How long inbox-intake may take to begin an answer'),
 });
 
-/** What comes in to inboxes: inbox-intake finds each channel by the secret in its path, and mail by the signature of its provider. */
+/** What comes in to inboxes: inbox-intake finds each channel by the secret in its path, and proves mail by its provider's signature or password. */
 export const hooksProxy: ProxiedPath = {
   name: 'Hooks',
   prefix: '/api/hooks',
   target: () => ({ baseUrl: hooksProxyConfig.value.url, timeoutMs: hooksProxyConfig.value.timeoutMs }),
-  access: { tier: 'public' },
+  access: { tier: 'public', provenBy: 'authorization' },
 };

@@ -13,9 +13,9 @@ export interface ProxiedPath {
   target: () => ProxyTarget;
   /**
    * `platform_admin`: the gateway lets operators in only, and tells the service who they are by a signed token that only `audience`
-   * takes. `public`: the service itself proves each request, e.g. by a signature over its body.
+   * takes. `public`: the service itself proves each request, e.g. by a signature over its body; `provenBy` names a header that it needs for that.
    */
-  access: { tier: 'platform_admin'; audience: string } | { tier: 'public' };
+  access: { tier: 'platform_admin'; audience: string } | { tier: 'public'; provenBy?: 'authorization' };
 }
 
 /**

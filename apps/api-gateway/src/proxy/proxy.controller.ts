@@ -30,8 +30,8 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
     }
 
     /** What the service behind is told about the caller. */
-    private identify({ principal, requestId }: AuthenticatedRequest): Record<string, string> {
-      if (proxied.access.tier === 'public') return {};
+    private identify({ principal, requestId, headers: { authorization } }: AuthenticatedRequest): Record<string, string> {
+      if (proxied.access.tier === 'public') return proxied.access.provenBy && authorization ? { authorization } : {};
       if (!principal) throw new DomainError('not_authenticated', 'Not authenticated');
       return {
         [INTERNAL_TOKEN_HEADER]: this.tokens.sign(

@@ -66,7 +66,7 @@ export async function proxyRequest(
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith(INTERNAL_PREFIX)) outgoing[name] = value;
   }
-  // The proof of identity stops here: what stands behind trusts our signature, not the caller's token.
+  // The proof of identity stops here, unless `headers` have it: what stands behind trusts our signature, not the caller's token.
   delete outgoing.authorization;
   delete outgoing.cookie;
   const span = beginSpan(`${request.method} ${routeOf(request)}`, {
