@@ -24,9 +24,13 @@ const took = durationHistogram('inbox_evaluation_seconds', 'Time from the receip
 
 /** The handler of an accepted message could not be begun, for a reason that is nobody's verdict. */
 export class HandoffFailed extends Error {
+  /** By which a transaction knows that it may simply be run again. */
+  readonly code = (this.cause as { code?: string } | null)?.code;
+
   constructor(
     override readonly cause: unknown,
     readonly accepted: Pick<Settled, 'decided_by' | 'tags'>,
+    /** Rows of the trace that are not written yet. */
     readonly rows: TraceRow[],
   ) {
     super('The handler of a message could not be begun');
@@ -44,7 +48,7 @@ interface Progress {
 
 /**
  * Evaluates messages: gates, then stages, then the handler. What asks no model is one transaction, verdict and handler included; each answer of
- * a model is recorded with what follows from it, so another owner goes on behind it.
+ * a model is recorded with what follows from it, or alone where a handler cannot be begun, so whoever goes on does so behind it.
  */
 @Injectable()
 export class Evaluation {
@@ -70,12 +74,13 @@ export class Evaluation {
     }
     for (;;) {
       const evaluation = rules.evaluate(facts, progress.from, progress.tags);
-      // Only a classifier is left to ask here: what ends without one has ended in the step before.
-      if (!('classifier' in evaluation.end)) throw new Error(`The evaluation of ${m.id} has ended without saying so`);
+      if (!('classifier' in evaluation.end)) return this.handOnAgain(run, m, evaluation.tags, evaluation.end);
       const { classifier: stage, index } = evaluation.end;
       const known = answers?.get(stage.id);
       if (known !== undefined) {
-        progress = { rows: [], tags: afterClassifier(stage, known, evaluation.tags).tags, from: index + 1 };
+        const { tags, verdict } = afterClassifier(stage, known, evaluation.tags);
+        if (verdict) return this.handOnAgain(run, m, tags, verdict);
+        progress = { rows: [], tags, from: index + 1 };
         continue;
       }
       lease.requireNext();
@@ -90,10 +95,22 @@ export class Evaluation {
         // What it burns is taken under the lock of the organization's credits.
         await asking.charge(tx);
         return outcome ?? tags;
+      }).catch(async (error: unknown) => {
+        if (!(error instanceof HandoffFailed)) throw error;
+        await this.step(async (tx) => {
+          await this.stepDone(tx, run, m, error.rows);
+          await asking.charge(tx);
+        });
+        throw new HandoffFailed(error.cause, error.accepted, []);
       });
       if (typeof state === 'string') return state;
       progress = { rows: [], tags: state, from: index + 1 };
     }
+  }
+
+  /** Where all classifiers have answered, and what follows from that is in the trace, only a handler that could not be begun is left to do. */
+  private handOnAgain(run: ClaimedMessage, m: LoadedMessage, tags: string[], verdict: Verdict): Promise<string> {
+    return this.settle(this.db, run, m, { rows: [], tags }, verdict);
   }
 
   /** Its handler could not be begun, as often as that is tried. */
@@ -147,11 +164,13 @@ export class Evaluation {
     const { rows: results, tags: after, end } = rules.evaluate(factsOf(m, m), from, tags);
     const all = [...rows, ...results.map((result) => traced(at, result))];
     if (!('classifier' in end)) return this.settle(db, run, m, { rows: all, tags: after, passes }, end);
-    await db.transaction(NO_CALLER, async (tx) => {
-      await this.repository.stepDone(tx, run, passes);
-      await this.repository.trace(tx, m, all);
-    });
+    await db.transaction(NO_CALLER, (tx) => this.stepDone(tx, run, m, all, passes));
     return undefined;
+  }
+
+  private async stepDone(tx: Tx, run: ClaimedMessage, m: LoadedMessage, rows: TraceRow[], passes = false): Promise<void> {
+    await this.repository.stepDone(tx, run, passes);
+    await this.repository.trace(tx, m, rows);
   }
 
   /** Writes the verdict of the stages, and begins the handler of what is accepted. */

@@ -3,6 +3,7 @@ import { addModel, addRoute } from '@aps/inference/testing';
 import { eventually, sql } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';
 import { ChatStarts } from '@aps/chats';
+import { EvaluationRepository } from './evaluation.repository';
 import { inboxesService, type TestInbox } from '../testing';
 
 const t = inboxesService();
@@ -12,6 +13,8 @@ beforeEach(async () => {
   org = await t.org();
   inbox = await t.inbox(org);
 });
+
+afterEach(() => jest.restoreAllMocks());
 
 const GATES = [
   'size',
@@ -31,6 +34,24 @@ const settledMail = async (message = {}) => t.evaluated(await t.mail(inbox, mess
 const chatOf = async (chatId: string) => (await t.read(org, chatId)).body;
 const later = (of: string, interval: string) =>
   t.db.execute(sql(`UPDATE inbox_messages SET passed_at = passed_at - $2::interval WHERE inbox_id = $1`), [of, interval]);
+
+/** Has the handlers of messages not begin, at first or ever. @returns how often that was tried */
+function breakStarts(times = Infinity, error = new Error('broken')): () => number {
+  const starts = t.get(ChatStarts);
+  const start = starts.start.bind(starts);
+  const spy = jest.spyOn(starts, 'start');
+  spy.mockImplementation((...args) => (spy.mock.calls.length <= times ? Promise.reject(error) : start(...args)));
+  return () => spy.mock.calls.length;
+}
+/** Has what was put off so often go on now. */
+async function tryAgain(id: string, tries: number): Promise<void> {
+  await eventually(
+    () => t.message(id),
+    ({ wait }) => wait?.tries === tries,
+  );
+  await t.db.execute(sql(`UPDATE inbox_messages SET wait = wait || '{"resume_at": "2020-01-01T00:00:00Z"}' WHERE id = $1`), [id]);
+  await t.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
+}
 
 describe('a message', () => {
   it('is accepted without rules, and handed to the agent of its inbox once', async () => {
@@ -104,31 +125,21 @@ describe('a message', () => {
   });
 
   it('whose handler cannot be begun is tried five times, and failed then', async () => {
-    const starts = t.get(ChatStarts);
-    const start = starts.start.bind(starts);
-    let tries = 0;
-    starts.start = () => {
-      tries++;
-      return Promise.reject(new Error('broken'));
-    };
-    try {
-      const id = await t.mail(inbox);
-      for (let n = 1; n < 5; n++) {
-        await eventually(
-          () => t.message(id),
-          ({ wait }) => wait?.tries === n,
-        );
-        await t.db.execute(sql(`UPDATE inbox_messages SET wait = wait || '{"resume_at": "2020-01-01T00:00:00Z"}' WHERE id = $1`), [id]);
-        await t.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [id]);
-      }
-      const failed = await t.evaluated(id);
-      expect(failed).toMatchObject({ state: 'failed', verdict: 'accepted', hold_reason: null, dispatched: null });
-      expect(failed.trace.at(-1)).toMatchObject({ kind: 'dispatch', outcome: 'failed' });
-      expect(tries).toBe(5);
-    } finally {
-      starts.start = start;
-    }
+    const tries = breakStarts();
+    const id = await t.mail(inbox);
+    for (let n = 1; n < 5; n++) await tryAgain(id, n);
+    const failed = await t.evaluated(id);
+    expect(failed).toMatchObject({ state: 'failed', verdict: 'accepted', hold_reason: null, dispatched: null });
+    expect(failed.trace.at(-1)).toMatchObject({ kind: 'dispatch', outcome: 'failed' });
+    expect(tries()).toBe(5);
   }, 60_000);
+
+  it('whose handler has lost a deadlock is handed on again at once', async () => {
+    const tries = breakStarts(1, Object.assign(new Error('deadlock detected'), { code: '40P01' }));
+    const putOff = jest.spyOn(t.get(EvaluationRepository), 'putOff');
+    expect((await settledMail()).state).toBe('accepted');
+    expect([tries(), putOff.mock.calls.length]).toEqual([2, 0]);
+  });
 });
 
 describe('gates', () => {
@@ -260,6 +271,10 @@ describe('classifiers', () => {
       org.id,
     ]);
 
+  /** Calls of the day. */
+  const counted = async () =>
+    (await t.db.query(sql<{ n: number }>(`SELECT n FROM intake_counts WHERE of = $1 AND what = 'classifier_calls'`), [inbox.id]))[0].n;
+
   it('are asked once, metered, and decide by their label', async () => {
     await t.rules(inbox, { stages: [stage()] });
     const dropped = await settledMail(answering('spam'));
@@ -271,6 +286,40 @@ describe('classifiers', () => {
     });
     expect(await receipts()).toHaveLength(1);
     expect(await settledMail(answering('order'))).toMatchObject({ state: 'accepted', tags: ['order'] });
+  });
+
+  it.each([
+    ['once', 1, 'accepted', 'dispatched'],
+    ['for good', 5, 'failed', 'failed'],
+  ])(
+    'are asked once where a handler cannot be begun %s',
+    async (_, broken, state, outcome) => {
+      const later = { id: 'later', kind: 'match', when: { field: 'subject', op: 'exists' }, then: { action: 'continue', tags: ['later'] } };
+      await t.rules(inbox, { stages: [stage({ id: 'first' }), stage(), later] });
+      await set({ rate_limit_classifier_calls_per_day: 20 });
+      breakStarts(broken);
+      const id = await t.mail(inbox, answering('more'));
+      for (let n = 1; n <= Math.min(broken, 4); n++) await tryAgain(id, n);
+      const { trace, ...message } = await t.evaluated(id);
+      expect(message).toMatchObject({ state, verdict: 'accepted', decided_by: 'default', tags: ['more', 'later'] });
+      expect(trace.slice(GATES.length).map((row) => [row.stage_id, row.outcome])).toEqual([
+        ...['first', 'triage', 'later'].map((of) => [of, 'continue']),
+        ['default', 'accept'],
+        ['dispatch', outcome],
+      ]);
+      expect([(await receipts()).length, await counted()]).toEqual([2, 2]);
+    },
+    60_000,
+  );
+
+  it('that accept are asked once where the handler cannot be begun at first', async () => {
+    await t.rules(inbox, { stages: [stage()] });
+    await set({ rate_limit_classifier_calls_per_day: 20 });
+    breakStarts(1);
+    const id = await t.mail(inbox, answering('order'));
+    await tryAgain(id, 1);
+    expect(await t.evaluated(id)).toMatchObject({ state: 'accepted', decided_by: 'triage', tags: ['order'] });
+    expect([(await receipts()).length, await counted()]).toEqual([1, 1]);
   });
 
   it('go on to the next stage, and another classifier', async () => {
