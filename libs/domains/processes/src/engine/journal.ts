@@ -15,6 +15,9 @@ export const isOver = (row: JournalRow): boolean => OVER.has(row.status);
 export const isUnbegun = (row: JournalRow): boolean =>
   row.kind === 'agent' && row.status === 'waiting' && row.chat_id === null && row.resolution === null;
 
+/** Whether it waits for a signal, which may have come before it. */
+export const waitsForSignal = (row: JournalRow): row is JournalRow & { event: string } => row.status === 'waiting' && row.event !== null;
+
 /** What every reader of a run may be told of, in the order in which it happened. */
 export interface RunEvent {
   type:

@@ -8,7 +8,7 @@ import type { AgentStep, HumanStep, ProcessStep } from '../definition';
 import { ProcessRefs } from '../revisions/process-refs';
 import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
-import { stepError, type JournalRow, type RunEvent } from './journal';
+import { stepError, waitsForSignal, type JournalRow, type RunEvent } from './journal';
 import type { Opening } from './progress';
 import { RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
 import { resolutionOf } from './run-ends';
@@ -94,9 +94,7 @@ export class Openings {
   /** Signals that were there before somebody waited for them. @returns whether there were any */
   async takeSignals(tx: Tx, runId: string, rows: JournalRow[]): Promise<boolean> {
     let taken = false;
-    for (const row of rows)
-      if (row.status === 'waiting' && row.event !== null)
-        taken = (await tx.query(TAKE_SIGNAL, [runId, row.event, row.id])).length > 0 || taken;
+    for (const row of rows.filter(waitsForSignal)) taken = (await tx.query(TAKE_SIGNAL, [runId, row.event, row.id])).length > 0 || taken;
     return taken;
   }
 

@@ -6,7 +6,7 @@ import { Definitions } from '../revisions/definitions';
 import { isRepeatable } from '../tools/step-tools';
 import { Calls, type CallResult } from './calls';
 import { Interpreter } from './interpreter';
-import { isUnbegun, type JournalRow, type RunEvent, type RunOutcome } from './journal';
+import { isUnbegun, waitsForSignal, type JournalRow, type RunEvent, type RunOutcome } from './journal';
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
 import type { Progress } from './progress';
@@ -70,7 +70,7 @@ export class RunDriver {
       if (progress.end) return outcomeOf(progress.end);
       for (const { step, row } of progress.calls) work.make(row.path, (signal) => this.calls.make(work.run, row, step, signal));
       if (rests && !came) return 'waiting';
-      await work.next(progress.wakeAt && progress.wakeAt.getTime() - this.db.now().getTime());
+      await work.next(came ? 0 : progress.wakeAt && progress.wakeAt.getTime() - this.db.now().getTime());
       if (came || (await this.hasCome(work))) interpreter = await this.look(work);
     }
   }
@@ -123,7 +123,8 @@ export class RunDriver {
         publish();
       });
     };
-    if (!opened.length && !closed.length && !charges.length && !(end && (run.parent_step_id || asked)) && !rests) {
+    const mayTakeSignals = rows.some(waitsForSignal);
+    if (!opened.length && !closed.length && !charges.length && !(end && (run.parent_step_id || asked)) && !rests && !mayTakeSignals) {
       if (rows.length || end) await commit(this.db, []);
       if (end) await this.ends.makeRoom(run);
       return false;
