@@ -1,17 +1,21 @@
 import { AgentsService } from '@aps/agents';
-import { override } from '@aps/billing/testing';
+import { override, withRateCard } from '@aps/billing/testing';
 import { script, type TestOrg } from '@aps/chats/testing';
 import { sql } from '@aps/platform/testing';
-import { RunReviews } from '..';
+import { eventually } from '@aps/testing';
+import { RunControl, RunReviews } from '..';
 import { runningService } from '../testing/running';
 import { Openings } from './openings';
 
 const t = runningService();
 let org: TestOrg;
+beforeAll(() => withRateCard(t));
 beforeEach(async () => {
   org = await t.org();
 });
 
+const RECEIPTS = sql<{ credits: string; input: number }>(`
+  SELECT trim_scale(r.credits)::text AS credits, r.input_tokens AS input FROM inference_receipts r JOIN process_steps s ON s.chat_id = r.chat_id WHERE s.run_id = $1`);
 const step = (more: object = {}) => ({ id: 'a', kind: 'agent', agent: org.agentId, task: 'hello', ...more });
 const begun = async (...steps: unknown[]) => {
   const process = await t.deployed(org, steps, { output: '${steps.a.output}' });
@@ -94,6 +98,30 @@ describe('a step of an agent for whose turn there is no room', () => {
 });
 
 describe('a step of an agent', () => {
+  const once = { name: 'todo_write', arguments: { todos: [] } };
+  const slow = () => script({ tool_calls: [once] }, { text: 'one two three', chunk_delay_ms: 20_000 });
+  const turns = (process: string, id: string) =>
+    t.make('GET', `/api/orgs/${org.id}/processes/${process}/runs/${id}/agent-calls`, { as: org.owner });
+  /** Its agent has called its model once, and is at the second call. */
+  const asked = (id: string) =>
+    eventually(
+      () => t.db.query(RECEIPTS, [id]),
+      (found) => found.length === 1,
+    );
+
+  it.each([
+    ['it has taken too long', (): Promise<unknown> => Promise.resolve(), 'timeout'],
+    ['its run is cancelled', (process: string, id: string) => t.get(RunControl).cancel(t.scope(org), process, id), null],
+  ])('has cost its run what it has, also when %s', async (_, end, code) => {
+    const { process, id } = await begun(step({ task: slow(), ...(code && { timeout_s: 10 }) }));
+    const [{ credits, input }] = await asked(id);
+    await end(process.id, id);
+    const run = await t.ended(id);
+    expect(Number(credits)).toBeGreaterThan(0);
+    expect([run.error?.code ?? null, Number(run.cost_credits)]).toEqual([code, Number(credits)]);
+    expect((await turns(process.id, id)).items).toMatchObject([{ status: 'failed', turn_no: 1, tokens: { input }, cost_credits: credits }]);
+  });
+
   const note = { name: 'todo_write', arguments: { todos: [{ title: 'more', status: 'pending' }] } };
   const busy = () => script(...[1, 2, 3, 4].map((n) => ({ text: `step ${n}`, tool_calls: [note] })), { text: 'the end' });
   const modelSteps = sql<{ model_steps: number }>('SELECT model_steps FROM turns WHERE chat_id = $1');

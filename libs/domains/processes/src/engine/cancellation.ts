@@ -42,7 +42,10 @@ export class Cancellation {
     // What a run has begun between the look and the lock is found by the next look: then it begins nothing any more.
     for (;;) {
       const tree = (await tx.query(TREE, [runIds])).map(({ id }) => id);
-      if (tree.length === 0) return cancelled;
+      if (tree.length === 0) {
+        await this.listener.noteCut(tx);
+        return cancelled;
+      }
       const ended = await this.endChats(tx, orgId, tree);
       for (const id of tree)
         if (await this.end(tx, id, { status: 'cancelled' }, CANCELLED, { ended, owned, tellParent: tellParents && runIds.includes(id) }))
@@ -57,6 +60,7 @@ export class Cancellation {
     const ended = await this.endChats(tx, orgId, [runId]);
     const told: RunEvent = { type: 'run_finished', step_id: null, path: null, metadata: { status: 'failed' } };
     await this.end(tx, runId, { status: 'failed', error }, told, { ended, tellParent: true });
+    await this.listener.noteCut(tx);
   }
 
   /** @returns those that it has ended */

@@ -10,12 +10,21 @@ import { JournalRepository } from './journal.repository';
 import { STEP_OF_CHAT } from './process-run.sql';
 import { Wakes } from './wakes';
 
+/** A turn that has ended with its chat while nobody waited for it any more. */
+interface CutTurn {
+  step: { id: string; run_id: string };
+  chatId: string;
+  turnId: string;
+}
+
 /** Hears of what steps wait for in the domain of chats: what agents have said, and what humans have answered. */
 @Injectable()
 export class ChatListener implements EndListener, RunAsker, OnModuleInit {
   readonly origins = ['process'] as const;
-  /** Transactions that end chats of their own. */
+  /** Transactions that end chats of their own, while they do. */
   private readonly deafened = new WeakSet<Tx>();
+  /** What they have cut with that. */
+  private readonly cut = new WeakMap<Tx, CutTurn[]>();
 
   constructor(
     private readonly ends: ChatEnds,
@@ -30,7 +39,7 @@ export class ChatListener implements EndListener, RunAsker, OnModuleInit {
     this.questions.register(this);
   }
 
-  /** Does what ends chats that nobody waits for any more. */
+  /** Does what ends chats that nobody waits for any more; {@link noteCut} is to follow. */
   async deaf(tx: Tx, act: () => Promise<void>): Promise<void> {
     this.deafened.add(tx);
     try {
@@ -41,13 +50,22 @@ export class ChatListener implements EndListener, RunAsker, OnModuleInit {
   }
 
   async onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd, turnId: string | null): Promise<void> {
-    if (this.deafened.has(tx)) return;
     const [step] = await tx.query(STEP_OF_CHAT, [chat.id]);
     if (!step) return;
+    if (this.deafened.has(tx)) {
+      if (turnId) this.cut.set(tx, [...(this.cut.get(tx) ?? []), { step, chatId: chat.id, turnId }]);
+      return;
+    }
     const text = how === 'done' && turnId ? await this.chats.answerOf(tx, OrgScope.system(step.org_id, 'process'), turnId) : null;
     const error = how === 'done' ? null : stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
     if (!(await this.wakes.resolve(tx, step.id, { kind: 'chat', text, error }))) return;
     if (turnId) await this.note(tx, step, chat.id, turnId, text, how === 'done');
+  }
+
+  /** What a transaction has cut has cost what it has, and their runs know of it. They are locked by now: chats come before that. */
+  async noteCut(tx: Tx): Promise<void> {
+    for (const { step, chatId, turnId } of this.cut.get(tx) ?? []) await this.note(tx, step, chatId, turnId, null, false);
+    this.cut.delete(tx);
   }
 
   async hold(tx: Tx, chat: { id: string }): Promise<void> {

@@ -309,6 +309,9 @@ describe('a run', () => {
     await t.get(RunControl).cancel(t.scope(org), process.id, id);
     const [chat] = await t.db.query(sql<{ status: string }>('SELECT status FROM chats WHERE id = $1'), [steps[0].chat_id]);
     expect(chat.status).toBe('ARCHIVED');
+    expect(await t.db.query(sql('SELECT chat_id, status FROM process_agent_calls WHERE run_id = $1'), [id])).toEqual([
+      { chat_id: steps[0].chat_id, status: 'failed' },
+    ]);
   });
 
   it('makes no call in a process that stood still since it wrote that it would', async () => {

@@ -77,7 +77,7 @@ export class Openings {
     return { replaced, came };
   }
 
-  /** Chats and runs of steps that are given up, before the run itself is locked; see {@link closeQuestions}. */
+  /** Chats and runs of steps that are given up, before the run itself is locked; see {@link closeRest}. */
   async close(tx: Tx, run: LoadedRun, closed: JournalRow[]): Promise<void> {
     const chats = closed.flatMap(({ chat_id }) => (chat_id ? [chat_id] : []));
     const runs = closed.flatMap(({ child_run_id }) => (child_run_id ? [child_run_id] : []));
@@ -85,8 +85,9 @@ export class Openings {
     if (runs.length) await this.cancellation.cancelTrees(tx, run.org_id, runs, { tellParents: false });
   }
 
-  /** The locks of questions come after that of their run. */
-  async closeQuestions(tx: Tx, closed: JournalRow[]): Promise<void> {
+  /** The locks of questions come after that of their run, and so does what is written of the chats. */
+  async closeRest(tx: Tx, closed: JournalRow[]): Promise<void> {
+    await this.listener.noteCut(tx);
     const ids = closed.flatMap(({ hitl_request_id }) => (hitl_request_id ? [hitl_request_id] : []));
     if (ids.length) await this.questions.close(tx, ids, 'cancelled', 'run_over');
   }

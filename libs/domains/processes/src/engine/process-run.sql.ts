@@ -202,8 +202,9 @@ export const RESOLVE = statement<{ id: string; run_id: string }>(
   `UPDATE process_steps SET resolution = $2 WHERE id = $1 AND resolution IS NULL AND status IN ('waiting', 'outcome_unknown') RETURNING id, run_id`,
 );
 export const RUN_OF_STEP = statement<{ run_id: string }>('SELECT run_id FROM process_steps WHERE id = $1');
+/** The step that waits for what a chat says, or has done so until it was given up. */
 export const STEP_OF_CHAT = statement<{ id: string; run_id: string; org_id: string }>(
-  `SELECT id, run_id, org_id FROM process_steps WHERE chat_id = $1 AND status = 'waiting'`,
+  `SELECT id, run_id, org_id FROM process_steps WHERE chat_id = $1 AND status IN ('waiting', 'cancelled') AND resolution IS NULL`,
 );
 
 export const ADD_SIGNAL = statement(

@@ -134,7 +134,7 @@ export class RunDriver {
       const { refused, told, came: isReplaced } = await this.openings.open(tx, run, opened);
       for (const row of refused) if (isUnbegun(row)) work.putOff.set(row.path, tryAgainAt(row, at));
       await commit(tx, told);
-      await this.openings.closeQuestions(tx, closed);
+      await this.openings.closeRest(tx, closed);
       const came = (await this.openings.takeSignals(tx, run.id, rows)) || isReplaced;
       if (end) {
         if (asked) await this.journal.end(tx, run.id, end, at);
