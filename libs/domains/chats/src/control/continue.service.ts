@@ -3,6 +3,7 @@ import { Blockers, refusalOf, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
+import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { agentDeleted } from '../state/chats.errors';
 import { effectOf } from '../state/chat-state.policy';
 import { ChatState } from '../state/chat-state.repository';
@@ -24,25 +25,35 @@ export class ContinueService {
     private readonly blockers: Blockers,
     private readonly quotes: TurnQuotes,
     private readonly depth: QueueDepth,
+    private readonly idempotency: IdempotencyStore,
   ) {}
 
   /**
    * Dispatches the next turn of a chat that failed, or that was closed for a reason that has passed; this is what un-archives a chat. The
    * turn asks for its model as the one before it did. When a turn of an earlier `continue` is not over, nothing is done.
    *
+   * @param attempt of a request with an idempotency key; one whose first try has dispatched the turn does nothing any more
    * @throws DomainError 404; 409 `agent_deleted`; 422 `not_continuable`; 402 `credits_exhausted`, `budget_exceeded`; 429 `queue_full`
    */
-  async continue(scope: OrgScope, agentId: string, chatId: string): Promise<void> {
+  async continue(scope: OrgScope, agentId: string, chatId: string, attempt?: Attempt): Promise<void> {
+    if (attempt?.resourceId) return;
     const blocker = (await this.blockers.of(scope.orgId)) ?? (await this.quotes.blockerOf(scope, agentId, chatId));
     const room = await this.depth.enter(scope.orgId);
     try {
-      await this.continueInto(room, scope, agentId, chatId, blocker);
+      await this.continueInto(room, scope, agentId, chatId, blocker, attempt);
     } finally {
       room.leave();
     }
   }
 
-  private continueInto(room: Room, scope: OrgScope, agentId: string, chatId: string, blocker: CallBlocker | null): Promise<void> {
+  private continueInto(
+    room: Room,
+    scope: OrgScope,
+    agentId: string,
+    chatId: string,
+    blocker: CallBlocker | null,
+    attempt?: Attempt,
+  ): Promise<void> {
     const at = this.db.now();
     return this.depth.transaction(scope, room, async (tx) => {
       const chat = await this.chats.lock(tx, scope, agentId, chatId);
@@ -64,6 +75,7 @@ export class ContinueService {
       // An unpriced model is let through once: the turn would be closed for it again.
       const unpricedAllowed = chat.stop_reason === 'model_unpriced';
       await this.dispatch.resume(tx, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });
+      if (attempt) await this.idempotency.attach(tx, attempt, chatId);
     });
   }
 }

@@ -10,6 +10,7 @@ import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chat
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnKind } from '../turns/turn.kind';
 import { TurnRepository } from '../turns/turn.repository';
+import { ChatsQueries } from '../reading/chats.queries';
 import { ControlRepository } from './control.repository';
 
 describe('the control of chats', () => {
@@ -461,6 +462,20 @@ describe('the control of chats', () => {
         status: 422,
         body: { code: 'not_continuable', context: { status: 'ACTIVE', stop_reason: null } },
       });
+    });
+
+    it('with a key dispatches once, also where the first try got no further than that', async () => {
+      const chat = await failed();
+      inert();
+      const again = () =>
+        app.call('POST', `${org.path}/${chat}/continue`, { as: org.owner, headers: { 'Idempotency-Key': `continue-${chat}` } });
+      jest.spyOn(app.get(ChatsQueries), 'withMessages').mockRejectedValueOnce(new Error('connection lost'));
+      expect((await again()).status).toBe(500);
+      await call('POST', chat, '/stop');
+      const [answer, repeat] = [await again(), await again()];
+      expect([answer.status, answer.body.id, repeat.body]).toEqual([200, chat, answer.body]);
+      expect(repeat.headers.get('idempotency-replayed')).toBe('true');
+      expect(await turnsOf(chat)).toHaveLength(2);
     });
 
     it('is refused while credits or the budget are used up, or too much waits', async () => {

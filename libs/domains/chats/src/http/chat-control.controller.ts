@@ -88,6 +88,7 @@ export class ChatControlController {
   }
 
   @Post('continue')
+  @Idempotent()
   @Operation({
     summary: 'Continue a chat',
     description:
@@ -96,8 +97,13 @@ export class ChatControlController {
     answers: ChatResponse,
     refuses: ['credits_exhausted', 'budget_exceeded', 'agent_deleted', 'not_continuable', 'queue_full'],
   })
-  async continue(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
-    await this.continuing.continue(scope, agentId, chatId);
+  async continue(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('chat_id') chatId: string,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ) {
+    await this.continuing.continue(scope, agentId, chatId, attempt);
     return this.chat(scope, agentId, chatId);
   }
 

@@ -23,7 +23,8 @@ export class FilesController {
   @Operation({
     summary: 'Upload a file',
     description:
-      'One file of at most 50 MiB. It lives for 24 hours, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes.',
+      'One file of at most 50 MiB. It lives for 24 hours, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes. ' +
+      'It takes no `Idempotency-Key`: sent again it is another file, and the one that nothing refers to is removed.',
     answers: UploadResponse,
   })
   async upload(@CurrentOrg() scope: OrgScope, @Req() request: Request) {
