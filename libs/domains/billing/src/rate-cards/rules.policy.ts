@@ -5,6 +5,10 @@ import { CREDIT_UNITS, type CreditRule } from './rate-card.policy';
 type Place = (string | number)[];
 /** Returns the value as it is kept, or undefined where it is none. */
 type Reader = (value: unknown) => string | boolean | undefined;
+interface Field {
+  read: Reader;
+  says: string;
+}
 
 const NAME_CHARACTERS = 255;
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -20,7 +24,7 @@ const decimal: Reader = (value) => {
   return isText(written) && DECIMAL.test(written) ? written : undefined;
 };
 
-const MATCH: Record<keyof CreditRule['match'], { read: Reader; says: string }> = {
+const MATCH: Record<keyof CreditRule['match'], Field> = {
   feature: { read: name, says: 'Input should be a feature, by its name' },
   kind: { read: oneOf(MODEL_KINDS), says: `Input should be one of ${MODEL_KINDS.join(', ')}` },
   provider: { read: name, says: 'Input should be a provider, by its name' },
@@ -30,7 +34,7 @@ const MATCH: Record<keyof CreditRule['match'], { read: Reader; says: string }> =
   byo_key: { read: (value) => (typeof value === 'boolean' ? value : undefined), says: 'Input should be a valid boolean' },
 };
 const NOT_NEGATIVE = { read: decimal, says: 'Input should be a decimal, not negative, with at most 6 digits after the point' };
-const PRICE: Record<Exclude<keyof CreditRule, 'match'>, { read: Reader; says: string }> = {
+const PRICE: Record<Exclude<keyof CreditRule, 'match'>, Field> = {
   multiplier: NOT_NEGATIVE,
   credits_per_unit: NOT_NEGATIVE,
   unit: { read: oneOf(CREDIT_UNITS), says: `Input should be one of ${CREDIT_UNITS.join(', ')}` },
@@ -38,9 +42,9 @@ const PRICE: Record<Exclude<keyof CreditRule, 'match'>, { read: Reader; says: st
 };
 
 /**
- * Rules as they are kept; null is as good as absent.
+ * Rules as they are kept; null is as good as absent, and what a rule has no field for is left out.
  *
- * @throws DomainError `validation_error` that names each problem by its full path: a rule that says nothing, or something that nobody knows
+ * @throws DomainError `validation_error` that names each problem by its full path: a rule that charges nothing, or a value that is none
  */
 export function rulesOf(sent: readonly Record<string, unknown>[]): CreditRule[] {
   const problems: Problem[] = [];
@@ -54,29 +58,23 @@ function ruleOf({ match, ...price }: Record<string, unknown>, loc: Place, proble
   const known = typeof match === 'object' && match !== null && !Array.isArray(match);
   if (!known) problems.push({ loc: here, msg: 'Input should be a valid object', type: 'dict_type' });
   const matched = known ? read(match as Record<string, unknown>, MATCH, here, problems) : {};
-  if (known && !Object.keys(match).length)
-    problems.push({
-      loc: here,
-      msg: 'A rule should say what it is about; what it says nothing about is charged by `credits_per_usd`',
-      type: 'value_error',
-    });
   const charged = read(price, PRICE, loc, problems) as Omit<CreditRule, 'match'>;
-  if (!Object.keys(price).some((field) => field !== 'unit' && price[field] !== null && price[field] !== undefined))
+  const said = Object.keys(PRICE).filter((field) => price[field] !== null && price[field] !== undefined);
+  if (!said.some((field) => field !== 'unit'))
     problems.push({ loc, msg: 'A rule should say what it charges: multiplier, credits_per_unit or min_credits', type: 'missing' });
   else if ((charged.credits_per_unit === undefined) !== (charged.unit === undefined) && !problems.length)
     problems.push({ loc, msg: 'credits_per_unit and unit go together', type: 'missing' });
   return { match: matched, ...charged };
 }
 
-function read(sent: Record<string, unknown>, fields: Record<string, { read: Reader; says: string }>, loc: Place, problems: Problem[]) {
+function read(sent: Record<string, unknown>, fields: Record<string, Field>, loc: Place, problems: Problem[]) {
   const kept: Record<string, string | boolean> = {};
-  for (const [field, value] of Object.entries(sent)) {
-    const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
-    if (value === null || (value === undefined && known)) continue;
-    const taken = known?.read(value);
+  for (const [field, { read, says }] of Object.entries(fields)) {
+    const value = Object.hasOwn(sent, field) ? sent[field] : null;
+    if (value === null || value === undefined) continue;
+    const taken = read(value);
     if (taken !== undefined) kept[field] = taken;
-    else if (known) problems.push({ loc: [...loc, field], msg: known.says, type: 'value_error' });
-    else problems.push({ loc: [...loc, field.slice(0, NAME_CHARACTERS)], msg: 'A rule has no such field', type: 'value_error' });
+    else problems.push({ loc: [...loc, field], msg: says, type: 'value_error' });
   }
   return kept;
 }
