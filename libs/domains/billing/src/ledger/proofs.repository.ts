@@ -19,7 +19,10 @@ export interface CreditHealth {
   worth_usd: number;
 }
 
-const RECENT = statement('SELECT FROM ledger_proofs WHERE coalesce(checked_at, created_at) > now() - make_interval(secs => $1) LIMIT 1');
+// One takes minutes. What was begun an hour ago and has come to nothing never will.
+const RECENT = statement(`
+  SELECT FROM ledger_proofs
+  WHERE checked_at > now() - make_interval(secs => $1) OR checked_at IS NULL AND created_at > now() - interval '1 hour' LIMIT 1`);
 
 const HEALTH = statement<CreditHealth>(`
   SELECT coalesce(p.violations, '{}') AS violations, extract(epoch FROM now() - p.checked_at)::float8 AS proof_age_s, h.held, h.overdue, b.burned, b.cost_usd,
@@ -37,7 +40,7 @@ const HEALTH = statement<CreditHealth>(`
 
 @Injectable()
 export class ProofsRepository {
-  /** Whether one was computed, or begun, in the last so many seconds. */
+  /** Whether one was computed in the last so many seconds, or is under way. */
   async isRecent(db: Db, seconds: number): Promise<boolean> {
     return (await db.query(RECENT, [seconds])).length > 0;
   }

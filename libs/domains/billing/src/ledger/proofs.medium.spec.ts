@@ -1,0 +1,28 @@
+import { LedgerProof } from '@aps/entities';
+import { BASE_MODULES, testService } from '@aps/testing';
+import { advisoryLock, NO_CALLER } from '@aps/platform/database';
+import { BillingModule } from '../billing.module';
+import { ProofsModule } from './proofs.module';
+import { ProofsService } from './proofs.service';
+
+const t = testService([...BASE_MODULES, BillingModule, ProofsModule]);
+const nightly = () => t.get(ProofsService).nightly();
+const proofs = () => t.db.manager.find(LedgerProof, { order: { created_at: 'ASC' } });
+const pass = (hours: number) =>
+  t.db.manager.query(`UPDATE ledger_proofs SET created_at = created_at - make_interval(hours => $1), checked_at = checked_at - make_interval(hours => $1)`, [hours]); // prettier-ignore
+
+it('proves credits once a day, and again soon where that failed', async () => {
+  // Another is being computed meanwhile.
+  await t.db.transaction(NO_CALLER, async (tx) => {
+    await advisoryLock(tx, 'ledger-proof');
+    await expect(nightly()).rejects.toMatchObject({ code: 'proof_running' });
+  });
+  expect(await nightly()).toBe(0);
+  await pass(2);
+  expect(await nightly()).toBe(1);
+  await pass(23);
+  expect(await nightly()).toBe(0);
+  await pass(2);
+  expect(await nightly()).toBe(1);
+  expect((await proofs()).map(({ ok }) => ok)).toEqual([null, true, true]);
+});
