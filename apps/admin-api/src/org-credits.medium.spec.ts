@@ -228,6 +228,24 @@ describe('the credits of an organization, administered', () => {
       expect(await credits()).toMatchObject({ overrides: {}, reconciled: true });
     });
 
+    it('begin a period anew, whatever of it was otherwise', async () => {
+      await patch({ plan_code: starter.code });
+      for (const differs of [() => adjust('-700'), () => patch({ period_end: null })]) {
+        await ended('10 days');
+        await differs();
+        const { period_start, period_end } = (await reset(starter.code)).body;
+        const begun = Date.parse(period_start);
+        expect(Math.abs(t.db.now().getTime() - begun)).toBeLessThan(60_000);
+        expect(Date.parse(period_end)).toBeGreaterThan(begun);
+      }
+    });
+
+    it('say that credits were moved where what was moved adds up to nothing', async () => {
+      await adjust('3000');
+      expect((await reset(starter.code)).body).toMatchObject({ balance: '3000', ledger_written: true });
+      expect(await moves()).toEqual(['adjust granted 3000', 'grant granted 3000', 'reset granted -3000']);
+    });
+
     it('end the allocation of a plan that was never had, and take more where there is more', async () => {
       await adjust('100');
       await reset(team.code);

@@ -112,15 +112,20 @@ export class CreditAccountsService {
       const before = await this.repository.lock(tx, orgId);
       const baseline = plus(plan.initial_credits, plan.monthly_credits);
       const allocated = await this.repository.isPosted(tx, allocationKey(orgId, plan));
-      const isThere =
-        before?.plan.id === plan.id && before.subscription.status === 'active' && !Object.keys(before.subscription.overrides).length;
       const { balance } = await this.ledger.lock(tx, orgId);
-      const isReset = isThere && isZero(minus(baseline, balance));
-      if (!isReset) {
-        if (!isThere) await this.subscriptions.begin(tx, orgId, plan);
+      const isThere =
+        before?.plan.id === plan.id &&
+        before.subscription.status === 'active' &&
+        (before.subscription.period_end !== null) === plan.renews &&
+        !Object.keys(before.subscription.overrides).length &&
+        isZero(minus(baseline, balance));
+      let ledger_written = false;
+      if (!isThere) {
+        await this.subscriptions.begin(tx, orgId, plan);
         await this.repository.save(tx, orgId, { plan_id: plan.id, overrides: {}, override_reason: null });
         const granted = allocated ? null : await this.subscriptions.allocate(tx, orgId, plan);
         const difference = minus(baseline, plus(balance, granted?.amount ?? '0'));
+        ledger_written = granted !== null || !isZero(difference);
         if (!isZero(difference)) {
           const key = `reset:${orgId}:${plan.id}:${(await this.repository.countResets(tx, orgId)) + 1}`;
           await this.ledger.post(tx, orgId, {
@@ -140,7 +145,7 @@ export class CreditAccountsService {
       return {
         plan_code,
         balance: baseline,
-        ledger_written: !isReset && !isZero(minus(baseline, balance)),
+        ledger_written,
         period_start: after.period_start,
         period_end: after.period_end,
       };
