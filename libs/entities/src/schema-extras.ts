@@ -25,6 +25,13 @@ export const SCHEMA_EXTRAS: Extra[] = [
   ),
   index('agent_revisions_model', 'INDEX', `agent_revisions ((config->>'model')) WHERE config->>'model' IS NOT NULL`),
   index('process_revisions_refs', 'INDEX', `process_revisions USING gin (refs) WHERE status = 'deployed'`),
+  // The mails of a chat: those that are in it, and those that were before they were dispatched again.
+  index('inbox_messages_dispatched', 'INDEX', `inbox_messages ((dispatched->>'chat_id')) WHERE dispatched->>'chat_id' IS NOT NULL`),
+  index(
+    'inbox_messages_previous',
+    'INDEX',
+    `inbox_messages USING gin (previous_dispatches jsonb_path_ops) WHERE previous_dispatches <> '[]'`,
+  ),
   // Rows that change several times in their first seconds: with room on their page, an update touches no index.
   fillfactor('chats', 70),
   fillfactor('turns', 70),

@@ -168,9 +168,11 @@ export interface EvaluationWait extends RunWait {
 @Index('inbox_messages_sender', ['inbox_id', 'sender_key', 'passed_at'], { where: 'passed_at IS NOT NULL' })
 @Index('inbox_messages_passed', ['org_id', 'passed_at'], { where: 'passed_at IS NOT NULL' })
 @Index('inbox_messages_rates', ['inbox_id', 'passed_at'], { where: 'passed_at IS NOT NULL' })
-@Index('inbox_messages_held', ['inbox_id', 'hold_reason', 'received_at', 'id'], { where: `state = 'held'` })
+@Index('inbox_messages_held', ['inbox_id', 'hold_reason', 'received_at', 'id'], { where: `state = 'held' AND raw_available` })
 @Index('inbox_messages_chat', ['chat_message_id'], { where: 'chat_message_id IS NOT NULL' })
-@Index('inbox_messages_mail', ['inbox_id', 'message_ref'], { where: 'message_ref IS NOT NULL' })
+@Index('inbox_messages_mail', ['inbox_id', 'message_ref', 'received_at'], {
+  where: `message_ref IS NOT NULL AND dispatched->>'kind' = 'agent'`,
+})
 @Index('inbox_messages_expiring', ['raw_expires_at'], { where: 'raw_available' })
 @ForeignKey(() => Inbox, ['org_id', 'inbox_id'], ['org_id', 'id'])
 @Check('inbox_messages_status', `status IN ('queued', 'running', 'waiting', 'settled')`)
@@ -291,7 +293,7 @@ export class IntakeCount {
 @Index('inbox_replies_message', ['message_id', 'id'])
 @Index('inbox_replies_due', ['due_at'], { where: `state = 'armed'` })
 @Index('inbox_replies_sent', ['inbox_id', 'message_ref'], { where: 'message_ref IS NOT NULL' })
-@Index('inbox_replies_to', ['org_id', 'to_address', 'sent_at'], { where: `state = 'sent'` })
+@Index('inbox_replies_to', ['org_id', 'to_address', 'created_at'], { where: `state IN ('armed', 'sent')` })
 @Unique('inbox_replies_said', ['source_id', 'call_key'])
 @ForeignKey(() => InboxMessage, ['org_id', 'message_id'], ['org_id', 'id'])
 @Check('inbox_replies_state', `state IN ('armed', 'sent', 'stood_down', 'suppressed')`)
