@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { calls, type TestOrg } from '@aps/chats/testing';
+import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { eventually, sql } from '@aps/platform/testing';
 import { inboxesService, type TestInbox } from '../testing';
+import { RepliesRepository } from './replies.repository';
+import { RepliesService } from './replies.service';
 
 const MAILS = mkdtempSync(path.join(tmpdir(), 'replies-'));
 const t = inboxesService({ MAIL_DIR: MAILS });
@@ -30,6 +34,13 @@ const answered = async (message: Parameters<typeof t.mail>[1] = {}) => {
   await t.settled(org, dispatched!.chat_id, 1);
   return { id, chat: dispatched!.chat_id };
 };
+const turnOf = async (id: string) =>
+  (
+    await t.db.query(
+      sql<{ id: string }>('SELECT t.id FROM turns t JOIN inbox_messages m ON m.chat_message_id = t.message_id WHERE m.id = $1'),
+      [id],
+    )
+  )[0].id;
 const sent = async (id: string) =>
   (
     await eventually(
@@ -107,6 +118,23 @@ describe('a reply', () => {
     );
     const { id: next } = await answered();
     expect(await repliesTo(next)).toMatchObject([{ state: 'suppressed', reason: 'too_many' }]);
+  });
+
+  it('is not armed an eleventh time where two are at the same moment', async () => {
+    await settings({ reply: 'tool', reply_delay_s: 3600 });
+    const { id } = await answered();
+    const message = (await t.get(RepliesRepository).answeredBy(t.db, await turnOf(id)))!;
+    const arm = (tx: Tx) => t.get(RepliesService).arm(tx, message, { chat_id: null, source_id: randomUUID(), call_key: '', text: 'x' });
+    for (let i = 0; i < 9; i++) await t.db.transaction(NO_CALLER, arm);
+    let other: ReturnType<typeof arm>;
+    const first = await t.db.transaction(NO_CALLER, async (tx) => {
+      const armed = await arm(tx);
+      other = t.db.transaction(NO_CALLER, arm);
+      // Long enough for who waits for nobody.
+      await Promise.race([other, new Promise((r) => setTimeout(r, 500))]);
+      return armed;
+    });
+    expect([first, await other!]).toEqual([{ due_at: expect.any(Date) }, { suppressed: 'too_many' }]);
   });
 
   it('is the agent’s to send where the inbox says so, call by call', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { InboxMessage, InboxReply, InboxSettings } from '@aps/entities';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { advisoryLock, statement, type Db, type Tx } from '@aps/platform/database';
 
 /** A message of mail that a turn or a run answers. */
 export interface AnsweredMessage extends Pick<InboxMessage, 'id' | 'org_id' | 'inbox_id' | 'subject' | 'message_ref' | 'terminated_at'> {
@@ -66,9 +66,10 @@ export class RepliesRepository {
     return (await tx.query(SAID, [source_id, call_key]))[0] ?? null;
   }
 
-  /** How many have been armed for an address within an hour. */
-  async sentLately(db: Db, orgId: string, address: string): Promise<number> {
-    return (await db.query(SENT_LATELY, [orgId, address]))[0].n;
+  /** How many have been armed for an address within an hour. None is armed for it by others before the transaction ends. */
+  async sentLately(tx: Tx, orgId: string, address: string): Promise<number> {
+    await advisoryLock(tx, `replies:${orgId}:${address}`);
+    return (await tx.query(SENT_LATELY, [orgId, address]))[0].n;
   }
 
   /** @returns when it is due; null where it is there already */
