@@ -181,7 +181,7 @@ export class EvaluationRepository {
     return (await tx.query(THREAD, [inbox_id, references, id]))[0] ?? null;
   }
 
-  async tookPart(tx: Tx, inboxId: string, chatId: string, address: string): Promise<boolean> {
-    return (await tx.query(TOOK_PART, [inboxId, chatId, address])).length > 0;
+  async tookPart(tx: Tx, chatId: string, address: string): Promise<boolean> {
+    return (await tx.query(TOOK_PART, [chatId, address])).length > 0;
   }
 }

@@ -229,13 +229,19 @@ export const LOCK_HELD = statement<{ id: string; org_id: string; evaluation_no: 
 
 /** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */
 export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
-  SELECT c.id AS chat_id, c.agent_id FROM (
-    SELECT dispatched->>'chat_id' AS chat_id, message_ref, received_at AS at FROM ${TABLE} WHERE inbox_id = $1 AND message_ref = ANY ($2) AND id <> $3 AND dispatched->>'kind' = 'agent'
+  SELECT c.id AS chat_id, c.agent_id FROM unnest($2::text[]) WITH ORDINALITY AS r(ref, n) CROSS JOIN LATERAL (
+    (SELECT dispatched->>'chat_id' AS chat_id, received_at AS at FROM ${TABLE}
+     WHERE inbox_id = $1 AND message_ref = r.ref AND dispatched->>'kind' = 'agent' AND id <> $3 ORDER BY received_at DESC LIMIT 1)
     UNION ALL
-    SELECT chat_id::text, message_ref, created_at FROM inbox_replies WHERE inbox_id = $1 AND message_ref = ANY ($2) AND chat_id IS NOT NULL
+    SELECT chat_id::text, created_at FROM inbox_replies WHERE inbox_id = $1 AND message_ref = r.ref AND chat_id IS NOT NULL
   ) x JOIN chats c ON c.id = x.chat_id::uuid
-  ORDER BY array_position($2::text[], x.message_ref), x.at DESC LIMIT 1`);
-/** Whether somebody wrote, or was written to, in the mails of a chat. */
+  ORDER BY r.n, x.at DESC LIMIT 1`);
+/** Whether somebody wrote, or was written to, in the mails of a chat, those among them that have begun another since. */
 export const TOOK_PART = statement(`
-  SELECT 1 FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id
-  WHERE m.inbox_id = $1 AND m.dispatched->>'chat_id' = $2 AND ($3 = ANY (e.participants) OR m.sender_address = $3) LIMIT 1`);
+  WITH m AS (
+    SELECT id, sender_address FROM ${TABLE} WHERE dispatched->>'chat_id' = $1
+    UNION ALL
+    SELECT id, sender_address FROM ${TABLE} WHERE previous_dispatches <> '[]' AND previous_dispatches @> jsonb_build_array(jsonb_build_object('chat_id', $1::text))
+  ) SELECT 1 FROM m CROSS JOIN LATERAL (SELECT participants FROM inbox_envelopes WHERE message_id = m.id LIMIT 1) e
+  WHERE m.sender_address = $2 OR $2 = ANY (e.participants)
+    OR $2 = ANY (ARRAY(SELECT r.to_address FROM inbox_replies r WHERE r.message_id = m.id AND r.chat_id::text = $1 AND r.sent_at IS NOT NULL)) LIMIT 1`);

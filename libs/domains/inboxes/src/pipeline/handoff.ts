@@ -59,7 +59,7 @@ export class Handoff {
     const thread = await this.repository.threadOf(tx, m);
     if (thread?.agent_id !== target.id) return null;
     if (m.channel_kind === 'webhook') return thread.chat_id;
-    const took = m.sender_address !== null && (await this.repository.tookPart(tx, m.inbox_id, thread.chat_id, m.sender_address));
+    const took = m.sender_address !== null && (await this.repository.tookPart(tx, thread.chat_id, m.sender_address));
     return took ? thread.chat_id : null;
   }
 }

@@ -34,6 +34,7 @@ const answered = async (message: Parameters<typeof t.mail>[1] = {}) => {
   await t.settled(org, dispatched!.chat_id, 1);
   return { id, chat: dispatched!.chat_id };
 };
+const act = (id: string, action: string) => t.make('POST', `${inbox.path}/messages/${id}/${action}`, { as: org.owner });
 const turnOf = async (id: string) =>
   (
     await t.db.query(
@@ -88,6 +89,27 @@ describe('a reply', () => {
     const { message_ref } = await sent(id);
     const next = await t.evaluated(await t.mail(inbox, { references: [message_ref!] }));
     expect(next.dispatched!.chat_id).toBe(chat);
+  });
+
+  it('that is answered goes on in its chat, also where its mail has begun another since', async () => {
+    await settings({ reply: 'auto' });
+    const { id, chat } = await answered({ message_id: 'm1@acme.com', recipient: inbox.address });
+    const { message_ref } = await sent(id);
+    await act(id, 'replay');
+    const again = (await t.evaluated(id)).dispatched!.chat_id;
+    expect(again).not.toBe(chat);
+    const chatAfter = async (references: string[]) => (await t.evaluated(await t.mail(inbox, { references }))).dispatched!.chat_id;
+    expect([await chatAfter([message_ref!]), await chatAfter(['m1@acme.com'])]).toEqual([chat, again]);
+  });
+
+  it('that is answered by whom it went to goes on in its chat, though the mail came from another address', async () => {
+    await settings({ reply: 'auto' });
+    const { id, chat } = await answered({ reply_to: 'desk@acme.com', recipient: inbox.address });
+    const { message_ref } = await sent(id);
+    const from = async (address: string) =>
+      (await t.evaluated(await t.mail(inbox, { references: [message_ref!], sender: { address, name: null } }))).dispatched!.chat_id;
+    expect(await from('eve@evil.com')).not.toBe(chat);
+    expect(await from('desk@acme.com')).toBe(chat);
   });
 
   it('waits for as long as the inbox says, and does not go out when it stands down', async () => {
