@@ -112,6 +112,16 @@ describe('a reply', () => {
     expect(await from('desk@acme.com')).toBe(chat);
   });
 
+  it('is sent for a mail that was terminated and is evaluated again, and not for what was terminated', async () => {
+    await settings({ reply: 'auto', reply_delay_s: 3600 });
+    const { id } = await answered();
+    await act(id, 'terminate');
+    expect(await repliesTo(id)).toMatchObject([{ state: 'stood_down' }]);
+    await act(id, 'replay');
+    await t.settled(org, (await t.evaluated(id)).dispatched!.chat_id, 1);
+    expect(await repliesTo(id)).toMatchObject([{ state: 'stood_down' }, { state: 'armed' }]);
+  });
+
   it('waits for as long as the inbox says, and does not go out when it stands down', async () => {
     await settings({ reply: 'auto', reply_delay_s: 600 });
     const { id } = await answered();

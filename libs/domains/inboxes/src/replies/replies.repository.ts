@@ -3,7 +3,9 @@ import type { InboxMessage, InboxReply, InboxSettings } from '@aps/entities';
 import { advisoryLock, statement, type Db, type Tx } from '@aps/platform/database';
 
 /** A message of mail that a turn or a run answers. */
-export interface AnsweredMessage extends Pick<InboxMessage, 'id' | 'org_id' | 'inbox_id' | 'subject' | 'message_ref' | 'terminated_at'> {
+export interface AnsweredMessage extends Pick<InboxMessage, 'id' | 'org_id' | 'inbox_id' | 'subject' | 'message_ref'> {
+  /** Since its newest evaluation began. */
+  terminated: boolean;
   settings: InboxSettings;
   automatic: string | null;
   reply_to: string | null;
@@ -19,7 +21,7 @@ export interface DueReply extends Pick<InboxReply, 'id' | 'org_id' | 'message_id
 }
 
 const answered = (from: string, on: string) => `
-  SELECT m.id, m.org_id, m.inbox_id, m.subject, m.message_ref, m.terminated_at, i.settings, e.automatic, e.reply_to
+  SELECT m.id, m.org_id, m.inbox_id, m.subject, m.message_ref, coalesce(m.terminated_at >= m.dispatched_at, false) AS terminated, i.settings, e.automatic, e.reply_to
   FROM ${from} JOIN inbox_messages m ON ${on} JOIN inboxes i ON i.id = m.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id WHERE m.channel_kind = 'email'`;
 const ANSWERED_BY = statement<AnsweredMessage>(`${answered('turns t', 'm.chat_message_id = t.message_id')} AND t.id = $1`);
 // Whoever terminates the message stands its replies down under its lock: one that is armed later would go out after all.

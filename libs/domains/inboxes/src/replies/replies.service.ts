@@ -49,7 +49,7 @@ export class RepliesService {
   ): Promise<{ status: 'armed'; due_at: string } | { refused: string; mendable: boolean }> {
     if (!message) return { refused: 'There is no mail to answer: no mail has begun this.', mendable: false };
     if (message.settings.reply !== 'tool') return { refused: 'Its inbox does not let mails be answered by this tool.', mendable: false };
-    if (message.terminated_at) return { refused: 'The mail was terminated.', mendable: false };
+    if (message.terminated) return { refused: 'The mail was terminated.', mendable: false };
     const text = storable(reply.text).trim();
     if (text === '') return { refused: 'text: say something.', mendable: true };
     const armed = await this.arm(tx, message, { ...reply, text });

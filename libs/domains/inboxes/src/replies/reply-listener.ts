@@ -24,7 +24,7 @@ export class ReplyListener implements EndListener, OnModuleInit {
   async onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd, turnId: string | null): Promise<void> {
     if (how !== 'done' || turnId === null) return;
     const message = await this.repository.answeredBy(tx, turnId);
-    if (!message || message.settings.reply !== 'auto' || message.terminated_at) return;
+    if (!message || message.settings.reply !== 'auto' || message.terminated) return;
     const text = await this.chats.answerOf(tx, OrgScope.system(message.org_id, 'inbox'), turnId);
     if (text) await this.replies.arm(tx, message, { chat_id: chat.id, source_id: turnId, call_key: '', text });
   }
