@@ -196,13 +196,15 @@ export interface HoldingInbox extends Pick<
   hold_reason: HoldReason;
   org_suspended: boolean;
 }
+/** Held, and kept still: what was forgotten nothing lets go any more. */
+const IS_HELD = `state = 'held' AND raw_available`;
 /** Inboxes and reasons for which they hold something: by the index alone, one look for each, however much they hold. */
 const FOUND = `
   WITH RECURSIVE found AS (
-    (SELECT inbox_id, hold_reason FROM ${TABLE} WHERE state = 'held' ORDER BY inbox_id, hold_reason LIMIT 1)
+    (SELECT inbox_id, hold_reason FROM ${TABLE} WHERE ${IS_HELD} ORDER BY inbox_id, hold_reason LIMIT 1)
     UNION ALL
     SELECT n.inbox_id, n.hold_reason FROM found f CROSS JOIN LATERAL (
-      SELECT inbox_id, hold_reason FROM ${TABLE} WHERE state = 'held' AND (inbox_id, hold_reason) > (f.inbox_id, f.hold_reason) ORDER BY inbox_id, hold_reason LIMIT 1
+      SELECT inbox_id, hold_reason FROM ${TABLE} WHERE ${IS_HELD} AND (inbox_id, hold_reason) > (f.inbox_id, f.hold_reason) ORDER BY inbox_id, hold_reason LIMIT 1
     ) n
   )`;
 /** Value: reasons. */
@@ -215,7 +217,7 @@ export const HELD = statement<{ reason: HoldReason; n: number; oldest_s: number 
   SELECT f.hold_reason AS reason, sum(h.n)::int AS n, extract(epoch FROM now() - min(h.oldest))::float8 AS oldest_s
   FROM found f JOIN inboxes i ON i.id = f.inbox_id AND i.deleted_at IS NULL CROSS JOIN LATERAL (
     SELECT count(*) AS n, min(x.received_at) AS oldest FROM (
-      SELECT received_at FROM ${TABLE} WHERE inbox_id = f.inbox_id AND state = 'held' AND hold_reason = f.hold_reason
+      SELECT received_at FROM ${TABLE} WHERE inbox_id = f.inbox_id AND ${IS_HELD} AND hold_reason = f.hold_reason
         AND received_at > now() - i.retention_days * interval '1 day' ORDER BY received_at LIMIT $1
     ) x
   ) h WHERE h.n > 0 GROUP BY f.hold_reason`);
@@ -223,9 +225,9 @@ export const CALLS_TODAY = statement<{ n: number }>(
   `SELECT coalesce(sum(n), 0)::int AS n FROM intake_counts WHERE org_id = $1 AND of = $2 AND what = 'classifier_calls' AND day = ${today}`,
 );
 export const OLDEST_HELD = statement<{ id: string; sender_key: string }>(`
-  SELECT id, sender_key FROM ${TABLE} WHERE inbox_id = $1 AND state = 'held' AND hold_reason = $2 AND raw_available ORDER BY received_at, id LIMIT $3`);
+  SELECT id, sender_key FROM ${TABLE} WHERE inbox_id = $1 AND ${IS_HELD} AND hold_reason = $2 AND raw_expires_at > now() ORDER BY received_at, id LIMIT $3`);
 export const LOCK_HELD = statement<{ id: string; org_id: string; evaluation_no: number }>(`
-  SELECT id, org_id, evaluation_no FROM ${TABLE} WHERE id = $1 AND state = 'held' AND hold_reason = $2 FOR NO KEY UPDATE SKIP LOCKED`);
+  SELECT id, org_id, evaluation_no FROM ${TABLE} WHERE id = $1 AND ${IS_HELD} AND hold_reason = $2 FOR NO KEY UPDATE SKIP LOCKED`);
 
 /** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */
 export const THREAD = statement<{ chat_id: string; agent_id: string }>(`

@@ -172,6 +172,15 @@ describe('gates', () => {
     expect(released.trace.filter(({ stage_id }) => stage_id === 'size').map(({ outcome }) => outcome)).toEqual(['passed', 'skipped']);
   });
 
+  it('hold what is kept no longer for ever', async () => {
+    await set({ status: 'paused' });
+    const [expired, kept] = [(await settledMail()).id, (await settledMail()).id];
+    await t.db.execute(sql('UPDATE inbox_messages SET raw_expires_at = now() WHERE id = $1'), [expired]);
+    await set({ status: 'active' });
+    expect(await t.releaseDue()).toBe(1);
+    expect([(await t.message(expired)).state, (await t.evaluated(kept)).state]).toEqual(['held', 'accepted']);
+  });
+
   it('hold while the organization is suspended', async () => {
     const suspend = (at: string | null) => t.db.execute(sql('UPDATE organizations SET suspended_at = $2 WHERE id = $1'), [org.id, at]);
     await suspend('2026-01-01');
