@@ -169,6 +169,9 @@ export interface EvaluationWait extends RunWait {
 @Index('inbox_messages_passed', ['org_id', 'passed_at'], { where: 'passed_at IS NOT NULL' })
 @Index('inbox_messages_rates', ['inbox_id', 'passed_at'], { where: 'passed_at IS NOT NULL' })
 @Index('inbox_messages_held', ['inbox_id', 'hold_reason', 'received_at', 'id'], { where: `state = 'held' AND raw_available` })
+@Index('inbox_messages_held_of_sender', ['inbox_id', 'sender_key', 'received_at', 'id'], {
+  where: `state = 'held' AND hold_reason = 'rate_sender' AND raw_available`,
+})
 @Index('inbox_messages_chat', ['chat_message_id'], { where: 'chat_message_id IS NOT NULL' })
 @Index('inbox_messages_mail', ['inbox_id', 'message_ref', 'received_at'], {
   where: `message_ref IS NOT NULL AND dispatched->>'kind' = 'agent'`,

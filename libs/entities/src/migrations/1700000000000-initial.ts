@@ -155,6 +155,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"inbox_messages_expiring\" ON \"inbox_messages\"  (\"raw_expires_at\") WHERE raw_available");
     await runner.query("CREATE INDEX \"inbox_messages_mail\" ON \"inbox_messages\"  (\"inbox_id\", \"message_ref\", \"received_at\") WHERE message_ref IS NOT NULL AND dispatched->>'kind' = 'agent'");
     await runner.query("CREATE INDEX \"inbox_messages_chat\" ON \"inbox_messages\"  (\"chat_message_id\") WHERE chat_message_id IS NOT NULL");
+    await runner.query("CREATE INDEX \"inbox_messages_held_of_sender\" ON \"inbox_messages\"  (\"inbox_id\", \"sender_key\", \"received_at\", \"id\") WHERE state = 'held' AND hold_reason = 'rate_sender' AND raw_available");
     await runner.query("CREATE INDEX \"inbox_messages_held\" ON \"inbox_messages\"  (\"inbox_id\", \"hold_reason\", \"received_at\", \"id\") WHERE state = 'held' AND raw_available");
     await runner.query("CREATE INDEX \"inbox_messages_rates\" ON \"inbox_messages\"  (\"inbox_id\", \"passed_at\") WHERE passed_at IS NOT NULL");
     await runner.query("CREATE INDEX \"inbox_messages_passed\" ON \"inbox_messages\"  (\"org_id\", \"passed_at\") WHERE passed_at IS NOT NULL");
@@ -516,6 +517,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"inbox_messages_passed\"");
     await runner.query("DROP INDEX \"inbox_messages_rates\"");
     await runner.query("DROP INDEX \"inbox_messages_held\"");
+    await runner.query("DROP INDEX \"inbox_messages_held_of_sender\"");
     await runner.query("DROP INDEX \"inbox_messages_chat\"");
     await runner.query("DROP INDEX \"inbox_messages_mail\"");
     await runner.query("DROP INDEX \"inbox_messages_expiring\"");
