@@ -10,6 +10,8 @@ export interface InferenceErrorDetails {
   status?: number;
   /** HTTP requests that were sent. */
   attempts?: number;
+  /** What a call may cost that there were too few credits for. */
+  credits?: string;
 }
 
 /** The one error of choosing and calling models. Its message is fit for a user: it holds neither keys nor addresses. */
@@ -18,6 +20,7 @@ export class InferenceError extends Error {
   readonly retryable: boolean;
   readonly status?: number;
   readonly attempts: number;
+  readonly credits?: string;
 
   constructor(
     readonly code: InferenceErrorCode,
@@ -28,6 +31,7 @@ export class InferenceError extends Error {
     this.retryable = details.retryable ?? false;
     this.status = details.status;
     this.attempts = details.attempts ?? 0;
+    this.credits = details.credits;
   }
 
   /** Anything but a provider's failure (the caller's abort, a fault of ours) is passed on as it is. */

@@ -143,12 +143,25 @@ export type HoldReason =
 /** What was made of a message. */
 export type Dispatched = { kind: 'agent'; chat_id: string } | { kind: 'process'; run_id: string };
 
-/** What the evaluation of a message waits for, or is to know. */
+/** What has to be over before a held message goes on by itself, where its reason alone does not say that. */
+export interface HeldFor {
+  /** Of one that was let go. */
+  reason?: HoldReason;
+  /** The process that takes no more runs of a key, and the key. */
+  process_id?: string;
+  concurrency_key?: string;
+  /** What the call that there were too few credits for may cost. */
+  credits?: string;
+}
+
+/** What a message waits for, or its evaluation is to know. */
 export interface EvaluationWait extends RunWait {
   /** How often its handler could not be begun. */
   tries?: number;
   /** Of a release: whom it goes to instead of the inbox's target. */
   target?: { kind: HandlerKind; id: string } | null;
+  /** Of one that is held, or was until it was let go by itself. */
+  held_for?: HeldFor;
 }
 
 /**

@@ -45,8 +45,16 @@ const LIFTS: Record<HoldReason, Lift> = {
   plan_intake: lift('itself', 'wait', 'The messages of the plan of this day are used up; it goes on at midnight UTC.'),
   classifier_quota: lift('itself', 'wait', 'The classifier calls of this day are used up; it goes on at midnight UTC.'),
   spike: lift('itself', 'wait', 'Many more messages than usual have come; it goes on when there are fewer.'),
-  queue_full: lift('itself', 'wait', 'Too many turns of the organization wait; it goes on when there is room.'),
-  credits_exhausted: lift('admin', 'add_credits', 'The organization is out of credits; it goes on when there are some.'),
+  queue_full: lift(
+    'itself',
+    'wait',
+    'Too many turns of the organization wait, or its process takes no more runs of its key; it goes on when there is room.',
+  ),
+  credits_exhausted: lift(
+    'admin',
+    'add_credits',
+    'The organization has too few credits for its classifier; it goes on when there are enough.',
+  ),
   inbox_paused: lift('member', 'activate', 'The inbox is paused; it goes on when that is active.'),
   org_suspended: lift('operator', 'unsuspend', 'The organization is suspended; it goes on when that ends.'),
 };

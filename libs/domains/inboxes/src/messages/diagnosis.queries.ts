@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Blockers, Entitlements } from '@aps/billing';
+import { Entitlements } from '@aps/billing';
 import { DiagnosisQueries, type Diagnosis } from '@aps/chats';
 import { notFound } from '@aps/contracts';
 import { Inbox, type HoldReason, type InboxMessage } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import { Holds } from '@aps/inference';
 import { Database, OrgTable, statement } from '@aps/platform/database';
 import { RunReviews, type RunDiagnosis } from '@aps/processes';
 import { Handlers } from '../handlers';
 import { SPIKE } from '../pipeline/evaluation.sql';
+import { creditsFor } from '../pipeline/rooms';
 import { evaluationOf, heldBy, ofChat, ofRun, replyOf, type Blocked } from './diagnosis.policy';
 import { allowedActions, type MessageAction } from './message-actions.policy';
 
@@ -69,7 +71,7 @@ export class MessageDiagnoses {
     private readonly chats: DiagnosisQueries,
     private readonly runs: RunReviews,
     private readonly entitlements: Entitlements,
-    private readonly blockers: Blockers,
+    private readonly holds: Holds,
   ) {}
 
   /** @throws DomainError `not_found` */
@@ -128,7 +130,7 @@ export class MessageDiagnoses {
       case 'classifier_quota':
         return (await this.isUsedUp(orgId, inbox, reason)) ? midnightAfter(this.db.now()) : true;
       case 'credits_exhausted':
-        return (await this.blockers.of(orgId)) === null;
+        return Number((await this.holds.creditsFree(orgId)) ?? Infinity) >= creditsFor(m.wait?.held_for);
       case 'inbox_paused':
         return inbox.status === 'active';
       case 'org_suspended':

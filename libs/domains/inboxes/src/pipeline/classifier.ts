@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TraceRow } from '@aps/entities';
+import type { HeldFor, TraceRow } from '@aps/entities';
 import {
   Holds,
   InferenceError,
@@ -35,6 +35,16 @@ export interface Asking {
   charge: (tx: Tx) => Promise<void>;
 }
 
+/** A call that was not made, and so not counted. */
+export class NotAsked extends Error {
+  constructor(
+    readonly reason: 'classifier_quota' | 'credits_exhausted',
+    readonly until?: HeldFor,
+  ) {
+    super(`A classifier was not asked: ${reason}`);
+  }
+}
+
 /** Has a model put a label on a message. */
 @Injectable()
 export class Classifier {
@@ -48,29 +58,10 @@ export class Classifier {
     private readonly receipts: ReceiptsRepository,
   ) {}
 
-  /** Counts a call before it is made. @returns false where the inbox or the plan has no room for it; then none is counted */
-  async count(m: LoadedMessage): Promise<boolean> {
-    const { intake_classifier_calls_per_day: plan } = await this.entitlements.of(m.org_id);
-    const caps = [
-      { of: m.inbox_id, limit: m.rate_limit_classifier_calls_per_day },
-      { of: '', limit: plan < 0 ? null : plan },
-    ].filter(({ limit }) => limit !== null);
-    const full = new Error('full');
-    return this.db
-      .transaction(NO_CALLER, async (tx) => {
-        for (const { of, limit } of caps) if (!(await this.repository.countCall(tx, m.org_id, of, limit))) throw full;
-        return true;
-      })
-      .catch((error: unknown) => {
-        if (error === full) return false;
-        throw error;
-      });
-  }
-
   /**
    * Asks a model; once more where its answer is none.
    *
-   * @throws InferenceError `credits_exhausted`; and what aborts `signal`
+   * @throws NotAsked; and what aborts `signal`
    */
   async ask(m: LoadedMessage, stage: ClassifierStage, signal: AbortSignal): Promise<Asking> {
     const name = `intake:${m.id}:${m.evaluation_no}:${stage.id}`;
@@ -86,6 +77,8 @@ export class Classifier {
         for (let tries = 0; tries < 2 && !answer; tries++) {
           const call = classifierCall(stage, factsOf(m, m));
           await hold.reserve(model, call, usage);
+          // Once nothing else keeps it from being made.
+          if (tries === 0 && !(await this.count(m))) throw new NotAsked('classifier_quota');
           let length = 0;
           const result = await this.models.streamChat(model, call, {
             signal,
@@ -98,7 +91,10 @@ export class Classifier {
         }
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof InferenceError && error.code === 'credits_exhausted') throw error;
+        if (error instanceof NotAsked) throw error;
+        // One that was asked is paid, whatever its answer.
+        if (error instanceof InferenceError && error.code === 'credits_exhausted' && !usage)
+          throw new NotAsked('credits_exhausted', { credits: error.credits });
         // The provider is away, or says what is no answer: the rule says what then.
         if (!(error instanceof InferenceError || error instanceof TooLong)) throw error;
         failed = error instanceof InferenceError;
@@ -122,6 +118,25 @@ export class Classifier {
         },
       };
     });
+  }
+
+  /** Counts a call before it is made. @returns false where the inbox or the plan has no room for it; then none is counted */
+  private async count(m: LoadedMessage): Promise<boolean> {
+    const { intake_classifier_calls_per_day: plan } = await this.entitlements.of(m.org_id);
+    const caps = [
+      { of: m.inbox_id, limit: m.rate_limit_classifier_calls_per_day },
+      { of: '', limit: plan < 0 ? null : plan },
+    ].filter(({ limit }) => limit !== null);
+    const full = new Error('full');
+    return this.db
+      .transaction(NO_CALLER, async (tx) => {
+        for (const { of, limit } of caps) if (!(await this.repository.countCall(tx, m.org_id, of, limit))) throw full;
+        return true;
+      })
+      .catch((error: unknown) => {
+        if (error === full) return false;
+        throw error;
+      });
   }
 }
 

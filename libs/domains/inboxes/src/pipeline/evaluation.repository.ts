@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Dispatched, EvaluationWait, HoldReason, InboxMessage, TraceRow } from '@aps/entities';
+import type { Dispatched, EvaluationWait, HeldFor, HoldReason, InboxMessage, TraceRow } from '@aps/entities';
 import type { Db, Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
@@ -15,11 +15,13 @@ import {
   GIVE_UP,
   HOLDING,
   INSERT_TRACE,
+  LET_GO,
   LOAD,
-  LOCK_HELD,
   OLDEST_HELD,
+  OLDEST_OF_SENDERS,
   PASSED_OF_SENDER,
   PUT_OFF,
+  RELEASE,
   RUNS,
   SETTLE,
   SPIKE,
@@ -27,7 +29,9 @@ import {
   THREAD,
   TOOK_PART,
   TRACE,
+  type HeldMessage,
   type HoldingInbox,
+  type LetGo,
   type LoadedMessage,
   type Settling,
 } from './evaluation.sql';
@@ -43,6 +47,8 @@ export interface Settled extends Pick<Settling, 'state' | 'verdict' | 'hold_reas
   dispatched?: { to: Dispatched; chat_message_id: string | null };
   /** It passes the rates with this. */
   passes?: boolean;
+  /** What has to be over before it goes on, where the reason does not say that. */
+  held_for?: HeldFor;
 }
 
 /** What is told of it, and whether others of its organization wait for its slot. */
@@ -91,12 +97,23 @@ export class EvaluationRepository {
   async settle(
     db: Db,
     { id, fence, evaluation_no }: ClaimedMessage,
-    { dispatched, passes = false, ...to }: Settled,
+    { dispatched, passes = false, held_for, ...to }: Settled,
     trace: TraceRow[],
     at: Date,
   ): Promise<SettledMessage> {
     const handed = { dispatched: dispatched?.to ?? null, chat_message_id: dispatched?.chat_message_id ?? null };
-    const told = await db.batched<Settling, SettledMessage>(SETTLE, { id, fence, evaluation_no, ...to, ...handed, passes, trace, at });
+    const wait = held_for ? { resume_at: null, held_for } : null;
+    const told = await db.batched<Settling, SettledMessage>(SETTLE, {
+      id,
+      fence,
+      evaluation_no,
+      ...to,
+      ...handed,
+      passes,
+      wait,
+      trace,
+      at,
+    });
     if (!told) throw new LeaseEnded('lost');
     return told;
   }
@@ -165,13 +182,34 @@ export class EvaluationRepository {
     return (await db.query(CALLS_TODAY, [orgId, of]))[0].n;
   }
 
-  oldestHeld(db: Db, inboxId: string, reason: HoldReason, limit: number): Promise<{ id: string; sender_key: string }[]> {
+  oldestHeld(db: Db, inboxId: string, reason: HoldReason, limit: number): Promise<HeldMessage[]> {
     return db.query(OLDEST_HELD, [inboxId, reason, limit]);
   }
 
-  /** Null where it is not held any more for this reason, or somebody is at it. */
-  async lockHeld(tx: Tx, id: string, reason: HoldReason): Promise<Pick<InboxMessage, 'id' | 'org_id' | 'evaluation_no'> | null> {
-    return (await tx.query(LOCK_HELD, [id, reason]))[0] ?? null;
+  /** Of those that are held for the rates of their senders, the oldest that these have room for. */
+  oldestOfSenders(
+    db: Db,
+    { inbox_id, rate_limit_per_sender_per_minute: minute, rate_limit_per_sender_per_hour: hour }: HoldingInbox,
+    limit: number,
+  ): Promise<HeldMessage[]> {
+    return db.query(OLDEST_OF_SENDERS, [inbox_id, minute, hour, limit]);
+  }
+
+  /** What was let go of an organization, and is under way. */
+  letGo(db: Db, orgId: string): Promise<LetGo[]> {
+    return db.query(LET_GO, [orgId]);
+  }
+
+  /** Lets held messages go on that nobody is at. Their jobs are handed out after the commit. @returns what readers are to be told */
+  async release(tx: Tx, ids: string[], reason: HoldReason, row: TraceRow, at: Date): Promise<Told[]> {
+    const released = await tx.query(RELEASE, [ids, reason, JSON.stringify([row]), at]);
+    await this.outbox.handOut(
+      tx,
+      released.map(({ id, org_id, evaluation_no: generation }) => {
+        return { id, name: 'inbox.evaluate', payload: { org_id, message_id: id }, generation };
+      }),
+    );
+    return released;
   }
 
   async threadOf(

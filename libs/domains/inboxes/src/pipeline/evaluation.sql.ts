@@ -1,10 +1,12 @@
-import type { Dispatched, HoldReason, InboxEnvelope, InboxMessage, Inbox, TraceRow } from '@aps/entities';
+import type { Dispatched, EvaluationWait, HeldFor, HoldReason, InboxEnvelope, InboxMessage, Inbox, TraceRow } from '@aps/entities';
 import { batchStatement, MAX_TOGETHER, statement } from '@aps/platform/database';
-import { deleteJobs } from '@aps/platform/outbox';
+import { deleteJobs, insertJobs } from '@aps/platform/outbox';
 import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
-import { appendUpdates, updateOf } from '../messages/message-log.sql';
+import { appendUpdates, updateOf, type Told } from '../messages/message-log.sql';
 
 const TABLE = 'inbox_messages';
+/** Held, and kept still: what was forgotten nothing lets go any more. */
+const IS_HELD = `state = 'held' AND raw_available`;
 const passedAt = (passes: string) => `CASE WHEN ${passes} THEN coalesce(${TABLE}.passed_at, now()) ELSE ${TABLE}.passed_at END`;
 
 export const EVALUATIONS = {
@@ -95,6 +97,8 @@ export interface Settling {
   chat_message_id: string | null;
   /** It passes the rates with this, and counts for them from now on. */
   passes: boolean;
+  /** Of one that is held, what that waits for. */
+  wait: EvaluationWait | null;
   trace: TraceRow[];
   at: Date;
 }
@@ -109,12 +113,12 @@ export const SETTLE = batchStatement<Settling>(
   (locked) => `
   WITH l AS MATERIALIZED (
     SELECT s.*, k.* FROM jsonb_to_recordset($1::jsonb) AS s(id uuid, fence bigint, evaluation_no int, state text, verdict text, hold_reason text, decided_by text, tags text[], dispatched jsonb,
-      chat_message_id uuid, passes boolean, trace jsonb, at timestamptz)
+      chat_message_id uuid, passes boolean, wait jsonb, trace jsonb, at timestamptz)
     CROSS JOIN LATERAL (
       SELECT m.status, m.org_id FROM ${TABLE} m JOIN inboxes i ON i.id = m.inbox_id WHERE m.id = s.id AND m.fence = s.fence AND m.status = 'running' FOR NO KEY UPDATE OF m, i ${locked}
     ) k
   ), m AS (
-    UPDATE ${TABLE} SET ${lastStepDone(TABLE, `'settled'`, 'now()')}, wait = NULL, state = l.state, verdict = l.verdict, hold_reason = l.hold_reason, decided_by = l.decided_by, tags = l.tags,
+    UPDATE ${TABLE} SET ${lastStepDone(TABLE, `'settled'`, 'now()')}, wait = l.wait, state = l.state, verdict = l.verdict, hold_reason = l.hold_reason, decided_by = l.decided_by, tags = l.tags,
       passed_at = ${passedAt('l.passes')}, updated_at = now(), dispatched = coalesce(l.dispatched, ${TABLE}.dispatched),
       chat_message_id = CASE WHEN l.dispatched IS NULL THEN ${TABLE}.chat_message_id ELSE l.chat_message_id END,
       previous_dispatches = CASE WHEN l.dispatched IS NULL OR ${TABLE}.dispatched IS NULL THEN ${TABLE}.previous_dispatches ELSE ${TABLE}.previous_dispatches || ${TABLE}.dispatched END
@@ -138,19 +142,33 @@ export const GIVE_UP = statement(`
   UPDATE ${TABLE} SET status = 'settled', finished_at = now(), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL, state = 'held', verdict = 'quarantined',
     hold_reason = 'quarantined', decided_by = $2, updated_at = now() WHERE id = $1 AND status <> 'settled'`);
 /** The evaluation begins anew, under the rule set that is deployed now; one that is under way loses its fence. */
-export const BEGIN = statement<{ evaluation_no: number }>(`
-  UPDATE ${TABLE} SET status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, decided_by = NULL, tags = '{}', evaluation_no = evaluation_no + 1, evaluation_cause = $2,
-    revision_id = (SELECT i.current_revision_id FROM inboxes i WHERE i.id = inbox_id), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = $3, deliveries = 0, steps_done = 0,
-    error = NULL, dispatched_at = clock_timestamp(), started_at = NULL, finished_at = NULL, updated_at = now()
-  WHERE id = $1 RETURNING evaluation_no`);
+const begins = (cause: string, wait: string) => `
+    status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, decided_by = NULL, tags = '{}', evaluation_no = ${TABLE}.evaluation_no + 1, evaluation_cause = ${cause},
+    revision_id = (SELECT i.current_revision_id FROM inboxes i WHERE i.id = ${TABLE}.inbox_id), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = ${wait}, deliveries = 0,
+    steps_done = 0, error = NULL, dispatched_at = clock_timestamp(), started_at = NULL, finished_at = NULL, updated_at = now()`;
+export const BEGIN = statement<{ evaluation_no: number }>(
+  `UPDATE ${TABLE} SET ${begins('$2', '$3')} WHERE id = $1 RETURNING evaluation_no`,
+);
+/** Held messages go on, with a row in the trace of each, but for those that somebody is at. Values: ids, reason, rows of the trace, time. */
+export const RELEASE = statement<Told & { id: string; org_id: string; evaluation_no: number }>(`
+  WITH l AS MATERIALIZED (
+    SELECT id FROM ${TABLE} WHERE id = ANY ($1) AND ${IS_HELD} AND hold_reason = $2 ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+  ), m AS (
+    UPDATE ${TABLE} SET ${begins(`'auto_release'`, `jsonb_build_object('resume_at', NULL, 'held_for', coalesce(${TABLE}.wait->'held_for', '{}') || jsonb_build_object('reason', $2::text))`)}
+    FROM l WHERE ${TABLE}.id = l.id
+    RETURNING ${TABLE}.id, ${TABLE}.org_id, ${TABLE}.inbox_id, ${TABLE}.received_at, ${TABLE}.evaluation_no, $4::timestamptz AS at, ${updateOf(TABLE)} AS data
+  ), o AS (${insertJobs('inbox.evaluate', { from: 'm', id: 'm.id', payload: { org_id: 'm.org_id', message_id: 'm.id' }, generation: 'm.evaluation_no' })}
+  ), t AS (INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) SELECT id, org_id, evaluation_no, $3::jsonb FROM m
+  ), ${appendUpdates('m')}
+  SELECT id, org_id, evaluation_no, inbox_id, before, data FROM told ORDER BY inbox_id, before`);
 
 export const INSERT_TRACE = statement('INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) VALUES ($1, $2, $3, $4)');
 export const TRACE = statement<{ rows: TraceRow[] }>(
   'SELECT rows FROM inbox_traces WHERE message_id = $1 AND evaluation_no = $2 ORDER BY id',
 );
 
-const since = (window: string) =>
-  `SELECT FROM ${TABLE} WHERE inbox_id = $1 AND sender_key = $2 AND passed_at > now() - interval '${window}'`;
+const since = (window: string, sender = '$2') =>
+  `SELECT FROM ${TABLE} WHERE inbox_id = $1 AND sender_key = ${sender} AND passed_at > now() - interval '${window}'`;
 /** How many of a sender have passed, counted no further than the limits; those are the third and fourth value. */
 export const PASSED_OF_SENDER = statement<{ minute: number; hour: number }>(`
   SELECT (SELECT count(*)::int FROM (${since('1 minute')} LIMIT $3) x) AS minute, (SELECT count(*)::int FROM (${since('1 hour')} LIMIT $4) x) AS hour`);
@@ -196,8 +214,6 @@ export interface HoldingInbox extends Pick<
   hold_reason: HoldReason;
   org_suspended: boolean;
 }
-/** Held, and kept still: what was forgotten nothing lets go any more. */
-const IS_HELD = `state = 'held' AND raw_available`;
 /** Inboxes and reasons for which they hold something: by the index alone, one look for each, however much they hold. */
 const FOUND = `
   WITH RECURSIVE found AS (
@@ -224,10 +240,40 @@ export const HELD = statement<{ reason: HoldReason; n: number; oldest_s: number 
 export const CALLS_TODAY = statement<{ n: number }>(
   `SELECT coalesce(sum(n), 0)::int AS n FROM intake_counts WHERE org_id = $1 AND of = $2 AND what = 'classifier_calls' AND day = ${today}`,
 );
-export const OLDEST_HELD = statement<{ id: string; sender_key: string }>(`
-  SELECT id, sender_key FROM ${TABLE} WHERE inbox_id = $1 AND ${IS_HELD} AND hold_reason = $2 AND raw_expires_at > now() ORDER BY received_at, id LIMIT $3`);
-export const LOCK_HELD = statement<{ id: string; org_id: string; evaluation_no: number }>(`
-  SELECT id, org_id, evaluation_no FROM ${TABLE} WHERE id = $1 AND ${IS_HELD} AND hold_reason = $2 FOR NO KEY UPDATE SKIP LOCKED`);
+/** A held message that may be let go. */
+export interface HeldMessage extends Pick<InboxMessage, 'id' | 'inbox_id' | 'received_at'> {
+  held_for: HeldFor | null;
+}
+const HELD_MESSAGE = `id, inbox_id, received_at, wait->'held_for' AS held_for`;
+export const OLDEST_HELD = statement<HeldMessage>(`
+  SELECT ${HELD_MESSAGE} FROM ${TABLE} WHERE inbox_id = $1 AND ${IS_HELD} AND hold_reason = $2 AND raw_expires_at > now() ORDER BY received_at, id LIMIT $3`);
+const OF_SENDERS = `inbox_id = $1 AND ${IS_HELD} AND hold_reason = 'rate_sender'`;
+/** The oldest of each sender, as many as its windows have room for. Values: inbox, how many it takes of a sender a minute and an hour, null for any number, and how many in all. */
+export const OLDEST_OF_SENDERS = statement<HeldMessage>(`
+  WITH RECURSIVE senders AS (
+    (SELECT sender_key FROM ${TABLE} WHERE ${OF_SENDERS} ORDER BY sender_key LIMIT 1)
+    UNION ALL
+    SELECT n.sender_key FROM senders s CROSS JOIN LATERAL (SELECT sender_key FROM ${TABLE} WHERE ${OF_SENDERS} AND sender_key > s.sender_key ORDER BY sender_key LIMIT 1) n
+  ), under_way AS MATERIALIZED (
+    SELECT sender_key, count(*) AS n FROM ${TABLE} WHERE inbox_id = $1 AND state = 'evaluating' AND evaluation_cause = 'auto_release' AND passed_at IS NULL GROUP BY sender_key
+  )
+  SELECT h.* FROM senders s LEFT JOIN under_way u ON u.sender_key = s.sender_key CROSS JOIN LATERAL (
+    SELECT least($4::int, $2::int - (SELECT count(*) FROM (${since('1 minute', 's.sender_key')} LIMIT $2) x), $3::int - (SELECT count(*) FROM (${since('1 hour', 's.sender_key')} LIMIT $3) x))
+           - coalesce(u.n, 0) AS places
+  ) r CROSS JOIN LATERAL (
+    SELECT ${HELD_MESSAGE} FROM ${TABLE} WHERE ${OF_SENDERS} AND sender_key = s.sender_key AND raw_expires_at > now() ORDER BY received_at, id LIMIT greatest(r.places, 0)
+  ) h ORDER BY h.received_at, h.id LIMIT $4`);
+/** Messages of an organization that were let go and are not settled yet, by what they were held for. */
+export interface LetGo extends Pick<InboxMessage, 'inbox_id'> {
+  held_for: HeldFor;
+  /** They take of the rates of a window when they pass. */
+  unpassed: boolean;
+  n: number;
+}
+export const LET_GO = statement<LetGo>(`
+  SELECT m.inbox_id, m.wait->'held_for' AS held_for, m.passed_at IS NULL AS unpassed, count(*)::int AS n FROM inboxes i CROSS JOIN LATERAL (
+    SELECT inbox_id, wait, passed_at FROM ${TABLE} WHERE inbox_id = i.id AND state = 'evaluating' AND evaluation_cause = 'auto_release'
+  ) m WHERE i.org_id = $1 AND i.deleted_at IS NULL GROUP BY 1, 2, 3`);
 
 /** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */
 export const THREAD = statement<{ chat_id: string; agent_id: string }>(`

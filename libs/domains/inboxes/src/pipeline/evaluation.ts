@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { TraceRow } from '@aps/entities';
-import { InferenceError } from '@aps/inference';
 import { Database, isConnectionLoss, NO_CALLER, whenCommitted, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { Lease } from '@aps/platform/runs';
@@ -10,7 +9,7 @@ import type { CompiledRules } from '../rules/rule-set.compile';
 import type { Target } from '../rules/rule-set.schema';
 import { RuleSets } from '../rules/rule-sets';
 import { afterClassifier, type ClassifierAnswer, type StageResult, type Verdict } from '../rules/verdict.policy';
-import { Classifier, type Asking } from './classifier';
+import { Classifier, NotAsked, type Asking } from './classifier';
 import { EvaluationRepository, type ClaimedMessage, type Settled } from './evaluation.repository';
 import type { LoadedMessage } from './evaluation.sql';
 import { GateKeeper } from './gates';
@@ -191,9 +190,9 @@ export class Evaluation {
         throw isConnectionLoss(error) ? error : new HandoffFailed(error, { decided_by: end.decided_by, tags: end.tags }, rows);
       });
       if ('refused' in handed) {
-        const { refused: hold_reason } = handed;
-        const refused = row({ outcome: 'held', detail: { reason: hold_reason } });
-        return this.write(tx, run, m, [...rows, refused], { ...end, state: 'held', verdict: 'quarantined', hold_reason });
+        const { refused: hold_reason, until: held_for } = handed;
+        const refused = row({ outcome: 'held', detail: { reason: hold_reason, ...held_for } });
+        return this.write(tx, run, m, [...rows, refused], { ...end, state: 'held', verdict: 'quarantined', hold_reason, held_for });
       }
       return this.write(tx, run, m, [...rows, row({ outcome: 'dispatched', detail: handed.detail })], { ...end, dispatched: handed });
     });
@@ -221,18 +220,15 @@ export class Evaluation {
     lease: Lease,
   ): Promise<string | (Asking & { watch: Stopwatch })> {
     const watch = new Stopwatch(this.db.now());
-    const hold = (hold_reason: 'classifier_quota' | 'credits_exhausted') =>
-      this.step((tx) =>
-        this.write(tx, run, m, [watch.row({ stage_id: stage.id, kind: 'classifier', outcome: 'held', detail: { reason: hold_reason } })], {
-          ...{ state: 'held', verdict: 'quarantined', hold_reason, decided_by: stage.id, tags },
-        }),
-      );
-    if (!(await this.classifier.count(m))) return hold('classifier_quota');
     try {
       return { ...(await this.classifier.ask(m, stage, lease.signal)), watch };
     } catch (error) {
-      if (error instanceof InferenceError && error.code === 'credits_exhausted') return hold('credits_exhausted');
-      throw error;
+      if (!(error instanceof NotAsked)) throw error;
+      const { reason: hold_reason, until: held_for } = error;
+      const row = watch.row({ stage_id: stage.id, kind: 'classifier', outcome: 'held', detail: { reason: hold_reason, ...held_for } });
+      return this.step((tx) =>
+        this.write(tx, run, m, [row], { state: 'held', verdict: 'quarantined', hold_reason, held_for, decided_by: stage.id, tags }),
+      );
     }
   }
 }

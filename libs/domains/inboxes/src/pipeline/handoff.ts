@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ChatStarts, SendService, type GivenMessage } from '@aps/chats';
-import type { Dispatched, HoldReason, TraceRow } from '@aps/entities';
+import type { Dispatched, HeldFor, HoldReason, TraceRow } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import { RunBegins } from '@aps/processes';
@@ -9,7 +9,10 @@ import { EvaluationRepository } from './evaluation.repository';
 import type { LoadedMessage } from './evaluation.sql';
 
 /** What became of handing a message on. */
-export type Handed = { to: Dispatched; chat_message_id: string | null; detail: TraceRow['detail'] } | { refused: HoldReason };
+export type Handed =
+  | { to: Dispatched; chat_message_id: string | null; detail: TraceRow['detail'] }
+  /** Until what is over, where the reason does not say that. */
+  | { refused: HoldReason; until?: HeldFor };
 
 /** Hands accepted messages to their handlers, in the transaction that says so: they are begun once, or not at all. */
 @Injectable()
@@ -48,7 +51,10 @@ export class Handoff {
       attachments: m.attachments,
       label: m.subject,
     });
-    if ('refused' in begun) return { refused: begun.refused === 'full' ? 'queue_full' : 'handler_missing' };
+    if ('refused' in begun)
+      return begun.refused === 'full'
+        ? { refused: 'queue_full', until: { process_id: processId, concurrency_key: begun.key } }
+        : { refused: 'handler_missing' };
     const detail = { run_id: begun.run_id, ...(m.dispatched && { before: m.dispatched }) };
     return { to: { kind: 'process', run_id: begun.run_id }, chat_message_id: null, detail };
   }

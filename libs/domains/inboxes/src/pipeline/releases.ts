@@ -1,12 +1,11 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
-import { Blockers, Entitlements } from '@aps/billing';
-import { QueueDepth } from '@aps/chats';
 import type { HoldReason } from '@aps/entities';
 import { advisoryLock, Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { EvaluationRepository } from './evaluation.repository';
-import type { HoldingInbox } from './evaluation.sql';
+import type { HeldMessage, HoldingInbox } from './evaluation.sql';
 import { Evaluations } from './evaluations';
+import { Rooms } from './rooms';
 
 /** What is over by itself; all else waits for a human. */
 export const RELEASED = [
@@ -20,11 +19,10 @@ export const RELEASED = [
   'org_suspended',
   'credits_exhausted',
 ] as const satisfies HoldReason[];
-type Released = (typeof RELEASED)[number];
 
 const EVERY_S = 10;
-/** Of an inbox and reason at a time; the rest comes with the next look. */
-const BATCH = 100;
+/** Of an organization and reason in a transaction; where it was as many, the next look follows at once. */
+const BATCH = 500;
 
 /** Lets messages go on that were held for what is over by itself: oldest first, and no more than there is room for. */
 @Injectable()
@@ -33,92 +31,55 @@ export class Releases implements OnModuleInit {
     private readonly db: Database,
     private readonly repository: EvaluationRepository,
     private readonly evaluations: Evaluations,
-    private readonly entitlements: Entitlements,
-    private readonly blockers: Blockers,
-    private readonly depth: QueueDepth,
+    private readonly rooms: Rooms,
     private readonly maintenance: Maintenance,
   ) {}
 
   onModuleInit(): void {
-    this.maintenance.register({ name: 'inbox_releases', everyS: EVERY_S, batch: Infinity, run: () => this.releaseDue() });
+    this.maintenance.register({ name: 'inbox_releases', everyS: EVERY_S, batch: BATCH, run: () => this.releaseDue() });
   }
 
   /** @returns how many messages go on */
   async releaseDue(): Promise<number> {
     let released = 0;
-    for (const inbox of await this.repository.holding(this.db, RELEASED))
+    const together = new Map<string, HoldingInbox[]>();
+    for (const inbox of await this.repository.holding(this.db, RELEASED)) {
+      const key = `${inbox.org_id} ${inbox.hold_reason}`;
+      together.set(key, [...(together.get(key) ?? []), inbox]);
+    }
+    for (const inboxes of together.values())
       released += await this.db.transaction(NO_CALLER, async (tx) => {
-        // Another process that looks at the same inbox would let as many go again.
-        await advisoryLock(tx, `inbox-releases:${inbox.inbox_id}`);
-        return this.releaseOf(tx, inbox);
+        const [{ org_id, hold_reason }] = inboxes;
+        // Another process that looks at the same organization would let as many go again.
+        await advisoryLock(tx, `inbox-releases:${org_id}`);
+        return this.evaluations.letGo(tx, await this.going(tx, inboxes), hold_reason);
       });
     return released;
   }
 
-  private async releaseOf(tx: Tx, inbox: HoldingInbox): Promise<number> {
-    const reason = inbox.hold_reason as Released;
-    const room = Math.min(await this.roomFor(tx, inbox, reason), BATCH);
-    if (room <= 0) return 0;
-    const oldest = await this.repository.oldestHeld(tx, inbox.inbox_id, reason, room);
-    const going = reason === 'rate_sender' ? await this.withinRates(tx, inbox, oldest) : oldest;
-    let released = 0;
-    for (const { id } of going) {
-      const message = await this.repository.lockHeld(tx, id, reason);
-      if (!message) continue;
-      await this.evaluations.begin(tx, message, 'auto_release', { user_id: null });
-      released++;
-    }
-    return released;
-  }
-
-  /** How many messages may go on. */
-  private async roomFor(tx: Tx, inbox: HoldingInbox, reason: Released): Promise<number> {
-    const { org_id, inbox_id } = inbox;
-    const plan = await this.entitlements.of(org_id, tx);
-    const left = async (limit: number | null, used: () => Promise<number>) =>
-      limit === null || limit < 0 ? BATCH : limit - (await used());
-    switch (reason) {
-      case 'inbox_paused':
-        return inbox.status === 'active' ? BATCH : 0;
-      case 'org_suspended':
-        return inbox.org_suspended ? 0 : BATCH;
-      case 'credits_exhausted':
-        return (await this.blockers.of(org_id, tx)) === null ? BATCH : 0;
-      case 'queue_full':
-        return (await this.depth.hasRoom(tx, org_id)) ? BATCH : 0;
-      case 'rate_inbox':
-        return left(inbox.rate_limit_messages_per_day, () => this.repository.passedToday(tx, org_id, inbox_id));
-      case 'plan_intake':
-        return left(plan.intake_messages_per_day, () => this.repository.passedToday(tx, org_id, null));
-      case 'classifier_quota':
-        return Math.min(
-          await left(inbox.rate_limit_classifier_calls_per_day, () => this.repository.callsToday(tx, org_id, inbox_id)),
-          await left(plan.intake_classifier_calls_per_day, () => this.repository.callsToday(tx, org_id, '')),
-        );
-      case 'spike': {
-        const { passed, room } = await this.repository.spike(tx, inbox_id);
-        return room - passed;
-      }
-      case 'rate_sender':
-        return BATCH;
-    }
-  }
-
-  /** Of each sender as many as both its windows have room for. */
-  private async withinRates<M extends { sender_key: string }>(tx: Tx, inbox: HoldingInbox, oldest: M[]): Promise<M[]> {
-    const { rate_limit_per_sender_per_minute: minute, rate_limit_per_sender_per_hour: hour } = inbox;
-    const rooms = new Map<string, number>();
-    const going: M[] = [];
-    for (const message of oldest) {
-      let room = rooms.get(message.sender_key);
-      if (room === undefined) {
-        const upTo = { minute: minute ?? 0, hour: hour ?? 0 };
-        const passed = await this.repository.passedOfSender(tx, { inbox_id: inbox.inbox_id, sender_key: message.sender_key }, upTo);
-        room = Math.min(minute === null ? BATCH : minute - passed.minute, hour === null ? BATCH : hour - passed.hour);
-      }
-      rooms.set(message.sender_key, room - 1);
-      if (room > 0) going.push(message);
+  /** The oldest messages of inboxes of an organization, held for one reason, that there is room for. */
+  private async going(tx: Tx, inboxes: HoldingInbox[]): Promise<string[]> {
+    const letGo = await this.repository.letGo(tx, inboxes[0].org_id);
+    const held: { message: HeldMessage; inbox: HoldingInbox }[] = [];
+    for (const inbox of inboxes) held.push(...(await this.oldestOf(tx, inbox)).map((message) => ({ message, inbox })));
+    held.sort((a, b) => a.message.received_at.getTime() - b.message.received_at.getTime());
+    const left = new Map<string, number>();
+    const going: string[] = [];
+    for (const { message, inbox } of held) {
+      const needs = this.rooms.needsOf(tx, inbox, message, letGo);
+      for (const need of needs) if (!left.has(need.of)) left.set(need.of, await need.left());
+      const lacking = needs.filter(({ of, amount }) => left.get(of)! < amount);
+      // What is too little for the oldest is kept for it.
+      for (const { of } of lacking) left.set(of, -Infinity);
+      if (lacking.length) continue;
+      for (const { of, amount } of needs) left.set(of, left.get(of)! - amount);
+      if (going.push(message.id) === BATCH) break;
     }
     return going;
+  }
+
+  private oldestOf(tx: Tx, inbox: HoldingInbox): Promise<HeldMessage[]> {
+    if (inbox.hold_reason === 'rate_sender') return this.repository.oldestOfSenders(tx, inbox, BATCH);
+    return this.repository.oldestHeld(tx, inbox.inbox_id, inbox.hold_reason, BATCH);
   }
 }

@@ -1,5 +1,5 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
-import { Blockers, Entitlements, Money, RateCards, type Blocker, type CallBlocker } from '@aps/billing';
+import { Blockers, Entitlements, Money, RateCards, text, type Blocker, type CallBlocker } from '@aps/billing';
 import { Database, type Db } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
@@ -120,6 +120,12 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     return { code: 'budget_exceeded', budget_limit_usd: use.budget_limit_usd, spend_usd: use.spend_usd };
   }
 
+  /** What is left for further calls, in credits; null where none are paid. */
+  async creditsFree(orgId: string, db: Db = this.db): Promise<string | null> {
+    if (!(await this.entitlements.has(orgId, 'enforces_credits', db))) return null;
+    return (await this.repository.creditUse(db, orgId))?.credits_free ?? null;
+  }
+
   /** Does work that calls models. What it holds ends with its receipt; where it fails, with the failure. */
   async holding<T>(work: HoldingWork, act: (hold: WorkHold) => Promise<T>): Promise<T> {
     const { receiptId = uuidv7(), feature } = work;
@@ -150,7 +156,9 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         if (verdict === 'granted') return this.allowances.end(receiptId);
         const { calls, says } = REFUSED[verdict];
         calls.inc({ feature });
-        throw new InferenceError(verdict, terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : says);
+        throw new InferenceError(verdict, terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : says, {
+          ...(verdict === 'credits_exhausted' && { credits: text(new Money(cost.held.amount).plus(cost.held.spent)) }),
+        });
       },
       receipt: (called) => {
         const row = receiptRow({ ...called, ...(receipts++ === 0 && { id: receiptId }), feature, terms });

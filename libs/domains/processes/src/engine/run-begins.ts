@@ -27,15 +27,15 @@ export class RunBegins {
   ) {}
 
   /**
-   * @returns that nothing is deployed of the process, if there is one; that the input does not fit it; or that it takes no more at present. Then
-   *   nothing was written
+   * @returns that nothing is deployed of the process, if there is one; that the input does not fit it; or that it takes no more of this key at
+   *   present. Then nothing was written
    */
   async begin(
     tx: Tx,
     orgId: string,
     processId: string,
     { source, ...run }: RunBegin,
-  ): Promise<{ run_id: string } | { refused: 'no_process' | 'misfit' | 'full' }> {
+  ): Promise<{ run_id: string } | { refused: 'no_process' | 'misfit' } | { refused: 'full'; key: string }> {
     const target = await this.refs.deployed(tx, orgId, processId);
     if (!target) return { refused: 'no_process' };
     const scope = OrgScope.system(orgId, source.kind);
@@ -45,7 +45,13 @@ export class RunBegins {
       ...run,
       beside: (runId) => this.files.tie(tx, scope, runId, run.attachments),
     });
-    return 'refused' in begun ? { refused: begun.refused } : { run_id: begun.id };
+    return 'refused' in begun ? begun : { run_id: begun.id };
+  }
+
+  /** How many more runs of a key a process would take; any number where that is not what it would refuse. */
+  async roomOf(tx: Tx, orgId: string, processId: string, key: string): Promise<number> {
+    const target = await this.refs.deployed(tx, orgId, processId);
+    return target ? this.starter.roomOf(tx, target, key) : Infinity;
   }
 
   /** Cancels runs with all that they have begun; what is over stays so. */

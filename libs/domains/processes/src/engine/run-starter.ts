@@ -28,6 +28,17 @@ export interface NewRun {
   beside?: (runId: string) => Promise<void>;
 }
 
+/** There is no room for another run of a key. */
+class NoRoom extends DomainError {
+  constructor(
+    readonly key: string,
+    detail: string,
+    context: Record<string, unknown>,
+  ) {
+    super('concurrency_limit', detail, { context });
+  }
+}
+
 /** Makes runs, in the transactions of those who want them. Workers are told after the commit. */
 @Injectable()
 export class RunStarter {
@@ -93,13 +104,13 @@ export class RunStarter {
     tx: Tx,
     target: DeployedProcess,
     run: NewRun,
-  ): Promise<{ id: string } | { refused: 'misfit' | 'full'; why: string }> {
+  ): Promise<{ id: string } | { refused: 'misfit'; why: string } | { refused: 'full'; why: string; key: string }> {
     const misfit = this.inputProblem(target.definition, run.input);
     if (misfit !== null) return { refused: 'misfit', why: misfit };
     try {
       return await this.insert(tx, target, run);
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'concurrency_limit') return { refused: 'full', why: error.detail };
+      if (error instanceof NoRoom) return { refused: 'full', why: error.detail, key: error.key };
       if (error instanceof DomainError && error.code === 'validation_error') return { refused: 'misfit', why: error.detail };
       throw error;
     }
@@ -126,7 +137,13 @@ export class RunStarter {
       strategy === 'reject'
         ? `There are ${limit} runs of this key at work.`
         : 'The runs of this key that are at work are waiting for this one.';
-    throw new DomainError('concurrency_limit', msg, { context: { limit, run_ids: atWork } });
+    throw new NoRoom(key, msg, { limit, run_ids: atWork });
+  }
+
+  /** How many more runs of a key may begin, where those that are too many are refused; elsewhere any number. */
+  async roomOf(tx: Tx, { process_id, definition: { concurrency } }: DeployedProcess, key: string): Promise<number> {
+    if (concurrency?.strategy !== 'reject') return Infinity;
+    return Math.max(0, concurrency.limit - (await tx.query(AT_WORK, [process_id, key])).length);
   }
 }
 

@@ -1,0 +1,140 @@
+import { addCredits, override, withCredits, withRateCard } from '@aps/billing/testing';
+import type { TestOrg } from '@aps/chats/testing';
+import { eventually, sql } from '@aps/platform/testing';
+import { ProcessesHttpModule } from '@aps/processes/http';
+import { ProcessesJobsModule } from '@aps/processes/jobs';
+import { aProcess, aRevision } from '@aps/processes/testing';
+import { inboxesService, type TestInbox } from '../testing';
+
+const t = inboxesService({}, [ProcessesHttpModule, ProcessesJobsModule], ['process-runs']);
+let org: TestOrg;
+let inbox: TestInbox;
+beforeEach(async () => {
+  org = await t.org();
+  inbox = await t.inbox(org);
+});
+// What one spec leaves behind is let go in no other.
+afterEach(() => t.db.execute(sql(`UPDATE inbox_messages SET raw_available = false WHERE state = 'held'`)));
+
+const DROP = { stages: [], default: { action: 'drop' } };
+const set = (columns: Record<string, unknown>, of = inbox) => t.call('PATCH', of.path, { as: org.owner, body: columns });
+const settled = (ids: string[]) => Promise.all(ids.map((id) => t.evaluated(id)));
+const heldFor = async (ids: string[]) => (await settled(ids)).map(({ hold_reason }) => hold_reason);
+/** Mails whose evaluation has ended, one after another. */
+const mails = async (n: number, of = inbox, message = {}): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let i = 0; i < n; i++) {
+    ids.push(await t.mail(of, message));
+    await t.evaluated(ids[i]);
+  }
+  return ids;
+};
+/** Held messages, as many as there would be after days. */
+const flood = (n: number, reason: string, sender: string, of = inbox) =>
+  t.db.execute(
+    sql(`WITH m AS (
+           INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, sender_key, size_bytes, status, state, verdict, hold_reason, decided_by, raw_expires_at, received_at)
+           SELECT gen_random_uuid(), $1, $2, gen_random_uuid(), 'email', $4, 1, 'settled', 'held', 'quarantined', $3, 'gate', now() + interval '1 day', now() - interval '1 hour'
+           FROM generate_series(1, $5::int) RETURNING id, org_id)
+         INSERT INTO inbox_envelopes (message_id, org_id, headers, body_text) SELECT id, org_id, '{}', 'x' FROM m`),
+    [org.id, of.id, reason, sender, n],
+  );
+
+describe('messages that are let go', () => {
+  it('are as many as have places in the queue of turns', async () => {
+    await override(t, org.id, { max_queue_depth: 0 });
+    const ids = await mails(5);
+    await override(t, org.id, { max_queue_depth: 2 });
+    expect(await t.releaseDue()).toBe(2);
+    expect((await heldFor(ids)).slice(0, 2)).toEqual([null, null]);
+    await override(t, org.id, { max_queue_depth: -1 });
+    expect(await t.releaseDue()).toBe(3);
+  });
+
+  it('are those whose process takes another run of their key', async () => {
+    const of = { id: org.id, path: `/api/orgs/${org.id}`, owner: org.owner };
+    const process = (await aProcess(t, of)).id as string;
+    const { id } = await aRevision(t, of, process, {
+      schema_version: 1,
+      concurrency: { key: '${envelope.message.subject}', limit: 1, strategy: 'reject' },
+      steps: [{ id: 'go', kind: 'wait', event: 'go' }],
+    });
+    await t.make('POST', `${of.path}/processes/${process}/revisions/${id as string}/deploy`, { as: org.owner });
+    await set({ target_kind: 'process', target_id: process });
+    const a = await mails(3, inbox, { subject: 'a' });
+    const b = await mails(2, inbox, { subject: 'b' });
+    const states = () => heldFor([...a, ...b]);
+    expect(await states()).toEqual([null, 'queue_full', 'queue_full', null, 'queue_full']);
+    expect((await t.message(a[1])).trace.at(-1)).toMatchObject({
+      outcome: 'held',
+      detail: { reason: 'queue_full', process_id: process, concurrency_key: 'a' },
+    });
+    expect(await t.releaseDue()).toBe(0);
+    const { run_id } = (await t.message(b[0])).dispatched as unknown as { run_id: string };
+    await t.make('POST', `${of.path}/processes/${process}/runs/${run_id}/cancel`, { as: org.owner });
+    await eventually(
+      () => t.db.query(sql<{ over: boolean }>('SELECT finished_at IS NOT NULL AS over FROM process_runs WHERE id = $1'), [run_id]),
+      ([{ over }]) => over,
+    );
+    expect(await t.releaseDue()).toBe(1);
+    expect(await states()).toEqual([null, 'queue_full', 'queue_full', null, null]);
+  });
+
+  it('are those that there are enough credits for, and a call that is not made is not counted', async () => {
+    await withRateCard(t);
+    await withCredits(t, org.id, { granted: '0.3' });
+    await set({ rate_limit_classifier_calls_per_day: 10 });
+    const labels = [{ label: 'spam', action: 'drop' }];
+    await t.rules(inbox, { stages: [{ id: 'triage', kind: 'classifier', instruction: 'What is it?', model: 'mock', labels }] });
+    const ids = await mails(3);
+    expect(await heldFor(ids)).toEqual(['credits_exhausted', 'credits_exhausted', 'credits_exhausted']);
+    const credits = Number((await t.message(ids[0])).trace.at(-1)!.detail!.credits);
+    expect(credits).toBeGreaterThan(0.3);
+    const counted = () => t.db.query(sql(`SELECT n FROM intake_counts WHERE of = $1 AND what = 'classifier_calls' AND n > 0`), [inbox.id]);
+    expect([await t.releaseDue(), await counted()]).toEqual([0, []]);
+    await addCredits(t, org.id, String(credits * 1.2));
+    expect(await t.releaseDue()).toBe(1);
+    expect(await heldFor(ids)).toEqual([null, 'credits_exhausted', 'credits_exhausted']);
+  });
+
+  it('wait for the flood of no other sender', async () => {
+    await t.rules(inbox, DROP);
+    await set({ rate_limit_per_sender_per_hour: 1 });
+    await t.evaluated(await t.mail(inbox));
+    await flood(600, 'rate_sender', 'ann@acme.com');
+    const bob = { sender: { address: 'bob@acme.com', name: null } };
+    const ids = await mails(2, inbox, bob);
+    expect(await heldFor(ids)).toEqual([null, 'rate_sender']);
+    expect(await t.releaseDue()).toBe(0);
+    await t.db.execute(sql(`UPDATE inbox_messages SET passed_at = passed_at - interval '2 hours' WHERE id = $1`), [ids[0]]);
+    expect([await t.releaseDue(), await heldFor(ids)]).toEqual([1, [null, null]]);
+  });
+
+  it('are of all inboxes of an organization together no more than its plan takes, the oldest first', async () => {
+    await override(t, org.id, { intake_messages_per_day: 1 });
+    const all = [inbox, await t.inbox(org), await t.inbox(org)];
+    for (const of of all) await t.rules(of, DROP);
+    const ids: string[] = [];
+    for (let i = 0; i < 9; i++) ids.push(...(await mails(1, all[2 - (i % 3)])));
+    expect((await heldFor(ids)).filter(Boolean)).toHaveLength(8);
+    await override(t, org.id, { intake_messages_per_day: 5 });
+    const released = await Promise.all([t.releaseDue(), t.releaseDue(), t.releaseDue()]);
+    expect(released.reduce((sum, n) => sum + n)).toBe(4);
+    expect(await heldFor(ids)).toEqual([...Array<null>(5).fill(null), ...Array<string>(4).fill('plan_intake')]);
+    expect((await settled(ids)).flatMap(({ trace }) => trace).filter(({ kind }) => kind === 'auto_release')).toHaveLength(4);
+  });
+
+  it('go by hundreds at once, each with its job and its event', async () => {
+    await t.rules(inbox, DROP);
+    await flood(300, 'rate_inbox', 'ann@acme.com');
+    expect(await t.releaseDue()).toBe(300);
+    const state = () =>
+      t.db.query(
+        sql<{ dropped: number; jobs: number; events: number }>(`
+          SELECT count(*) FILTER (WHERE m.state = 'dropped')::int AS dropped, count(o.id)::int AS jobs,
+                 (SELECT event_seq FROM inboxes WHERE id = $1) AS events FROM inbox_messages m LEFT JOIN outbox o ON o.id = m.id WHERE m.inbox_id = $1`),
+        [inbox.id],
+      );
+    expect(await eventually(state, ([{ dropped }]) => dropped === 300)).toEqual([{ dropped: 300, jobs: 0, events: 600 }]);
+  }, 90_000);
+});

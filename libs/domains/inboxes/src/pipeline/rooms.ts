@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import { QueueDepth } from '@aps/chats';
+import type { HeldFor } from '@aps/entities';
+import { Holds } from '@aps/inference';
+import type { Tx } from '@aps/platform/database';
+import { RunBegins } from '@aps/processes';
+import { EvaluationRepository } from './evaluation.repository';
+import type { HeldMessage, HoldingInbox, LetGo } from './evaluation.sql';
+
+/** What there is only so much of for messages that are let go, and how much of it one of them takes. */
+export interface Need {
+  /** Names it among those of the same organization and reason. */
+  of: string;
+  amount: number;
+  /** What is left, without what those take that are under way. */
+  left: () => Promise<number>;
+}
+
+/** Tells what held messages of an organization need before they go on. */
+@Injectable()
+export class Rooms {
+  constructor(
+    private readonly repository: EvaluationRepository,
+    private readonly entitlements: Entitlements,
+    private readonly depth: QueueDepth,
+    private readonly runs: RunBegins,
+    private readonly holds: Holds,
+  ) {}
+
+  /** @param letGo of the organization, and under way */
+  needsOf(tx: Tx, inbox: HoldingInbox, { held_for }: HeldMessage, letGo: LetGo[]): Need[] {
+    const { org_id, inbox_id, hold_reason: reason } = inbox;
+    const here = (each: LetGo) => each.inbox_id === inbox_id;
+    const sameReason = (each: LetGo) => each.held_for.reason === reason;
+    const need = (of: string, left: () => Promise<number>, taken: (each: LetGo) => boolean): Need => ({
+      of,
+      amount: 1,
+      left: async () => (await left()) - letGo.filter(taken).reduce((sum, { n }) => sum + n, 0),
+    });
+    const open = (isOpen: boolean): Need => ({ of: inbox_id, amount: 1, left: () => Promise.resolve(isOpen ? Infinity : 0) });
+    switch (reason) {
+      case 'inbox_paused':
+        return [open(inbox.status === 'active')];
+      case 'org_suspended':
+        return [open(!inbox.org_suspended)];
+      case 'spike':
+        return [
+          need(
+            inbox_id,
+            () => this.ofFlood(tx, inbox_id),
+            (each) => here(each) && each.unpassed,
+          ),
+        ];
+      case 'rate_inbox': {
+        const passed = () => this.repository.passedToday(tx, org_id, inbox_id);
+        return [
+          need(
+            inbox_id,
+            () => within(inbox.rate_limit_messages_per_day, passed),
+            (each) => here(each) && each.unpassed,
+          ),
+        ];
+      }
+      case 'plan_intake': {
+        const passed = () => this.repository.passedToday(tx, org_id, null);
+        return [
+          need(
+            '',
+            async () => within((await this.entitlements.of(org_id, tx)).intake_messages_per_day, passed),
+            ({ unpassed }) => unpassed,
+          ),
+        ];
+      }
+      case 'classifier_quota': {
+        const calls = (of: string) => () => this.repository.callsToday(tx, org_id, of);
+        const plan = async () => within((await this.entitlements.of(org_id, tx)).intake_classifier_calls_per_day, calls(''));
+        return [
+          need(
+            inbox_id,
+            () => within(inbox.rate_limit_classifier_calls_per_day, calls(inbox_id)),
+            (each) => here(each) && sameReason(each),
+          ),
+          need('', plan, sameReason),
+        ];
+      }
+      case 'credits_exhausted': {
+        const taken = letGo.filter(sameReason).reduce((sum, each) => sum + each.n * creditsFor(each.held_for), 0);
+        return [
+          {
+            of: '',
+            amount: creditsFor(held_for),
+            left: async () => Number((await this.holds.creditsFree(org_id, tx)) ?? Infinity) - taken,
+          },
+        ];
+      }
+      case 'queue_full': {
+        const { process_id, concurrency_key: key } = held_for ?? {};
+        const sameQueue = (each: LetGo) =>
+          sameReason(each) && each.held_for.process_id === process_id && each.held_for.concurrency_key === key;
+        if (process_id === undefined || key === undefined) return [need('', () => this.ofTurns(tx, org_id), sameQueue)];
+        return [need(`${process_id} ${key}`, () => this.runs.roomOf(tx, org_id, process_id, key), sameQueue)];
+      }
+      default:
+        return [];
+    }
+  }
+
+  private async ofFlood(tx: Tx, inboxId: string): Promise<number> {
+    const { passed, room } = await this.repository.spike(tx, inboxId);
+    return room - passed;
+  }
+
+  private async ofTurns(tx: Tx, orgId: string): Promise<number> {
+    const { n, limit } = await this.depth.waiting(tx, orgId);
+    return limit < 0 ? Infinity : limit - n;
+  }
+}
+
+/** How many credits have to be left before a message goes on that there were too few for; where it does not say that, any. */
+export const creditsFor = (held: HeldFor | null | undefined): number => Number(held?.credits ?? '0.000001');
+
+/** @param limit null or negative for any number */
+const within = async (limit: number | null, used: () => Promise<number>): Promise<number> =>
+  limit === null || limit < 0 ? Infinity : limit - (await used());
