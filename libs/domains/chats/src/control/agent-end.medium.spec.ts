@@ -98,12 +98,11 @@ describe('the chats of a deleted agent', () => {
     for (const chat of [said, failed, ...Object.values(busy)]) {
       const { status, body } = await app.read(agent, chat);
       expect([status, body.messages.length > 0]).toEqual([200, true]);
-      for (const action of ['messages', 'continue', 'retry']) {
-        expect([action, await post(chat, action, { body: { content: 'more' } })]).toMatchObject([
-          action,
-          { status: 409, body: { code: 'agent_deleted' } },
-        ]);
-      }
+      const refused = { status: 409, body: { code: 'agent_deleted' } };
+      for (const action of ['messages', 'continue', 'retry'])
+        expect([action, await post(chat, action, { body: { content: 'more' } })]).toMatchObject([action, refused]);
+      for (const named of [{ model: 'no-such' }, { attachment_ids: [chat] }])
+        expect(await post(chat, 'messages', { body: { content: 'more', ...named } })).toMatchObject(refused);
       expect((await app.read(agent, chat)).body.messages).toEqual(body.messages);
       const diagnosis = (await app.call('GET', `${agent.path}/${chat}/diagnosis`, { as: org.owner })).body;
       expect(diagnosis).toMatchObject({

@@ -11,9 +11,8 @@ import { RealtimePublisher } from '@aps/platform/realtime';
 import { ChatLog } from '../state/chat-log';
 import { numbered } from '../state/chat.types';
 import { agentDeleted } from '../state/chats.errors';
-import { effectOf } from '../state/chat-state.policy';
+import { effectOf, type FoundChat } from '../state/chat-state.policy';
 import { ChatState, type LockedChat } from '../state/chat-state.repository';
-import { ChatsQueries } from '../reading/chats.queries';
 import type { BegunTurn, GivenMessage } from './chat-starts';
 import { newMessage, SendRepository, type NewMessage, type SendRow } from './send.repository';
 import { DispatchRepository } from '../turns/dispatch.repository';
@@ -57,7 +56,6 @@ export class SendService {
     private readonly chats: ChatState,
     private readonly sending: SendRepository,
     private readonly dispatched: DispatchRepository,
-    private readonly queries: ChatsQueries,
     private readonly messageFiles: MessageFiles,
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
@@ -73,14 +71,15 @@ export class SendService {
 
   /**
    * @param attempt of a request with an idempotency key; one whose first try was answered 503 goes on with the message of that try
-   * @throws DomainError 403/422 for a model that may not be chosen; 404; 409 `agent_deleted`; 422 `unknown_reference` for a file; 429 `queue_full`; 503 `dispatch_failed` with `{message_id}`
+   * @throws DomainError 404; 409 `agent_deleted`; 403/422 for a model that may not be chosen; 422 `unknown_reference` for a file; 429 `queue_full`; 503 `dispatch_failed` with `{message_id}`
    */
   async send(scope: OrgScope, agentId: string, chatId: string, input: MessageInput, attempt?: Attempt): Promise<SendResult> {
     if (attempt?.resourceId) return this.dispatchAgain(scope, agentId, chatId, attempt.resourceId);
-    const files = await this.filesOf(scope, agentId, chatId, input.attachment_ids);
-    await this.checkChoices(scope, input);
+    const files = await this.check(scope, agentId, chatId, input);
     const room = await this.depth.enter(scope.orgId);
     try {
+      // Before anything waits for a lock; whether there is room is nothing to a chat that is closed.
+      if (room.full && effectOf('message', await this.find(scope, agentId, chatId)) !== 'keep') throw room.full;
       return await this.sendInto(room, scope, agentId, chatId, input, files, attempt);
     } finally {
       room.leave();
@@ -93,8 +92,7 @@ export class SendService {
    * @throws DomainError as of {@link send}, and 422 `model_not_callable`
    */
   async quote(scope: OrgScope, agentId: string, chatId: string, input: MessageInput): Promise<TurnQuote> {
-    const attachments = await this.filesOf(scope, agentId, chatId, input.attachment_ids);
-    await this.checkChoices(scope, input);
+    const attachments = await this.check(scope, agentId, chatId, input);
     const { content, model = null, model_mode_override = null, reasoning_effort = null } = input;
     return this.quotes.ofMessage(scope, agentId, chatId, { content, attachments, model, model_mode_override, reasoning_effort });
   }
@@ -109,10 +107,11 @@ export class SendService {
     attempt?: Attempt,
   ): Promise<SendResult> {
     const m = newMessage({ ...input, attachments: files }, this.db.now());
+    if (room.scarce) return this.sendLocked(room, scope, agentId, chatId, m, attempt);
     const { messageId, turnId, at } = m;
     const sent =
-      attempt || files.length || room.scarce
-        ? await this.sendWith(room, scope, agentId, chatId, m, attempt)
+      attempt || files.length
+        ? await this.sendWith(scope, agentId, chatId, m, attempt)
         : await this.sending.sendAhead(this.db, scope, agentId, chatId, m);
     if (!sent) {
       // Or the caller may not send any more, which the statement has seen and cannot say.
@@ -121,7 +120,7 @@ export class SendService {
     }
     const row = sent.answer;
     if (row.agent_deleted) throw agentDeleted();
-    if (row.dispatch === null) return this.sendToWaiting(room, scope, agentId, chatId, m, attempt);
+    if (row.dispatch === null) return this.sendLocked(room, scope, agentId, chatId, m, attempt);
 
     m.event.message.seq = row.message_seq;
     // The job is on its way while the message is being committed: a worker that is faster waits for that (see Runs).
@@ -136,20 +135,15 @@ export class SendService {
     return result;
   }
 
-  /** With what is done together with the message: counting again, its files, and that it is the one of this try. */
+  /** With what is done together with the message: its files, and that it is the one of this try. */
   private async sendWith(
-    room: Room,
     scope: OrgScope,
     agentId: string,
     chatId: string,
     m: NewMessage,
     attempt?: Attempt,
   ): Promise<Ahead<SendRow> | null> {
-    const row = await this.depth.transaction(scope, room, async (tx) => {
-      if (room.scarce) {
-        if (!(await this.chats.lock(tx, scope, agentId, chatId))) return null;
-        await this.depth.confirm(tx, room);
-      }
+    const row = await this.db.transaction(scope, async (tx) => {
       const sent = await this.sending.send(tx, scope, agentId, chatId, m);
       // It is stored another way, or there is no such chat.
       if (!sent || sent.dispatch === null) return sent;
@@ -160,15 +154,30 @@ export class SendService {
     return row && alreadyCommitted(row);
   }
 
-  /** @throws DomainError 404 for the chat before 422 for a file */
-  private async filesOf(scope: OrgScope, agentId: string, chatId: string, ids: string[] = []): Promise<FileReference[]> {
-    if (ids.length === 0) return [];
-    await this.queries.get(scope, agentId, chatId);
+  /**
+   * What a message chooses and names. The chat comes before that, and a message that does neither is spared the look at it.
+   *
+   * @returns its files
+   * @throws DomainError 404, 409; then 403/422 of choices; then 422 for a file
+   */
+  private async check(scope: OrgScope, agentId: string, chatId: string, input: MessageInput): Promise<FileReference[]> {
+    const { attachment_ids: ids = [], model, model_mode_override, reasoning_effort } = input;
+    const chooses = Boolean(model || model_mode_override || reasoning_effort);
+    if (!chooses && ids.length === 0) return [];
+    await this.find(scope, agentId, chatId);
+    if (chooses) await this.checkChoices(scope, input);
     return this.messageFiles.references(scope, ids);
   }
 
+  /** @throws DomainError 404; 409 `agent_deleted` */
+  private async find(scope: OrgScope, agentId: string, chatId: string): Promise<FoundChat> {
+    const chat = await this.chats.find(this.db, scope, agentId, chatId);
+    if (!chat) throw notFound('Chat');
+    if (chat.agent_deleted) throw agentDeleted();
+    return chat;
+  }
+
   private async checkChoices(scope: OrgScope, input: MessageInput): Promise<void> {
-    if (!input.model && !input.model_mode_override && !input.reasoning_effort) return;
     const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
     if ((input.model || input.reasoning_effort) && !direct) await this.entitlements.require(scope.orgId, 'direct_model_choice');
     if (input.model_mode_override && direct) {
@@ -177,8 +186,8 @@ export class SendService {
     if (input.model) await this.catalog.assertKnownChatModel(this.db, scope, input.model, 'chat');
   }
 
-  /** The chat is closed, has failed, or waits for something: decided step by step under its lock. */
-  private async sendToWaiting(
+  /** The chat is closed, has failed, or waits for something, or little room is left: decided step by step under the chat's lock. */
+  private async sendLocked(
     room: Room,
     scope: OrgScope,
     agentId: string,

@@ -93,10 +93,12 @@ const APPEND = statement<{ seq: number }>(`
     turn_no: '$8',
     created_at: '$9',
   })} RETURNING seq`);
-const LOCK = statement<LockedChat>(`
+const FOUND = `
   SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id AS turn, c.message_seq, c.turn_seq,
          ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
-  FROM chats c WHERE ${VISIBLE_CHAT} FOR NO KEY UPDATE`);
+  FROM chats c WHERE ${VISIBLE_CHAT}`;
+const FIND = statement<LockedChat>(FOUND);
+const LOCK = statement<LockedChat>(`${FOUND} FOR NO KEY UPDATE`);
 
 /** What a chat is, under its row's lock. */
 export interface LockedChat extends FoundChat {
@@ -139,6 +141,11 @@ export class ChatState {
       INSERT,
       NEW_CHAT_COLUMNS.map((column) => row[column] ?? null),
     );
+  }
+
+  /** A chat that the caller may open, as it is at this moment: good for refusing. Null when there is none. */
+  async find(db: Db, scope: OrgScope, agentId: string, chatId: string): Promise<(FoundChat & { agent_deleted: boolean }) | null> {
+    return (await db.query(FIND, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
   }
 
   /** Locks a chat that the caller may open for the rest of the transaction; null when there is none. */

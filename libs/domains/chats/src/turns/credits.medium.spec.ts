@@ -356,9 +356,11 @@ describe('a quote of a message', () => {
     expect(await refusedAs({ content: '' })).toBe('validation_error');
     expect(await refusedAs({ content: 'x', model: 'no-such' })).toBe('model_unknown');
     expect(await refusedAs({ content: 'x', attachment_ids: [org.id] })).toBe('unknown_reference');
-    expect((await app.call('POST', `${org.path}/${org.id}/messages?quote=true`, { as: org.owner, body: { content: 'x' } })).status).toBe(
-      404,
-    );
+    for (const named of [{}, { model: 'no-such' }, { attachment_ids: [org.id] }])
+      for (const query of ['', '?quote=true'])
+        expect(
+          (await app.call('POST', `${org.path}/${org.id}/messages${query}`, { as: org.owner, body: { content: 'x', ...named } })).status,
+        ).toBe(404);
     expect(await app.db.manager.countBy(Message, { chat_id: chat })).toBe(0);
   });
 

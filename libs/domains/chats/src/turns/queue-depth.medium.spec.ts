@@ -71,6 +71,45 @@ describe('the queue of an organization', () => {
     expect(answers.filter((a) => a.status >= 500)).toEqual([]);
   });
 
+  it.each([0, 1])('refuses when it is full (%i) whoever would add a turn, and nobody else', async (limit) => {
+    const [idle, closed, failed] = await chats(3);
+    const gone = await app.org();
+    const orphaned = await app.chat(gone);
+    await app.call('DELETE', `/api/orgs/${gone.id}/agents/${gone.agentId}`, { as: gone.owner });
+    await app.call('PATCH', `${org.path}/${closed}`, { as: org.owner, body: { archived: true } });
+    await app.send(org, failed, 'first');
+    await app.db.execute(sql(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`), [failed]);
+    await app.db.execute(
+      sql(
+        `UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`,
+      ),
+      [failed],
+    );
+    await entitle(app, { max_queue_depth: limit });
+    const post = (chat: string, action: string) => app.call('POST', `${org.path}/${chat}/${action}`, { as: org.owner });
+    const codes = async (answers: Promise<{ status: number; body: { code?: string } }>[]) =>
+      (await Promise.all(answers)).map(({ status, body }) => body.code ?? status);
+    // The one that there may be room for; what is continued already is not continued twice.
+    expect(await codes([post(failed, 'continue')])).toEqual([limit ? 200 : 'queue_full']);
+    if (limit) expect(await codes([post(failed, 'continue')])).toEqual([200]);
+    expect(await codes([app.send(org, idle, 'me'), app.send(org, orphaned, 'me'), app.send(gone, orphaned, 'me')])).toEqual([
+      'queue_full',
+      'not_found',
+      'agent_deleted',
+    ]);
+    expect(await app.send(org, closed, 'for the record')).toMatchObject({
+      status: 202,
+      body: { dispatched: false, reason: 'chat_archived' },
+    });
+    expect(await codes([post(idle, 'continue'), post(idle, 'retry'), post(orphaned, 'retry'), post(failed, 'retry')])).toEqual([
+      'not_continuable',
+      'nothing_to_retry',
+      'not_found',
+      'queue_full',
+    ]);
+    expect(await waiting()).toBe(limit);
+  });
+
   it('takes no lock far from its cap', async () => {
     await entitle(app, { max_queue_depth: 20_000 });
     const locked = jest.spyOn(OneByOne.prototype, 'run');

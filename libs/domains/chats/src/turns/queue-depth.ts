@@ -25,6 +25,8 @@ export interface Room {
   readonly limit: number;
   /** So little is left that whoever adds a turn counts again under the organization's lock. */
   readonly scarce: boolean;
+  /** What whoever adds a turn is told at once; null while something may be left. */
+  readonly full: DomainError | null;
   leave(): void;
 }
 
@@ -42,12 +44,12 @@ export class QueueDepth {
     private readonly entitlements: Entitlements,
   ) {}
 
-  /** @throws DomainError 429 `queue_full` */
+  /** Refuses nobody: whether a turn is added at all, only the chat says. */
   async enter(orgId: string): Promise<Room> {
     const limit = (await this.entitlements.of(orgId)).max_queue_depth;
     if (limit < 0) {
       await this.count(orgId, MOST_COUNTED, Infinity);
-      return { orgId, limit, scarce: false, leave: () => undefined };
+      return { orgId, limit, scarce: false, full: null, leave: () => undefined };
     }
     const before = this.underWay.get(orgId) ?? 0;
     this.underWay.set(orgId, before + 1);
@@ -59,8 +61,7 @@ export class QueueDepth {
     try {
       // In half a second one gateway cannot take so many messages that a count below half the cap becomes wrong.
       const n = await this.count(orgId, limit, limit / 2 - 1_000);
-      if (n >= limit) throw queueFull(limit, n);
-      return { orgId, limit, scarce: isScarce(limit - n, before), leave };
+      return { orgId, limit, scarce: isScarce(limit - n, before), full: n >= limit ? queueFull(limit, n) : null, leave };
     } catch (error) {
       leave();
       throw error;
