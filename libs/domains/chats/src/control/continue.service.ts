@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Blockers, refusalOf, type CallBlocker } from '@aps/billing';
+import { refusalOf, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
@@ -22,7 +22,6 @@ export class ContinueService {
     private readonly chats: ChatState,
     private readonly turns: DispatchRepository,
     private readonly dispatch: TurnDispatch,
-    private readonly blockers: Blockers,
     private readonly quotes: TurnQuotes,
     private readonly depth: QueueDepth,
     private readonly idempotency: IdempotencyStore,
@@ -37,7 +36,7 @@ export class ContinueService {
    */
   async continue(scope: OrgScope, agentId: string, chatId: string, attempt?: Attempt): Promise<void> {
     if (attempt?.resourceId) return;
-    const blocker = (await this.blockers.of(scope.orgId)) ?? (await this.quotes.blockerOf(scope, agentId, chatId));
+    const blocker = await this.quotes.blockerOf(scope, agentId, chatId);
     const room = await this.depth.enter(scope.orgId);
     try {
       await this.continueInto(room, scope, agentId, chatId, blocker, attempt);

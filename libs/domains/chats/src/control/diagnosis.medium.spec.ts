@@ -1,6 +1,5 @@
 import type { Bearer } from '@aps/platform/testing';
 import { entitle } from '@aps/billing/testing';
-import type { Blockers } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
@@ -138,9 +137,9 @@ describe('the diagnosis of a chat', () => {
   it('asks the database alone, in few statements', async () => {
     const chat = await sent('hello');
     await app.settled(org, chat, 1);
-    const nothing: Blockers = { of: () => Promise.resolve(null) };
+    const diagnoses = app.get(DiagnosisQueries);
     const query = jest.spyOn(Client.prototype, 'query');
-    const found = await new DiagnosisQueries(app.db, nothing).of(OrgScope.member(org.id, org.owner.id, 'OWNER'), org.agentId, chat);
+    const found = await diagnoses.of(OrgScope.member(org.id, org.owner.id, 'OWNER'), org.agentId, chat);
     const statements = query.mock.calls.length;
     query.mockRestore();
     expect(found).toMatchObject({ state: 'ACTIVE', blocked_by: null, next_action: 'message' });

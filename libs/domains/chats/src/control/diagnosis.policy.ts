@@ -1,4 +1,4 @@
-import type { Blocker } from '@aps/billing';
+import type { CallBlocker } from '@aps/billing';
 import type { ChatError, Pause } from '../state/chat.types';
 import { effectOf, type FoundChat } from '../state/chat-state.policy';
 import type { ChatAction } from './actions.policy';
@@ -90,7 +90,7 @@ function closedBy(chat: ChatFacts): BlockedBy | null {
 export function nextAction(
   chat: ChatFacts,
   by: BlockedBy | null,
-  blocker: Blocker | null,
+  blocker: CallBlocker | null,
   allowed: readonly ChatAction[],
 ): NextAction | null {
   if (by?.kind === 'agent_deleted') return null;

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Blockers } from '@aps/billing';
 import { notFound, type MessageFinish } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
 import type { ChatError } from '../state/chat.types';
 import { allowedActions, type ChatAction } from './actions.policy';
+import { effectOf } from '../state/chat-state.policy';
 import { agentDeletedAt, VISIBLE_CHAT } from '../state/visible-chats.sql';
 import { blockedBy, nextAction, type BlockedBy, type ChatFacts, type NextAction } from './diagnosis.policy';
+import { TurnQuotes } from '../turns/turn-quotes';
 import { HAS_OPENING } from './retry.queries';
 
 export interface Diagnosis {
@@ -51,21 +52,20 @@ const FACTS = statement<Row>(`
   ) q ON true
   WHERE ${VISIBLE_CHAT}`);
 
-/** Tells why a chat does what it does. Asks the database alone, so it works while the queues do not. */
+/** Tells why a chat does what it does. Asks no queue and no worker, so it works while they do not. */
 @Injectable()
 export class DiagnosisQueries {
   constructor(
     private readonly db: Database,
-    private readonly blockers: Blockers,
+    private readonly quotes: TurnQuotes,
   ) {}
 
   /** @throws DomainError 404 */
   async of(scope: OrgScope, agentId: string, chatId: string): Promise<Diagnosis> {
-    const [[row], blocker] = await Promise.all([
-      this.db.query(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]),
-      this.blockers.of(scope.orgId),
-    ]);
+    const [row] = await this.db.query(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]);
     if (!row) throw notFound('Chat');
+    const goesOn = effectOf('continue', row) === 'resume' && row.agent_deleted_at === null;
+    const blocker = goesOn ? await this.quotes.blockerOf(scope, agentId, chatId) : null;
     const { turn } = row;
     const chat: ChatFacts = {
       ...row,

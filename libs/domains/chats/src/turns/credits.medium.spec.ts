@@ -81,8 +81,12 @@ describe('a chat of an organization that pays in credits', () => {
       body: { code: 'credits_exhausted', context: { credits_remaining: '0.4' } },
     });
     expect((await app.read(org, chat)).body.status).toBe('ARCHIVED');
+    const stuck = await act(chat, '/diagnosis', 'GET');
+    expect(stuck.body).toMatchObject({ blocked_by: { kind: 'credits' }, next_action: 'add_credits' });
+    expect(stuck.body.allowed_actions).not.toContain('continue');
 
     await addCredits(app, org.id, '5', 'purchased');
+    expect((await act(chat, '/diagnosis', 'GET')).body).toMatchObject({ next_action: 'continue' });
     expect((await act(chat, '/continue')).status).toBe(200);
     expect((await app.settled(org, chat, 2)).messages.at(-1).content).toBe('two');
     expect(await open()).toEqual([]);
@@ -281,6 +285,9 @@ describe('a chat of an agent with a budget', () => {
       body: { code: 'budget_exceeded', context: { budget_credits_per_period: '1', spent_credits: '1.1' } },
     });
     expect((await quote(chat)).body).toMatchObject({ allowed: false, blocker: 'budget_exceeded' });
+    const stuck = await act(chat, '/diagnosis', 'GET');
+    expect(stuck.body).toMatchObject({ blocked_by: { kind: 'budget' }, next_action: 'raise_budget' });
+    expect(stuck.body.allowed_actions).not.toContain('continue');
     await app.make('PATCH', `${agents}/${org.agentId}?deploy=true`, { as: org.owner, body: { budget_credits_per_period: '5' } });
     expect((await act(chat, '/continue')).status).toBe(200);
     await app.settled(org, chat, 2);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentRevisions } from '@aps/agents';
-import { Entitlements, type CallBlocker } from '@aps/billing';
+import { Blockers, Entitlements, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import { DecisionLog } from '@aps/decisions';
 import type { FileReference } from '@aps/files';
@@ -40,6 +40,7 @@ export class TurnQuotes {
     private readonly revisions: AgentRevisions,
     private readonly decisionLog: DecisionLog,
     private readonly entitlements: Entitlements,
+    private readonly blockers: Blockers,
     private readonly holds: Holds,
   ) {}
 
@@ -68,8 +69,17 @@ export class TurnQuotes {
     }
   }
 
-  /** What would keep the turn from its first call by which a chat goes on that was out of credits, or whose agent was out of budget. */
+  /**
+   * What would keep a chat from going on: credits or a budget that are used up or, where it was they that ended it, do not reach for the
+   * first call of its next turn.
+   *
+   * @throws DomainError 404; 409 `agent_deleted`; but for an organization that nothing is left of
+   */
   async blockerOf(scope: OrgScope, agentId: string, chatId: string): Promise<CallBlocker | null> {
+    return (await this.blockers.of(scope.orgId)) ?? (await this.callBlockerOf(scope, agentId, chatId));
+  }
+
+  private async callBlockerOf(scope: OrgScope, agentId: string, chatId: string): Promise<CallBlocker | null> {
     const chat = await this.chat(scope, agentId, chatId);
     if (chat.stop_reason !== 'credits_exhausted' && chat.error_code !== 'budget_exceeded') return null;
     if (!(await this.entitlements.has(chat.org_id, 'enforces_credits'))) return null;
