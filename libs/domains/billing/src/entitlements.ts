@@ -46,6 +46,13 @@ export abstract class Entitlements {
    */
   abstract of(orgId: string, db?: Db): Promise<EntitlementSet>;
 
+  /**
+   * Whether it has a subscription that counts. Who has none is entitled to nothing, so no model is called for them either, whatever it costs.
+   *
+   * @param db as of {@link of}
+   */
+  abstract isSubscribed(orgId: string, db?: Db): Promise<boolean>;
+
   async has(orgId: string, feature: Feature, db?: Db): Promise<boolean> {
     return (await this.of(orgId, db))[feature];
   }

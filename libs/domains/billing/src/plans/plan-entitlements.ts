@@ -41,6 +41,10 @@ export class PlanEntitlements extends Entitlements {
     return !db || db instanceof Database ? this.views.get(orgId) : resolved(await this.repository.of(db, orgId));
   }
 
+  async isSubscribed(orgId: string, db?: Db): Promise<boolean> {
+    return (await this.of(orgId, db)) !== NOTHING;
+  }
+
   /** Drops what is held of an organization or, with null, of all. */
   drop(orgId: string | null): void {
     if (orgId === null) this.views.clear();

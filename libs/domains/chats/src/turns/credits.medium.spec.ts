@@ -1,7 +1,7 @@
 import { anAgent } from '@aps/agents/testing';
-import { OrgPlans } from '@aps/billing';
+import { OrgPlans, PlanEntitlements } from '@aps/billing';
 import { addCredits, entitle, override, withCredits, withRateCard, type TestCredits } from '@aps/billing/testing';
-import { CallHold, CreditLedgerRow, InferenceReceipt, Message, Turn } from '@aps/entities';
+import { CallHold, CreditLedgerRow, InferenceReceipt, Message, Subscription, Turn } from '@aps/entities';
 import { Holds, InferenceError, InferenceSettings, ModelCalls } from '@aps/inference';
 import { OrgsModule } from '@aps/orgs';
 import { PromptsService } from '@aps/prompts';
@@ -230,6 +230,10 @@ describe('a chat of an organization that pays in credits', () => {
     await addCredits(app, org.id, '-1');
     const refused = await test();
     expect([refused.status, await refused.json()]).toMatchObject([402, { code: 'credits_exhausted' }]);
+    await addCredits(app, org.id, '100');
+    await app.db.manager.update(Subscription, { org_id: org.id }, { status: 'canceled' });
+    for (const entitlements of app.all(PlanEntitlements)) entitlements.drop(org.id);
+    expect((await test()).status).toBe(402);
     expect(calls).not.toHaveBeenCalled();
   });
 

@@ -65,6 +65,22 @@ const write = (receipts: { credits: string; id?: string; of?: TestTeam; enforced
       ),
     ],
   );
+const CALL: ModelCall = { messages: [], feature: 'turn' };
+const used: Usage = { input: 1_000_000, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 };
+/** A million tokens of output are one dollar, and a million of input are two. */
+const model = (over: Partial<ResolvedModel> = {}) =>
+  ({
+    entry: aModel('m', 'r', { input_price_per_1m: '2', output_price_per_1m: '1' }),
+    route: aRoute('r'),
+    requested_model: null,
+    reason: 'default',
+    max_output_tokens: 500_000,
+    mode: null,
+    byo_key: false,
+    ...over,
+  }) as ResolvedModel;
+const holding = <T>(act: (hold: WorkHold) => Promise<T>) =>
+  t.get(Holds).holding({ orgId: org.id, chatId: null, agentId: null, name: `prompt:${uuidv7()}`, feature: 'prompt_default' }, act);
 const pass = (minutes: number) =>
   t.db.execute(sql('UPDATE call_holds SET expires_at = expires_at - make_interval(mins => $1::int) WHERE org_id = $2'), [minutes, org.id]);
 const blocker = () => t.get<Blockers>(Blockers).of(org.id);
@@ -142,10 +158,18 @@ describe('the credits of an organization', () => {
     expect(verdicts).toEqual(['granted', 'credits_exhausted', 'granted', 'granted', 'credits_exhausted']);
   });
 
-  it('need a subscription to be asked for', async () => {
+  it('are of who has a subscription that counts: for others no call is made, whatever is left', async () => {
+    await subscribed({ granted: '10' });
+    await t.db.manager.update(Subscription, { org_id: org.id }, { status: 'unsubscribed' });
+    t.get(PlanEntitlements).drop(org.id);
+    expect(await blocker()).toEqual({ code: 'credits_exhausted', credits_remaining: '10' });
+    const refused = { name: 'InferenceError', code: 'credits_exhausted' };
+    await expect(holding((hold) => hold.reserve(model({ byo_key: true }), CALL))).rejects.toMatchObject(refused);
     await t.db.manager.delete(Subscription, { org_id: org.id });
     t.get(PlanEntitlements).drop(org.id);
-    expect([await reserve('1'), await blocker()]).toEqual(['granted', null]);
+    expect([await reserve('1'), await blocker()]).toEqual([refused.code, { code: refused.code, credits_remaining: '0' }]);
+    await expect(holding((hold) => hold.reserve(model(), CALL))).rejects.toMatchObject(refused);
+    expect(await holds()).toEqual([]);
   });
 });
 
@@ -297,22 +321,6 @@ describe('the budget of an agent', () => {
 });
 
 describe('work that calls models for credits', () => {
-  const CALL: ModelCall = { messages: [], feature: 'turn' };
-  const used: Usage = { input: 1_000_000, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 };
-  /** A million tokens of output are one dollar, and a million of input are two. */
-  const model = (over: Partial<ResolvedModel> = {}) =>
-    ({
-      entry: aModel('m', 'r', { input_price_per_1m: '2', output_price_per_1m: '1' }),
-      route: aRoute('r'),
-      requested_model: null,
-      reason: 'default',
-      max_output_tokens: 500_000,
-      mode: null,
-      byo_key: false,
-      ...over,
-    }) as ResolvedModel;
-  const holding = <T>(act: (hold: WorkHold) => Promise<T>) =>
-    t.get(Holds).holding({ orgId: org.id, chatId: null, agentId: null, name: `prompt:${uuidv7()}`, feature: 'prompt_default' }, act);
   const receipt = (hold: WorkHold, of = model(), usage = used) =>
     t.get(ReceiptsRepository).insert(t.db, {
       ...hold.receipt({ resolved: of, usage, durationMs: 10 }),

@@ -185,8 +185,8 @@ export class HoldRepository {
 
   /** The same of credits. */
   async reserveCredits(db: Db, call: Reserving, wide: WideHold | null = null): Promise<Verdict> {
-    // Who is not subscribed to anything pays for nothing.
-    return (await db.batched<Item, Verdict>(RESERVE_CREDITS, itemOf(call, wide))) ?? 'granted';
+    // Who is not subscribed to anything has none.
+    return (await db.batched<Item, Verdict>(RESERVE_CREDITS, itemOf(call, wide))) ?? 'credits_exhausted';
   }
 
   /** Null without a budget. */

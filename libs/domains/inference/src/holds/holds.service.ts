@@ -60,6 +60,7 @@ export interface WorkHold {
   readonly receiptId: string;
   /**
    * Comes before each call. Without a budget, and where no credits are paid, it asks nothing; where there is plenty of either, hardly ever.
+   * Without a subscription that counts, it refuses every call.
    *
    * @param used what earlier calls have used that stand on the same receipt
    * @throws InferenceError `budget_exceeded`, `credits_exhausted`
@@ -109,8 +110,10 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
   }
 
   async of(orgId: string, db: Db = this.db): Promise<Blocker | null> {
-    if (await this.entitlements.has(orgId, 'enforces_credits', db)) {
+    const isSubscribed = await this.entitlements.isSubscribed(orgId, db);
+    if (!isSubscribed || (await this.entitlements.has(orgId, 'enforces_credits', db))) {
       const use = await this.repository.creditUse(db, orgId);
+      if (!isSubscribed) return { code: 'credits_exhausted', credits_remaining: use?.credits_remaining ?? '0' };
       if (!use || new Money(use.credits_free).greaterThan(0)) return null;
       return { code: 'credits_exhausted', credits_remaining: use.credits_remaining };
     }
@@ -131,11 +134,13 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const { receiptId = uuidv7(), feature } = work;
     const reserved = { work: work.name, receipt_id: receiptId };
     const terms = await this.termsOf(work.orgId);
+    const isSubscribed = await this.entitlements.isSubscribed(work.orgId);
     let receipts = 0;
     let newest: { spender: Spender; estimate: number } | undefined;
     const hold: WorkHold = {
       receiptId,
       reserve: async (model, call, used = null) => {
+        if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
         const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
         if (!terms.enforced && limit === null) return;
         const cost = this.costOf(terms, feature, model, call, used);
@@ -154,11 +159,13 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         const verdict = holds ? await ask(null) : await this.allowances.ask(spender, receiptId, estimate, ask);
         if (verdict === 'plenty') return void this.held.delete(receiptId);
         if (verdict === 'granted') return this.allowances.end(receiptId);
-        const { calls, says } = REFUSED[verdict];
-        calls.inc({ feature });
-        throw new InferenceError(verdict, terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : says, {
-          ...(verdict === 'credits_exhausted' && { credits: text(new Money(cost.held.amount).plus(cost.held.spent)) }),
-        });
+        const says = terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : undefined;
+        throw refused(
+          verdict,
+          feature,
+          says,
+          verdict === 'credits_exhausted' ? text(new Money(cost.held.amount).plus(cost.held.spent)) : undefined,
+        );
       },
       receipt: (called) => {
         const row = receiptRow({ ...called, ...(receipts++ === 0 && { id: receiptId }), feature, terms });
@@ -238,6 +245,13 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
   private ask(terms: Terms, call: Reserving, wide: WideHold | null): Promise<Verdict> {
     return terms.enforced ? this.repository.reserveCredits(this.db, call, wide) : this.repository.reserveBudget(this.db, call, wide);
   }
+}
+
+/** @param credits what the call may cost, where that is more than there is */
+function refused(verdict: keyof typeof REFUSED, feature: string, because?: string, credits?: string): InferenceError {
+  const { calls, says } = REFUSED[verdict];
+  calls.inc({ feature });
+  return new InferenceError(verdict, because ?? says, { credits });
 }
 
 /** What keeps a call that may cost so many credits. */
