@@ -142,9 +142,13 @@ export class GateKeeper {
 const hasRates = (m: LoadedMessage): boolean =>
   m.spike_protection_enabled || [m.rate_limit_per_sender_per_minute, m.rate_limit_per_sender_per_hour].some((limit) => limit !== null);
 
+/** Bounded, or a long header takes quadratic time. */
+const ADDRESS = /[^\s<>@]{1,64}@[^\s<>@]{1,255}/;
+
 /** What comes from an inbox of this installation would go round and round. */
 function loop(m: LoadedMessage, { auto_submitted }: Gates): GateResult {
-  if (m.channel_kind === 'email' && [m.sender_address, m.reply_to].some((address) => address !== null && placeOf(address) !== null))
+  const [reversePath = null] = ADDRESS.exec(m.headers['return-path'] ?? '') ?? [];
+  if (m.channel_kind === 'email' && [m.sender_address, reversePath].some((address) => address !== null && placeOf(address) !== null))
     return dropped({ reason: 'own_address' });
   return m.automatic === null ? PASSED : by(auto_submitted, { reason: m.automatic });
 }

@@ -147,8 +147,18 @@ describe('gates', () => {
     expect(await settledMail({ automatic: 'auto-submitted' })).toMatchObject({ state: 'dropped', decided_by: 'auto_submitted' });
     await t.rules(inbox, { gates: { auto_submitted: 'accept' } });
     expect((await settledMail({ automatic: 'auto-submitted' })).state).toBe('accepted');
-    const own = { sender: { address: inbox.address, name: null }, reply_to: inbox.address };
-    expect(await settledMail(own)).toMatchObject({ state: 'dropped', decided_by: 'auto_submitted' });
+  });
+
+  it('drop what comes from an inbox of ours by From or reverse-path, whatever rules say, and not what is to be answered to one', async () => {
+    await t.rules(inbox, { gates: { auto_submitted: 'accept' } });
+    const [own, ours] = [{ address: inbox.address, name: null }, inbox.address.toUpperCase()];
+    for (const mail of [{ sender: own }, { headers: { 'return-path': ours } }, { headers: { 'return-path': `"Us" <${ours}>` } }]) {
+      const { state, decided_by, trace } = await settledMail(mail);
+      expect([state, decided_by, trace.at(-1)!.detail]).toEqual(['dropped', 'auto_submitted', { reason: 'own_address' }]);
+    }
+    expect((await settledMail({ reply_to: inbox.address, headers: { 'return-path': 'bounce+ann=acme.com@acme.com' } })).state).toBe(
+      'accepted',
+    );
   });
 
   it('quarantine by what rules say of DMARC and attachments', async () => {

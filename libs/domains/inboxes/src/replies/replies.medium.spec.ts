@@ -133,6 +133,7 @@ describe('a reply', () => {
   it.each([
     ['auto_submitted', { automatic: 'auto-submitted' }],
     ['no_sender', { reply_to: null }],
+    ['own_address', { reply_to: 'orders@acme.inbound.localhost' }],
   ])('is suppressed: %s', async (reason, message) => {
     await t.rules(inbox, { gates: { auto_submitted: 'accept' } });
     await settings({ reply: 'auto' });
