@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { InboxChannel } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { EnvelopeCrypto, mask, type SecretPlace } from '@aps/platform/crypto';
-import { Database, OrgListing, type Db } from '@aps/platform/database';
+import { Database, OrgListing, statement, type Db } from '@aps/platform/database';
 import { mailConfig } from '@aps/platform/mail';
 import { domainOf } from './addresses.policy';
 import { inboundConfig } from './inbound.config';
@@ -27,6 +27,8 @@ const CHANNELS = new OrgListing<Row, { inbox_id?: string; inbox_ids?: string[] }
   order: 'c.created_at, c.id',
   what: 'Channel',
 });
+
+const ORG_SLUG = statement<{ slug: string }>('SELECT slug FROM organizations WHERE id = $1');
 
 /** Where what opens a channel is stored. */
 export const tokenPlace = (orgId: string, id: string): SecretPlace => ({
@@ -61,6 +63,11 @@ export class ChannelsQueries {
   /** @throws DomainError `not_found` */
   async get(scope: OrgScope, inboxId: string, id: string, db: Db = this.db): Promise<ChannelView> {
     return this.shown(db, scope, await CHANNELS.get(db, scope, id, { inbox_id: inboxId }));
+  }
+
+  /** What the addresses of an organization's channels end with. */
+  async domain(scope: OrgScope, db: Db): Promise<string> {
+    return domainOf((await db.query(ORG_SLUG, [scope.orgId]))[0].slug);
   }
 
   private async shown(db: Db, scope: OrgScope, { org_slug, config, ...row }: Row): Promise<ChannelView> {

@@ -6,6 +6,7 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import { Database, isUniqueViolation, OrgTable, type Tx } from '@aps/platform/database';
+import { parseEmail } from '@aps/platform/email';
 import { uuidv7 } from 'uuidv7';
 import { localPartOf, newCode, publicOf } from './addresses.policy';
 import { changedConfig, type ConfigChange } from './channel-config.policy';
@@ -83,11 +84,23 @@ export class ChannelsService {
       const code = newCode();
       const isPublic = asked ?? i === 0;
       const config = { ...columns.config, public: isPublic };
-      const local_part = localPartOf(inbox.slug, isPublic ? null : code);
+      const local_part = await this.localPart(tx, scope, inbox, isPublic ? null : code);
       if (await this.channels.insertOrNothing(tx, scope, { ...columns, config, code, local_part })) return;
       if (asked === true) throw addressTaken();
     }
     throw addressTaken();
+  }
+
+  /** @throws DomainError 422 `validation_error` where mail could not go to the address: slugs may be longer than its parts */
+  private async localPart(tx: Tx, scope: OrgScope, { slug }: Inbox, code: string | null): Promise<string> {
+    const localPart = localPartOf(slug, code);
+    const address = `${localPart}@${await this.queries.domain(scope, tx)}`;
+    if (!parseEmail(address))
+      throw refuseValue(
+        ['body'],
+        `Mail cannot go to ${address}: at most 64 characters may stand before the @, and 63 in the organization's slug`,
+      );
+    return localPart;
   }
 
   /** @throws as of {@link create} */
@@ -101,7 +114,8 @@ export class ChannelsService {
       const columns: Partial<InboxChannel> = { config, enabled };
       if (before.kind === 'email') {
         config.public = publicOf(change, has_code) ?? before.config.public;
-        if (config.public !== before.config.public) columns.local_part = localPartOf(inbox.slug, config.public ? null : before.code);
+        if (config.public !== before.config.public)
+          columns.local_part = await this.localPart(tx, scope, inbox, config.public ? null : before.code);
       }
       if (secret !== undefined) columns.signature_secret_sealed = await this.sealed(tx, scope, id, secret);
       await this.channels.update(tx, scope, id, columns).catch((error: unknown) => {

@@ -70,6 +70,24 @@ describe('inboxes', () => {
     expect(await get()).toMatchObject({ total: 1 });
   });
 
+  it('have no address that no mail can go to', async () => {
+    const refused = (answer: Answer) => expect([answer.status, locs(answer)]).toEqual([422, ['body']]);
+    refused(await create({ slug: 'a'.repeat(58), channels: ['email', 'email'] }));
+    expect(await get()).toMatchObject({ total: 0 });
+    expect(channelsOf(await make({ slug: 'a'.repeat(57), channels: ['email', 'email'] }))[1].address).toMatch(/^[a-z0-9-]{64}@/);
+
+    const { id, channels } = await make({ slug: 'b'.repeat(64), channels: ['email', 'webhook'] });
+    refused(await channel(id, { kind: 'email' }));
+    refused(await channel(id, { kind: 'email', has_code: true }));
+    const [{ id: open }] = channelsOf({ channels });
+    refused(await t.call('PATCH', `${path}/${id as string}/channels/${open}`, { as: org.owner, body: { has_code: true } }));
+
+    // A label of a domain has at most 63 characters.
+    await t.db.execute(sql('UPDATE organizations SET slug = $2 WHERE id = $1'), [org.id, 'o'.repeat(64)]);
+    refused(await create({ channels: ['email'] }));
+    expect((await create({ channels: ['webhook'] })).status).toBe(201);
+  });
+
   it('take kind and id of a target together', async () => {
     const target_id = await anAgent();
     for (const body of [
