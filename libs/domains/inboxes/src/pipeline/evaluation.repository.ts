@@ -54,6 +54,13 @@ export interface Settled extends Pick<Settling, 'state' | 'verdict' | 'hold_reas
 /** What is told of it, and whether others of its organization wait for its slot. */
 type SettledMessage = Told & { parked: boolean };
 
+/** What was begun for a message must not be: its inbox is deleted by now. */
+export class InboxDeleted extends Error {
+  constructor() {
+    super('The inbox is deleted');
+  }
+}
+
 const withTimes = (row: ClaimAnswer<ClaimedMessage> | null): ClaimAnswer<ClaimedMessage> | null =>
   row && { ...row, ready_at: new Date(row.ready_at), retry_at: row.retry_at && new Date(row.retry_at) };
 
@@ -93,7 +100,7 @@ export class EvaluationRepository {
     if (rows.length) await tx.execute(INSERT_TRACE, [id, org_id, evaluation_no, JSON.stringify(rows)]);
   }
 
-  /** Ends an evaluation, with its trace, its event and its job. @throws LeaseEnded when it is not this owner's any more */
+  /** Ends an evaluation, with its trace, its event and its job. @throws LeaseEnded when it is not this owner's any more; InboxDeleted */
   async settle(
     db: Db,
     { id, fence, evaluation_no }: ClaimedMessage,
@@ -103,7 +110,7 @@ export class EvaluationRepository {
   ): Promise<SettledMessage> {
     const handed = { dispatched: dispatched?.to ?? null, chat_message_id: dispatched?.chat_message_id ?? null };
     const wait = held_for ? { resume_at: null, held_for } : null;
-    const told = await db.batched<Settling, SettledMessage>(SETTLE, {
+    const told = await db.batched<Settling, SettledMessage | { too_late: true }>(SETTLE, {
       id,
       fence,
       evaluation_no,
@@ -115,6 +122,7 @@ export class EvaluationRepository {
       at,
     });
     if (!told) throw new LeaseEnded('lost');
+    if ('too_late' in told) throw new InboxDeleted();
     return told;
   }
 

@@ -104,7 +104,8 @@ export interface Settling {
 }
 
 /**
- * Ends evaluations: the messages, their traces, their events, and the end of their jobs. Rows are found by a condition that the planner
+ * Ends evaluations: the messages, their traces, their events, and the end of their jobs; but none that has begun something for an inbox that is
+ * deleted by now, of which the answer says that. Rows are found by a condition that the planner
  * thinks rare, since it plans while the tables are empty.
  */
 export const SETTLE = batchStatement<Settling>(
@@ -115,20 +116,23 @@ export const SETTLE = batchStatement<Settling>(
     SELECT s.*, k.* FROM jsonb_to_recordset($1::jsonb) AS s(id uuid, fence bigint, evaluation_no int, state text, verdict text, hold_reason text, decided_by text, tags text[], dispatched jsonb,
       chat_message_id uuid, passes boolean, wait jsonb, trace jsonb, at timestamptz)
     CROSS JOIN LATERAL (
-      SELECT m.status, m.org_id FROM ${TABLE} m JOIN inboxes i ON i.id = m.inbox_id WHERE m.id = s.id AND m.fence = s.fence AND m.status = 'running' FOR NO KEY UPDATE OF m, i ${locked}
+      SELECT m.status, m.org_id, s.dispatched IS NOT NULL AND i.deleted_at IS NOT NULL AS too_late FROM ${TABLE} m JOIN inboxes i ON i.id = m.inbox_id WHERE m.id = s.id AND m.fence = s.fence AND m.status = 'running' FOR NO KEY UPDATE OF m, i ${locked}
     ) k
   ), m AS (
     UPDATE ${TABLE} SET ${lastStepDone(TABLE, `'settled'`, 'now()')}, wait = l.wait, state = l.state, verdict = l.verdict, hold_reason = l.hold_reason, decided_by = l.decided_by, tags = l.tags,
       passed_at = ${passedAt('l.passes')}, updated_at = now(), dispatched = coalesce(l.dispatched, ${TABLE}.dispatched),
       chat_message_id = CASE WHEN l.dispatched IS NULL THEN ${TABLE}.chat_message_id ELSE l.chat_message_id END,
       previous_dispatches = CASE WHEN l.dispatched IS NULL OR ${TABLE}.dispatched IS NULL THEN ${TABLE}.previous_dispatches ELSE ${TABLE}.previous_dispatches || ${TABLE}.dispatched END
-    FROM l WHERE l.status = 'running' AND ${TABLE}.id = l.id
+    FROM l WHERE l.status = 'running' AND NOT l.too_late AND ${TABLE}.id = l.id
     RETURNING ${TABLE}.id, ${TABLE}.org_id, ${TABLE}.inbox_id, ${TABLE}.received_at, l.at, ${updateOf(TABLE)} AS data
-  ), o AS (${deleteJobs({ from: `(SELECT id FROM l WHERE status = 'running') j`, id: 'j.id' })}
-  ), t AS (INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) SELECT id, org_id, evaluation_no, trace FROM l WHERE trace <> '[]'
+  ), o AS (${deleteJobs({ from: `(SELECT id FROM l WHERE status = 'running' AND NOT too_late) j`, id: 'j.id' })}
+  ), t AS (INSERT INTO inbox_traces (message_id, org_id, evaluation_no, rows) SELECT id, org_id, evaluation_no, trace FROM l WHERE trace <> '[]' AND NOT too_late
   ), ${appendUpdates('m')}
-  SELECT id AS batch_key, json_build_object('inbox_id', inbox_id, 'before', before, 'data', data, 'parked', EXISTS (SELECT 1 FROM ${TABLE} x WHERE x.parked AND x.org_id = told.org_id)) AS answer
-  FROM told ORDER BY before`,
+  SELECT batch_key, answer FROM (
+    SELECT id AS batch_key, before, json_build_object('inbox_id', inbox_id, 'before', before, 'data', data, 'parked', EXISTS (SELECT 1 FROM ${TABLE} x WHERE x.parked AND x.org_id = told.org_id)) AS answer
+    FROM told
+    UNION ALL SELECT id, 0, '{"too_late": true}' FROM l WHERE too_late
+  ) y ORDER BY before`,
 );
 export const STEP = statement(
   `UPDATE ${TABLE} SET ${stepDone(TABLE)}, passed_at = ${passedAt('$3')} WHERE id = $1 AND fence = $2 AND status = 'running'`,

@@ -10,7 +10,7 @@ import type { Target } from '../rules/rule-set.schema';
 import { RuleSets } from '../rules/rule-sets';
 import { afterClassifier, type ClassifierAnswer, type StageResult, type Verdict } from '../rules/verdict.policy';
 import { Classifier, NotAsked, type Asking } from './classifier';
-import { EvaluationRepository, type ClaimedMessage, type Settled } from './evaluation.repository';
+import { EvaluationRepository, InboxDeleted, type ClaimedMessage, type Settled } from './evaluation.repository';
 import type { LoadedMessage } from './evaluation.sql';
 import { GateKeeper } from './gates';
 import { Handoff } from './handoff';
@@ -114,9 +114,17 @@ export class Evaluation {
 
   /** Its handler could not be begun, as often as that is tried. */
   async giveUpHandler(run: ClaimedMessage, m: LoadedMessage, { accepted, rows }: HandoffFailed): Promise<void> {
-    await this.db.transaction(NO_CALLER, async (tx) => {
+    await this.step((tx) => {
       const row = new Stopwatch(this.db.now()).row({ stage_id: 'dispatch', kind: 'dispatch', outcome: 'failed' });
-      await this.write(tx, run, m, [...rows, row], { state: 'failed', verdict: 'accepted', hold_reason: null, ...accepted });
+      return this.write(tx, run, m, [...rows, row], { state: 'failed', verdict: 'accepted', hold_reason: null, ...accepted });
+    });
+  }
+
+  /** Its handler was not begun, since its inbox was deleted meanwhile. */
+  async dropOfDeleted(run: ClaimedMessage, m: LoadedMessage, { accepted: { tags }, rows }: HandoffFailed): Promise<void> {
+    await this.step((tx) => {
+      const [row, end] = this.gates.ofDeleted();
+      return this.write(tx, run, m, [...rows, row], { ...end, tags });
     });
   }
 
@@ -185,16 +193,20 @@ export class Evaluation {
     const watch = new Stopwatch(this.db.now());
     const row = (of: Pick<TraceRow, 'outcome' | 'detail'>) => watch.row({ stage_id: 'dispatch', kind: 'dispatch', ...of });
     const to = target ?? (m.target_kind && m.target_id ? { kind: m.target_kind, id: m.target_id } : null);
+    const failed = (error: unknown) => new HandoffFailed(error, { decided_by: end.decided_by, tags: end.tags }, rows);
     return db.transaction(NO_CALLER, async (tx) => {
       const handed = await this.handoff.toHandler(tx, m, to).catch((error: unknown) => {
-        throw isConnectionLoss(error) ? error : new HandoffFailed(error, { decided_by: end.decided_by, tags: end.tags }, rows);
+        throw isConnectionLoss(error) ? error : failed(error);
       });
       if ('refused' in handed) {
         const { refused: hold_reason, until: held_for } = handed;
         const refused = row({ outcome: 'held', detail: { reason: hold_reason, ...held_for } });
         return this.write(tx, run, m, [...rows, refused], { ...end, state: 'held', verdict: 'quarantined', hold_reason, held_for });
       }
-      return this.write(tx, run, m, [...rows, row({ outcome: 'dispatched', detail: handed.detail })], { ...end, dispatched: handed });
+      const dispatched = row({ outcome: 'dispatched', detail: handed.detail });
+      return this.write(tx, run, m, [...rows, dispatched], { ...end, dispatched: handed }).catch((error: unknown) => {
+        throw error instanceof InboxDeleted ? failed(error) : error;
+      });
     });
   }
 

@@ -18,7 +18,7 @@ const held = (hold_reason: HoldReason, detail?: TraceRow['detail']): GateResult 
   stopped: { state: 'held', verdict: 'quarantined', hold_reason },
   detail,
 });
-const dropped = (detail?: TraceRow['detail']): GateResult => ({
+const dropped = (detail?: TraceRow['detail']): Extract<GateResult, { stopped: Stopped }> => ({
   stopped: { state: 'dropped', verdict: 'dropped', hold_reason: null },
   detail,
 });
@@ -91,17 +91,8 @@ export class GateKeeper {
       for (const [name, gate] of some) {
         const watch = new Stopwatch(this.db.now());
         const result = await gate();
-        const { detail = null } = result;
         const stopped = 'stopped' in result ? result.stopped : null;
-        rows.push(
-          watch.row({
-            stage_id: name,
-            kind: 'gate',
-            outcome: stopped ? stopped.state : (result as { outcome: string }).outcome,
-            matched: stopped !== null,
-            detail,
-          }),
-        );
+        rows.push(rowOf(watch, name, result));
         if (stopped) return { ...stopped, decided_by: name };
       }
       return null;
@@ -110,6 +101,12 @@ export class GateKeeper {
     if (end) return { rows, end, passes: false };
     await this.repository.countPassed(db, m.org_id, counted);
     return { rows, end: await run(later), passes: m.passed_at === null };
+  }
+
+  /** What the gate says of a message whose inbox is deleted, for one that has passed it before. */
+  ofDeleted(): [row: TraceRow, end: Omit<Settled, 'tags'>] {
+    const result = dropped({ reason: 'inbox_deleted' });
+    return [rowOf(new Stopwatch(this.db.now()), 'inbox_status', result), { ...result.stopped, decided_by: 'inbox_status' }];
   }
 
   private async perSender(db: Db, m: LoadedMessage, window: 'minute' | 'hour', limit: number | null): Promise<GateResult> {
@@ -138,6 +135,11 @@ export class GateKeeper {
     return passed >= room ? held('spike', { in_ten_minutes: passed, expected_at_most: room }) : PASSED;
   }
 }
+
+const rowOf = (watch: Stopwatch, gate: string, result: GateResult): TraceRow => {
+  const outcome = 'stopped' in result ? result.stopped.state : result.outcome;
+  return watch.row({ stage_id: gate, kind: 'gate', outcome, matched: 'stopped' in result, detail: result.detail ?? null });
+};
 
 const hasRates = (m: LoadedMessage): boolean =>
   m.spike_protection_enabled || [m.rate_limit_per_sender_per_minute, m.rate_limit_per_sender_per_hour].some((limit) => limit !== null);

@@ -62,6 +62,10 @@ export class MessageKind extends RunKind<'inbox.evaluate', ClaimedMessage> {
     if (!(error instanceof HandoffFailed)) return null;
     const message = await this.repository.load(this.db, run.id);
     if (!message) return null;
+    if (message.inbox_deleted) {
+      await this.evaluation.dropOfDeleted(run, message, error);
+      return 'dropped';
+    }
     const tries = (message.wait?.tries ?? 0) + 1;
     this.logger.warn({
       msg: 'A handler could not be begun',
