@@ -15,7 +15,7 @@ import { Frame } from './frame';
 import { isOver, stepError, type CallOutcome, type JournalRow, type RunOutcome } from './journal';
 import { Leaves } from './leaves';
 import { loopOf, type LoopProgress } from './loops';
-import { BLOCKED, done, failed, JournalPage, pathOf, type CallsAtWork, type Progress, type Result } from './progress';
+import { BLOCKED, done, failed, Halt, JournalPage, pathOf, type CallsAtWork, type Progress, type Result } from './progress';
 import { evaluated, holds } from './values';
 
 /** What a run is, for its expressions. */
@@ -58,16 +58,25 @@ export class Interpreter {
     return this.page.waiting;
   }
 
-  /** Goes on as far as it goes without waiting. */
+  /** Goes on as far as it goes without waiting, and no farther than is done at once: see {@link Progress.goesOn}. */
   advance(
     at: Date,
     { inFlight = new Set(), outcomes = new Map(), begins = true, putOff = new Map() }: Partial<CallsAtWork> = {},
   ): Progress {
     this.page.open(at, { inFlight, outcomes, begins, putOff });
     for (const [path, outcome] of outcomes) this.settle(path, outcome);
-    const end = this.outOfTime() ?? endOf(this.run());
+    const end = this.outOfTime() ?? this.untilHalt();
     if (end) this.page.giveUp('');
     return this.page.close(end);
+  }
+
+  private untilHalt(): RunOutcome | null {
+    try {
+      return endOf(this.run());
+    } catch (error) {
+      if (error instanceof Halt) return error.end;
+      throw error;
+    }
   }
 
   private settle(path: string, outcome: CallOutcome): void {
@@ -236,6 +245,8 @@ export class Interpreter {
       const i = loop.next;
       const within = loop.frame.copy().set(`${step.as}_index`, i);
       if (!loop.mayIterate) {
+        // It may hold no steps, and then there are no rows that would be too many.
+        this.page.requireRoom();
         const goesOn = evaluated(() => (i === 0 && namesOwn(step)) || holds(step.while!, this.scope(within), 'while'));
         if (goesOn.is === 'failed') return goesOn;
         if (!goesOn.output) return done(loop.outputs);

@@ -190,10 +190,13 @@ export class Leaves {
     const { resolution } = row;
     if (resolution?.kind === 'answer') this.page.tell('human_answered', row, { answered_by: resolution.answered_by });
     switch (chosen(step, row)) {
-      case 'retry':
+      case 'retry': {
         if (!this.page.begins) return BLOCKED;
+        const next = this.beginCall(step, parent, scope, row.attempt + 1);
+        // Not before the next is there: a failed one by itself is not made again.
         this.page.finish(row, 'failed');
-        return this.beginCall(step, parent, scope, row.attempt + 1);
+        return next;
+      }
       case 'done': {
         const { values } = (resolution as { answer: { values?: { output?: unknown } } }).answer;
         return this.page.complete(row, values?.output);

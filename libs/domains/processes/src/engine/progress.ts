@@ -1,7 +1,7 @@
 import type { StepError } from '@aps/entities';
 import { uuidv7 } from 'uuidv7';
 import type { AgentStep, HumanStep, LlmStep, ProcessStep, PromptStep, Step, ToolStep } from '../definition';
-import { isOver, type CallOutcome, type JournalRow, type RunEvent, type RunOutcome } from './journal';
+import { isOver, stepError, type CallOutcome, type JournalRow, type RunEvent, type RunOutcome } from './journal';
 
 /** A step that asks a model or another side, and what it was given. Of an agent's step: the drawing of its output. */
 export interface Call {
@@ -27,6 +27,8 @@ export interface Progress {
   closed: JournalRow[];
   /** When it goes on by itself. */
   wakeAt: Date | null;
+  /** Enough was done at once: the rest follows after the commit. */
+  goesOn: boolean;
   end: RunOutcome | null;
 }
 
@@ -56,10 +58,28 @@ export const failed = (error: StepError): Result => ({ is: 'failed', error });
 
 export const pathOf = (parent: string | null, id: string): string => (parent === null ? id : `${parent}/${id}`);
 
+/** Rows that the journal of a run may have: whoever goes on with it reads them all. */
+export const MAX_ROWS = 100_000;
+/** What is done at once is one commit, and meanwhile its process does nothing else. */
+export const MAX_BEGUN = 500;
+const MAX_MS = 50;
+
+/** Leaves an advance where it is. What it has come to is in the journal, so the next one comes to the same place. */
+export class Halt extends Error {
+  /** @param end of the run; null where it goes on */
+  constructor(readonly end: RunOutcome | null) {
+    super();
+  }
+}
+
 /** The journal of a run while it is gone on with: its rows, and what of them is to be written. */
 export class JournalPage {
   private readonly rows = new Map<string, JournalRow>();
+  /** Of these, what is not over: few, however long the run is. */
+  private readonly openRows = new Set<JournalRow>();
   private lastSeq = 0;
+  private begun = 0;
+  private since = 0;
   private at = new Date(0);
   private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: false, putOff: new Map() };
   private readonly written = new Set<JournalRow>();
@@ -71,6 +91,7 @@ export class JournalPage {
       this.rows.set(row.path, row);
       this.lastSeq = Math.max(this.lastSeq, row.seq);
     }
+    for (const row of this.rows.values()) if (!isOver(row)) this.openRows.add(row);
   }
 
   /** Begins anew to note what is to be written. */
@@ -79,6 +100,8 @@ export class JournalPage {
     this.work = work;
     this.written.clear();
     this.progress = emptyProgress();
+    this.begun = 0;
+    this.since = performance.now();
   }
 
   /** What has come together since. */
@@ -106,13 +129,11 @@ export class JournalPage {
 
   /** Whether a row of it waits for a human. */
   get asksHuman(): boolean {
-    return [...this.rows.values()].some((row) => row.hitl_request_id !== null && !isOver(row));
+    return [...this.openRows].some((row) => row.hitl_request_id !== null);
   }
 
   get waiting(): JournalRow[] {
-    return [...this.rows.values()].filter(
-      (row) => (row.status === 'waiting' || row.status === 'outcome_unknown') && row.resolution === null,
-    );
+    return [...this.openRows].filter((row) => (row.status === 'waiting' || row.status === 'outcome_unknown') && row.resolution === null);
   }
 
   /** The newest try of the step that stands there. */
@@ -120,7 +141,20 @@ export class JournalPage {
     return this.rows.get(path);
   }
 
+  /** Before something is begun, after which as much may follow again. @throws Halt */
+  requireRoom(): void {
+    if (this.lastSeq >= MAX_ROWS)
+      throw new Halt({ status: 'failed', error: stepError('max_iterations', `The run takes more than ${MAX_ROWS} steps.`) });
+    if (this.begun > 0 && (this.begun >= MAX_BEGUN || performance.now() - this.since > MAX_MS)) {
+      this.progress.goesOn = true;
+      throw new Halt(null);
+    }
+    this.begun += 1;
+  }
+
+  /** @throws Halt */
   enter(step: Step, parent: string | null, status: JournalRow['status'] = 'running', attempt = 1): JournalRow {
+    this.requireRoom();
     const row: JournalRow = {
       id: uuidv7(),
       seq: ++this.lastSeq,
@@ -145,6 +179,7 @@ export class JournalPage {
       finished_at: null,
     };
     this.rows.set(row.path, row);
+    this.openRows.add(row);
     this.written.add(row);
     this.tell(attempt > 1 ? 'step_retried' : 'step_started', row, attempt > 1 ? { attempt } : {});
     return row;
@@ -180,12 +215,13 @@ export class JournalPage {
 
   finish(row: JournalRow, status: JournalRow['status'], values: Partial<JournalRow> = {}): void {
     this.change(row, { ...values, status, finished_at: this.at });
+    this.openRows.delete(row);
   }
 
   /** Gives up what is not over below a path. */
   giveUp(below: string): void {
-    for (const row of this.rows.values()) {
-      if (isOver(row) || !row.path.startsWith(below)) continue;
+    for (const row of this.openRows) {
+      if (!row.path.startsWith(below)) continue;
       this.drop(row);
       this.finish(row, 'cancelled');
     }
@@ -234,4 +270,13 @@ export class JournalPage {
   }
 }
 
-const emptyProgress = (): Progress => ({ written: [], events: [], calls: [], opened: [], closed: [], wakeAt: null, end: null });
+const emptyProgress = (): Progress => ({
+  written: [],
+  events: [],
+  calls: [],
+  opened: [],
+  closed: [],
+  wakeAt: null,
+  goesOn: false,
+  end: null,
+});

@@ -1,3 +1,4 @@
+import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database, NO_CALLER, whenCommitted, type Db } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
@@ -56,7 +57,7 @@ export class RunDriver {
       const results = new Map(work.results);
       const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
       const progress = interpreter.advance(this.db.now(), { inFlight: work.inFlight(), outcomes, begins, putOff: work.putOff });
-      const rests = progress.end === null && progress.calls.length === 0 && work.isIdle(results) && begins;
+      const rests = progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && begins;
       let came = false;
       try {
         came = await this.write(work, interpreter, progress, { results, rests });
@@ -70,7 +71,8 @@ export class RunDriver {
       if (progress.end) return outcomeOf(progress.end);
       for (const { step, row } of progress.calls) work.make(row.path, (signal) => this.calls.make(work.run, row, step, signal));
       if (rests && !came) return 'waiting';
-      await work.next(came ? 0 : progress.wakeAt && progress.wakeAt.getTime() - this.db.now().getTime());
+      if (progress.goesOn) await letOthersIn();
+      await work.next(came || progress.goesOn ? 0 : progress.wakeAt && progress.wakeAt.getTime() - this.db.now().getTime());
       if (came || (await this.hasCome(work))) interpreter = await this.look(work);
     }
   }

@@ -6,7 +6,7 @@ import { replayed } from './replay.policy';
 const after = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms);
 const CLAIMED: RunFacts = { envelope: { input: {} }, run: { id: 'r' }, started_at: after(0) };
 
-it('lets people come as late as they came, where a worker began long after its claim', () => {
+it('lets people come as late as they came, where a worker began long after its claim', async () => {
   const ask = (id: string) => ({ id, kind: 'human', prompt: 'Well?', timeout_s: 1, on_timeout: 'continue' });
   const branches = ['a', 'b'].map((id) => ({ id, steps: [ask(`${id}1`)] }));
   const definition = aDefinition([{ id: 'both', kind: 'parallel', join: 'settled', branches }]);
@@ -28,5 +28,5 @@ it('lets people come as late as they came, where a worker began long after its c
     ['both/a/a1', 'completed'],
     ['both/b/b1', 'completed'],
   ]);
-  expect(replayed(definition, CLAIMED, [...journal.values()])).toMatchObject({ deterministic: true, compared: 3 });
+  expect(await replayed(definition, CLAIMED, [...journal.values()])).toMatchObject({ deterministic: true, compared: 3 });
 });

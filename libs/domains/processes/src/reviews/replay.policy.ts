@@ -1,7 +1,9 @@
+import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Definition } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
 import { ENGINE_VERSION, isOver, type CallOutcome, type JournalRow } from '../engine/journal';
+import { MAX_BEGUN } from '../engine/progress';
 
 /** Whether today's code does what a journal has. */
 export interface ReplayCheck {
@@ -19,13 +21,16 @@ const keyOf = ({ path, attempt }: Pick<JournalRow, 'path' | 'attempt'>): string 
  *
  * @param journal every try of every step, in the order of their numbers
  */
-export function replayed(definition: Definition, facts: RunFacts, journal: JournalRow[]): ReplayCheck {
+export async function replayed(definition: Definition, facts: RunFacts, journal: JournalRow[]): Promise<ReplayCheck> {
   const copied = journal.filter(({ note }) => note === 'copied');
   const recorded = new Map(journal.filter(({ note }) => note !== 'copied').map((row) => [keyOf(row), row]));
   // One that nobody has begun says nothing of how it would have gone.
-  const computed = recorded.size ? computedFrom(definition, facts, copied, recorded) : new Map<string, JournalRow>();
-  const first = journal.find((row) => row.note !== 'copied' && divergenceOf(row, computed.get(keyOf(row))));
-  const extra = [...computed.values()].find((row) => !recorded.has(keyOf(row)) && row.status !== 'cancelled');
+  const computed = recorded.size ? await computedFrom(definition, facts, copied, recorded) : new Map<string, JournalRow>();
+  const first = await firstOf(journal, (row) => row.note !== 'copied' && divergenceOf(row, computed.get(keyOf(row))) !== null);
+  const lastSeq = journal.at(-1)?.seq ?? 0;
+  const extra = [...computed.values()].find(
+    (row) => !recorded.has(keyOf(row)) && row.status !== 'cancelled' && !(row.seq > lastSeq && isWithinOpen(row, recorded)),
+  );
   return {
     deterministic: !first && !extra,
     engine_version: ENGINE_VERSION,
@@ -38,14 +43,24 @@ export function replayed(definition: Definition, facts: RunFacts, journal: Journ
   };
 }
 
+/** As `find`, of rows that may be many. */
+async function firstOf(rows: JournalRow[], is: (row: JournalRow) => boolean): Promise<JournalRow | undefined> {
+  for (const [i, row] of rows.entries()) {
+    if (i % MAX_BEGUN === 0) await letOthersIn();
+    if (is(row)) return row;
+  }
+  return undefined;
+}
+
 /** What today's code makes of a run that has got what this one has got. */
-function computedFrom(definition: Definition, facts: RunFacts, copied: JournalRow[], recorded: Map<string, JournalRow>) {
+async function computedFrom(definition: Definition, facts: RunFacts, copied: JournalRow[], recorded: Map<string, JournalRow>) {
   const interpreter = new Interpreter(definition, facts, structuredClone(copied));
   const computed = new Map<string, JournalRow>();
   const open = new Map<string, JournalRow>();
+  const ahead = [...recorded.values()].reverse();
   let at = facts.started_at;
   let outcomes = new Map<string, CallOutcome>();
-  for (;;) {
+  for (; ; await letOthersIn()) {
     const progress = interpreter.advance(at, { outcomes, inFlight: new Set([...open.values()].map(({ path }) => path)) });
     for (const row of progress.written) {
       computed.set(keyOf(row), row);
@@ -56,8 +71,13 @@ function computedFrom(definition: Definition, facts: RunFacts, copied: JournalRo
     for (const { row } of progress.calls) open.set(keyOf(row), row);
     outcomes = new Map();
     if (progress.end) return computed;
-    const next = nextOf([...open.values(), ...interpreter.waiting], recorded);
-    if (!next.length) {
+    while (ahead.length && computed.has(keyOf(ahead.at(-1)!))) ahead.pop();
+    // What came before the rest was done, came then; nothing of that rest says how it would have gone on.
+    const until = progress.goesOn ? (ahead.at(-1)?.started_at ?? null) : null;
+    const next = nextOf([...open.values(), ...interpreter.waiting], recorded, until);
+    if (progress.goesOn && !next.length && !ahead.length) return computed;
+    if (progress.goesOn) at = latest(at, until);
+    else if (!next.length) {
       // A next try has come when its time had.
       if (!progress.wakeAt || computed.size >= recorded.size || progress.wakeAt <= at) return computed;
       at = progress.wakeAt;
@@ -75,8 +95,12 @@ function computedFrom(definition: Definition, facts: RunFacts, copied: JournalRo
 
 const latest = (...times: (Date | null)[]): Date => new Date(Math.max(...times.map((time) => time?.getTime() ?? 0)));
 
-/** Of what is waited for, what came first, with all that was seen together with it; none where nothing of it ever came. */
-function nextOf(waiting: JournalRow[], recorded: Map<string, JournalRow>): JournalRow[] {
+/**
+ * Of what is waited for, what came first, with all that was seen together with it; none where nothing of it ever came.
+ *
+ * @param until not what came after that
+ */
+function nextOf(waiting: JournalRow[], recorded: Map<string, JournalRow>, until: Date | null): JournalRow[] {
   const came = waiting.filter((row) => {
     const before = recorded.get(keyOf(row));
     // What was given up may have had its answer, and nobody has looked at it.
@@ -89,7 +113,13 @@ function nextOf(waiting: JournalRow[], recorded: Map<string, JournalRow>): Journ
     return isHalfway(row, before) ? 0 : (before.finished_at?.getTime() ?? Infinity);
   };
   const first = Math.min(...came.map(time));
-  return came.filter((row) => time(row) === first);
+  return until && first > until.getTime() ? [] : came.filter((row) => time(row) === first);
+}
+
+/** Whether a row is within a step that was cut off, or is at work still: all that would have come there is not recorded. */
+function isWithinOpen({ path }: JournalRow, recorded: Map<string, JournalRow>): boolean {
+  const holders = path.split('/').map((_, i, ids) => recorded.get(keyOf({ path: ids.slice(0, i).join('/'), attempt: 1 })));
+  return holders.some((holder) => holder && (holder.status === 'cancelled' || !isOver(holder)));
 }
 
 /** Whether what comes leaves a row waiting for something else, which is what its end came with: nothing else hears of it. */

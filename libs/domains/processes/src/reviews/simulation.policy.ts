@@ -1,3 +1,4 @@
+import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ProcessRunState, Resolution, StepError, StepStatus } from '@aps/entities';
 import { stepsOf, stubOf, type Definition, type Step } from '../definition';
@@ -22,9 +23,6 @@ export interface ProcessSimulation {
   diverged_at: string | null;
 }
 
-/** Looks at the journal, before one that goes on for ever is given up. */
-const MAX_LOOKS = 20_000;
-
 /** Kinds that the interpreter computes by itself. */
 const COMPUTED = new Set(['transform', 'flag', 'branch', 'loop', 'parallel', 'wait']);
 
@@ -34,7 +32,7 @@ const COMPUTED = new Set(['transform', 'flag', 'branch', 'loop', 'parallel', 'wa
  *
  * @param recorded the journal of that run; none without one
  */
-export function simulated(definition: Definition, facts: RunFacts, recorded: JournalRow[]): ProcessSimulation {
+export async function simulated(definition: Definition, facts: RunFacts, recorded: JournalRow[]): Promise<ProcessSimulation> {
   const steps = new Map(stepsOf(definition).map(({ step }) => [step.id, step]));
   const known = new Map(recorded.map((row) => [row.path, row]));
   const rows = new Map<string, JournalRow>();
@@ -52,7 +50,8 @@ export function simulated(definition: Definition, facts: RunFacts, recorded: Jou
     sources.set(row.id, 'stubbed');
     return { output: stubFor(steps.get(row.step_id)!) };
   };
-  for (let looks = 0; looks < MAX_LOOKS && !end; looks++) {
+  // A run has so many rows, and then it ends; where none is written any more, nothing will come.
+  for (let goesOn = true; goesOn && !end; await letOthersIn()) {
     const progress = interpreter.advance(at, { outcomes });
     for (const row of progress.written) rows.set(row.id, row);
     end = progress.end;
@@ -63,7 +62,8 @@ export function simulated(definition: Definition, facts: RunFacts, recorded: Jou
       }),
     );
     for (const row of interpreter.waiting) row.resolution = resolutionOf(row, known.get(row.path), answerOf);
-    if (!outcomes.size && progress.wakeAt) at = progress.wakeAt;
+    goesOn = progress.goesOn || progress.written.length > 0 || progress.wakeAt !== null;
+    if (!outcomes.size && !progress.goesOn && progress.wakeAt) at = progress.wakeAt;
   }
   const all = [...rows.values()].sort((a, b) => a.seq - b.seq);
   return {

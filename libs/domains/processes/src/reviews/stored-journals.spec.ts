@@ -7,23 +7,23 @@ import { replayed } from './replay.policy';
 const stored = storedJournals();
 
 describe('journals of every engine that there was', () => {
-  it.each(stored)('are gone through as they were: $engine, $name', ({ read }) => {
+  it.each(stored)('are gone through as they were: $engine, $name', async ({ read }) => {
     const { definition, run, journal } = read();
     const { steps, ...over } = definition as { steps: unknown[] };
     const compared = journal.filter(({ note }) => note !== 'copied').length;
-    expect(replayed(aDefinition(steps, over), runFactsOf(run), journal)).toMatchObject({
+    expect(await replayed(aDefinition(steps, over), runFactsOf(run), journal)).toMatchObject({
       deterministic: true,
       first_divergence: null,
       compared,
     });
   });
 
-  it('tell of a step that goes another way', () => {
+  it('tell of a step that goes another way', async () => {
     const { definition, run, journal } = stored.find(({ name }) => name === 'steps that are computed')!.read();
     const { steps, ...over } = definition as { steps: unknown[] };
     for (const row of journal.filter(({ status }) => status === 'completed')) {
       const changed = journal.map((each) => (each === row ? { ...row, output: 'another' } : each));
-      expect(replayed(aDefinition(steps, over), runFactsOf(run), changed).first_divergence).not.toBeNull();
+      expect((await replayed(aDefinition(steps, over), runFactsOf(run), changed)).first_divergence).not.toBeNull();
     }
   });
 

@@ -240,7 +240,7 @@ describe('what is done to runs at the same moment', () => {
         `${id} is ${status}, and has told ${types.join()}`,
       );
       const journal = await t.get(JournalRepository).journal(t.db, id);
-      const replay = replayed(await t.get(Definitions).of(org.id, run.revision_id), runFactsOf(run), journal);
+      const replay = await replayed(await t.get(Definitions).of(org.id, run.revision_id), runFactsOf(run), journal);
       expectThat(replay.deterministic, `${id} is replayed otherwise: ${JSON.stringify(replay.first_divergence)}`);
     }
     expectThat(
