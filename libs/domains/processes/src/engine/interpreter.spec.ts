@@ -184,13 +184,27 @@ describe('a call that may not be made twice', () => {
     expect(run.last.opened).toHaveLength(1);
   });
 
-  it.each([
-    ['retry', { pay: 'running' }],
-    ['fail', { pay: 'failed' }],
-  ])('is what its definition says: %s', (on_ambiguous, statuses) => {
-    const run = pay({ on_ambiguous });
+  it('fails where its definition says so', () => {
+    const run = pay({ on_ambiguous: 'fail' });
     run.look();
-    expect([run.last.opened, run.statuses]).toEqual([[], statuses]);
+    expect([run.last.opened, run.statuses]).toEqual([[], { pay: 'failed' }]);
+  });
+
+  it('is tried again where its definition says so, as often and as late as what has failed', () => {
+    const run = pay({ on_ambiguous: 'retry', retry: { max_attempts: 3, initial_s: 2, factor: 3, max_s: 60 } });
+    expect(run.look()).toMatchObject({ calls: [], opened: [], wakeAt: after(2) });
+    run.at = after(2);
+    expect(run.look().calls.map(({ row }) => row.attempt)).toEqual([2]);
+    const late: CallOutcome = { status: 'outcome_unknown', error: { code: 'timeout', message: 'late', retryable: false } };
+    expect(run.look({ pay: late })).toMatchObject({ calls: [], wakeAt: after(8) });
+    run.at = after(8);
+    expect(run.look().calls.map(({ row }) => row.attempt)).toEqual([3]);
+    expect(run.look({ pay: late }).end).toMatchObject({ status: 'failed', error: { code: 'timeout' } });
+    expect(run.journal.map(({ attempt, status }) => [attempt, status])).toEqual([
+      [1, 'failed'],
+      [2, 'failed'],
+      [3, 'failed'],
+    ]);
   });
 });
 

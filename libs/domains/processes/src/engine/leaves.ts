@@ -191,6 +191,11 @@ export class Leaves {
     if (resolution?.kind === 'answer') this.page.tell('human_answered', row, { answered_by: resolution.answered_by });
     switch (chosen(step, row)) {
       case 'retry': {
+        if (!resolution) {
+          this.page.fail(row, { ...row.error!, retryable: true });
+          return this.call(step, parent, row, scope);
+        }
+        // A human who says so means this one time, however often it was tried.
         if (!this.page.begins) return BLOCKED;
         const next = this.beginCall(step, parent, scope, row.attempt + 1);
         // Not before the next is there: a failed one by itself is not made again.

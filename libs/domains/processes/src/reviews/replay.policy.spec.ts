@@ -1,5 +1,5 @@
 import { Interpreter, type RunFacts } from '../engine/interpreter';
-import type { JournalRow } from '../engine/journal';
+import type { CallOutcome, JournalRow } from '../engine/journal';
 import { aDefinition } from '../testing/definition';
 import { replayed } from './replay.policy';
 
@@ -29,4 +29,25 @@ it('lets people come as late as they came, where a worker began long after its c
     ['both/b/b1', 'completed'],
   ]);
   expect(await replayed(definition, CLAIMED, [...journal.values()])).toMatchObject({ deterministic: true, compared: 3 });
+});
+
+it.each([
+  ['after a while', (row: JournalRow) => row],
+  // As engines did before.
+  ['at once', (row: JournalRow) => ({ ...row, started_at: after(0), ...(row.error && { error: { ...row.error, retryable: false } }) })],
+])('lets a call be made again of which nobody knew what became of it: %s', async (_, as) => {
+  const pay = { id: 'pay', kind: 'tool', tool: 'spec.pay', arguments: {}, on_ambiguous: 'retry' };
+  const definition = aDefinition([pay], { output: '${steps.pay.output}' });
+  const journal = new Map<string, JournalRow>();
+  const interpreter = new Interpreter(definition, CLAIMED, [], () => true);
+  const look = (ms: number, outcome?: CallOutcome) => {
+    const progress = interpreter.advance(after(ms), { outcomes: new Map(outcome && [['pay', outcome]]) });
+    for (const row of progress.written) journal.set(row.id, row);
+    return progress;
+  };
+  look(0);
+  look(100, { status: 'outcome_unknown', error: { code: 'timeout', message: 'late', retryable: false } });
+  look(2_100);
+  expect(look(2_200, { status: 'completed', output: 7 }).end).toEqual({ status: 'completed', output: 7 });
+  expect(await replayed(definition, CLAIMED, [...journal.values()].map(as))).toMatchObject({ deterministic: true, compared: 2 });
 });
