@@ -48,6 +48,7 @@ import { TitleService } from './turns/title.service';
 import { ToolCalls } from './turns/tool-call';
 import { SentCalls } from './turns/tool-results';
 import { ToolStepRunner } from './turns/tool-step';
+import { TurnBudgets } from './turns/turn-budgets';
 import { TurnCalls } from './turns/turn-calls';
 import { TurnEndings } from './turns/turn-endings';
 import { TurnQuotes } from './turns/turn-quotes';
@@ -86,6 +87,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     QueueDepth,
     TodoRepository,
     TurnRepository,
+    TurnBudgets,
     TurnEndings,
     TurnWaits,
     SentCalls,
@@ -128,6 +130,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     CostQueries,
     TogglesService,
     TurnRepository,
+    TurnBudgets,
     TurnEndings,
     TurnWaits,
     TodoRepository,

@@ -33,6 +33,7 @@ export { answererOf, TimelineQueries, type TimelineEntry, type TimelineRow } fro
 export type { Toggle, ToggleChange } from './toggles.policy';
 export { TogglesService, type ChatToggles } from './toggles.service';
 export { QueueDepth } from './turns/queue-depth';
+export { TurnBudgets, type BudgetKeeper } from './turns/turn-budgets';
 export { TitleService } from './turns/title.service';
 export type { TurnQuote } from './turns/turn-quotes';
 export { TurnKind } from './turns/turn.kind';

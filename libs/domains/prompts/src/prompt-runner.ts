@@ -13,6 +13,7 @@ import {
   ModelResolver,
   ReceiptsRepository,
   sumOf,
+  type HoldingWork,
   type WorkHold,
   type ChatMessage,
   type ChatResult,
@@ -86,6 +87,8 @@ export interface PromptCaller {
   agentId?: string | null;
   /** Names a call that may be made again; see {@link PromptRunner.answerTo}. */
   callKey?: string;
+  /** Of who wants it run; see {@link HoldingWork.budget}. */
+  budget?: HoldingWork['budget'];
   /** Adds what the run cost where such costs are summed up; in the transaction of its receipt. */
   charge?: (tx: Tx, cost: Pick<ReceiptRow, 'usd_cost' | 'credits'>) => Promise<void>;
 }
@@ -166,8 +169,8 @@ export class PromptRunner implements BeforeApplicationShutdown {
   async run(scope: OrgScope, prepared: PreparedPrompt, options: PromptRunOptions): Promise<void> {
     if (options.signal.aborted) return;
     const id = uuidv7();
-    const { chatId = null, agentId = null, callKey = id } = options;
-    const work = { orgId: scope.orgId, chatId, agentId, name: `prompt:${callKey}`, feature: FEATURE, receiptId: id };
+    const { chatId = null, agentId = null, callKey = id, budget } = options;
+    const work = { orgId: scope.orgId, chatId, agentId, name: `prompt:${callKey}`, feature: FEATURE, receiptId: id, budget };
     await this.holds.holding(work, (hold) => this.runHolding(hold, id, scope, prepared, options));
   }
 

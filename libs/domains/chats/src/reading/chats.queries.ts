@@ -29,6 +29,7 @@ const MESSAGES_SEEN = statement<{ id: string }>(`
 const SAID_LAST = statement<{ content: string }>(
   `SELECT content FROM messages WHERE org_id = $1 AND turn_id = $2 AND role = 'assistant' ORDER BY seq DESC LIMIT 1`,
 );
+const ERROR = statement<Pick<ChatRow, 'error'>>('SELECT error FROM chats WHERE org_id = $1 AND id = $2');
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const MESSAGES = statement<MessageRow>(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
@@ -102,6 +103,11 @@ export class ChatsQueries {
   async answerOf(db: Db, scope: OrgScope, turnId: string): Promise<string | null> {
     const content = (await db.query(SAID_LAST, [scope.orgId, turnId]))[0]?.content;
     return content?.trim() ? content : null;
+  }
+
+  /** Why a chat has failed, before its transaction has committed, too; null where it has not, or goes on. */
+  async errorOf(db: Db, scope: OrgScope, chatId: string): Promise<ChatRow['error']> {
+    return (await db.query(ERROR, [scope.orgId, chatId]))[0]?.error ?? null;
   }
 
   async todosOf(scope: OrgScope, agentId: string, chatId: string): Promise<Todo[]> {

@@ -129,7 +129,7 @@ export class Compaction {
     const cut = cutPoint(turn.rows, Math.floor(window * Math.min(KEPT_SHARE, threshold / 2)), summaryTokens);
     if (cut === 0) return false;
     try {
-      await this.holds.holding(heldTurn(turn.claim, 'compaction'), (hold) => this.compact(turn, cut, before, summaryTokens, hold));
+      await this.holds.holding(heldTurn(turn, 'compaction'), (hold) => this.compact(turn, cut, before, summaryTokens, hold));
     } catch (error) {
       // The turn itself may still succeed, unless nothing is left for it either; where it does not, its own error says why.
       if (!(error instanceof InferenceError) || error.code === 'budget_exceeded' || error.code === 'credits_exhausted') throw error;

@@ -87,7 +87,7 @@ export class ModelStepRunner {
     const restarted = claim.taken_over && turn.stepsDone === claim.steps_done;
     if (restarted) await this.announceRestart(turn, messageId);
     await this.compaction.fit(turn, model);
-    return this.holds.holding(heldTurn(claim, 'turn'), async (hold) => {
+    return this.holds.holding(heldTurn(turn, 'turn'), async (hold) => {
       const started = performance.now();
       const partial: PartialAnswer = { text: '', used: null, hold };
       try {

@@ -1,7 +1,7 @@
 import type { ToolGrants } from '@aps/tools';
 import type { SealedAgentConfig } from '@aps/agents';
 import type { TurnWait } from '@aps/entities';
-import type { ResolvedModel } from '@aps/inference';
+import type { HoldingWork, ResolvedModel } from '@aps/inference';
 import type { Lease, OwnedRun } from '@aps/platform/runs';
 import type { TranscriptRow } from '../state/chat.types';
 import type { TurnSignals } from './turn-signals';
@@ -15,6 +15,8 @@ export interface RunningTurn {
   readonly claim: OwnedTurn;
   readonly config: SealedAgentConfig;
   readonly lease: Lease;
+  /** Of who has begun the chat. */
+  readonly budget: HoldingWork['budget'];
   /** Whether its organization records decisions and asks for them. */
   readonly decisionLog: boolean;
   /** The messages that the model sees, own ones included; grows with every step. */

@@ -15,6 +15,7 @@ import type { OwnedTurn, RunningTurn } from './running-turn';
 import { ToolStepRunner } from './tool-step';
 import { openCalls } from './transcript';
 import { TurnBlocked, TurnEndings } from './turn-endings';
+import { TurnBudgets } from './turn-budgets';
 import { TurnSignals } from './turn-signals';
 import { TurnRepository, type ClaimedTurn, type TurnAnswer, type TurnRefusal } from './turn.repository';
 
@@ -35,6 +36,7 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     private readonly modelSteps: ModelStepRunner,
     private readonly toolSteps: ToolStepRunner,
     private readonly realtime: RealtimePublisher,
+    private readonly budgets: TurnBudgets,
     sweeper: RunSweeper,
   ) {
     super();
@@ -117,6 +119,7 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
       claim,
       config,
       lease,
+      budget: this.budgets.of(claim),
       decisionLog,
       rows,
       stepsDone: claim.steps_done,

@@ -52,6 +52,13 @@ export interface HoldingWork {
   receiptId?: string;
   /** Nothing is reserved before it. */
   after?: Promise<void>;
+  /**
+   * What whoever wants it done lets it spend, beside the limits of its organization. Asked before each call.
+   *
+   * @param used credits that earlier calls have used which stand on the same receipt
+   * @throws InferenceError `budget_exceeded`
+   */
+  budget?: (used: string) => Promise<void>;
 }
 
 /** What a piece of work holds of its organization's budget or credits, and what it is charged by. */
@@ -141,6 +148,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
       receiptId,
       reserve: async (model, call, used = null) => {
         if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
+        await work.budget?.(used ? chargeFor(terms.card, model, feature, used, 0).credits : '0');
         const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
         if (!terms.enforced && limit === null) return;
         const cost = this.costOf(terms, feature, model, call, used);

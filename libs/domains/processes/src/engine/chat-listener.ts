@@ -1,6 +1,6 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ChatEnds, ChatsQueries, RunQuestions, type ChatEnd, type EndListener, type RunAsker } from '@aps/chats';
-import type { HitlRequest, Resolution } from '@aps/entities';
+import type { HitlRequest, Resolution, StepError } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { storable, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
@@ -56,8 +56,9 @@ export class ChatListener implements EndListener, RunAsker, OnModuleInit {
       if (turnId) this.cut.set(tx, [...(this.cut.get(tx) ?? []), { step, chatId: chat.id, turnId }]);
       return;
     }
-    const text = how === 'done' && turnId ? await this.chats.answerOf(tx, OrgScope.system(step.org_id, 'process'), turnId) : null;
-    const error = how === 'done' ? null : stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
+    const scope = OrgScope.system(step.org_id, 'process');
+    const text = how === 'done' && turnId ? await this.chats.answerOf(tx, scope, turnId) : null;
+    const error = how === 'done' ? null : await this.errorOf(tx, scope, chat.id, how);
     if (!(await this.wakes.resolve(tx, step.id, { kind: 'chat', text, error }))) return;
     if (turnId) await this.note(tx, step, chat.id, turnId, text, how === 'done');
   }
@@ -80,6 +81,13 @@ export class ChatListener implements EndListener, RunAsker, OnModuleInit {
   onResolved(tx: Tx, { step_id, status, answer, answered_by }: HitlRequest): Promise<boolean> {
     const resolution: Resolution = status === 'answered' ? { kind: 'answer', answer: answer ?? {}, answered_by } : { kind: 'unanswered' };
     return step_id ? this.wakes.resolve(tx, step_id, resolution) : Promise.resolve(false);
+  }
+
+  /** A budget that is used up is told as it is to all other steps. */
+  private async errorOf(tx: Tx, scope: OrgScope, chatId: string, how: ChatEnd): Promise<StepError> {
+    const why = how === 'failed' ? await this.chats.errorOf(tx, scope, chatId) : null;
+    if (why?.code === 'budget_exceeded') return stepError(why.code, why.message);
+    return stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
   }
 
   /** The turn in the run's ledger, and what it has cost with the run. */

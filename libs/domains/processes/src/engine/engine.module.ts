@@ -21,6 +21,7 @@ import { JournalRepository } from './journal.repository';
 import { Openings } from './openings';
 import { ProcessRunKind } from './process-run.kind';
 import { RunBegins } from './run-begins';
+import { RunBudgets } from './run-budgets';
 import { RunDriver } from './run-driver';
 import { RunEnds } from './run-ends';
 import { RunFiles } from './run-files';
@@ -28,7 +29,7 @@ import { HumanWaitSignals } from './run-signals';
 import { RunStarter } from './run-starter';
 import { Wakes } from './wakes';
 
-const begun = [Admissions, Cancellation, ChatListener, JournalRepository, RunBegins, RunEnds, RunFiles, RunStarter, Wakes];
+const begun = [Admissions, Cancellation, ChatListener, JournalRepository, RunBegins, RunBudgets, RunEnds, RunFiles, RunStarter, Wakes];
 
 /** What begins, wakes and ends runs: for every app in which chats end, or humans answer or let the time pass. */
 @Module({ imports: [ChatsModule, DefinitionsModule, FilesModule], providers: [...begun, ScheduleStops], exports: begun })

@@ -16,7 +16,6 @@ import {
   LOAD,
   OWNED,
   RUNS,
-  SPENT,
   TELL,
   type CancelledStep,
   type CommitItem,
@@ -133,11 +132,6 @@ export class JournalRepository {
 
   async charge(tx: Tx, runId: string, cost: { credits: string; usd_cost: string | null }): Promise<void> {
     await tx.execute(CHARGE, [runId, cost.credits, cost.usd_cost]);
-  }
-
-  /** Credits that a run has cost so far. */
-  async spent(db: Db, runId: string): Promise<string> {
-    return (await db.query(SPENT, [runId]))[0].cost_credits;
   }
 
   private publish(runId: string, before: number, told: { type: EventType; data: Record<string, unknown> }[], at: Date): void {

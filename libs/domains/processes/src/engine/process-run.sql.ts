@@ -176,7 +176,6 @@ export const TELL = statement<{ before: number }>(`
 export const END = statement(`
   UPDATE ${TABLE} SET ${runOver('$2', '$3')}, output = $4, flag_reason = $5, error = $6, asks_human = false, updated_at = $3 WHERE id = $1`);
 
-export const SPENT = statement<{ cost_credits: string }>(`SELECT cost_credits FROM ${TABLE} WHERE id = $1`);
 /** Adds to what a run has cost. */
 export const CHARGE = statement(
   `UPDATE ${TABLE} SET cost_credits = cost_credits + $2, cost_usd = CASE WHEN $3::numeric IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + $3 END WHERE id = $1`,

@@ -14,13 +14,14 @@ import {
   type ResolvedModel,
   type Usage,
 } from '@aps/inference';
-import { Database, type Tx } from '@aps/platform/database';
+import type { Tx } from '@aps/platform/database';
 import { Cutoff } from '@aps/platform/signals';
 import type { Schema } from '../../definition';
 import { JournalRepository } from '../journal.repository';
 import { stepError } from '../journal';
 import { parsed } from '../output.policy';
 import type { LoadedRun } from '../process-run.sql';
+import { RunBudgets } from '../run-budgets';
 
 /** Characters; a longer answer is none. */
 const MAX_ANSWER = 1_000_000;
@@ -63,18 +64,19 @@ export interface ModelAnswer {
 @Injectable()
 export class ModelQuestions {
   constructor(
-    private readonly db: Database,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
     private readonly journal: JournalRepository,
+    private readonly budgets: RunBudgets,
   ) {}
 
   /** @throws the reason of the signal, and what is a fault of ours */
   async ask(run: LoadedRun, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
     const { name, feature } = question;
-    return this.holds.holding({ orgId: run.org_id, chatId: null, agentId: null, name, feature }, async (hold) => {
+    const work = { orgId: run.org_id, chatId: null, agentId: null, name, feature, budget: this.budgets.of(run) };
+    return this.holds.holding(work, async (hold) => {
       const started = performance.now();
       const cut = new Cutoff(signal, question.timeout_s * 1_000);
       const messages: ChatMessage[] = [{ role: 'user', content: question.prompt }];
@@ -84,8 +86,6 @@ export class ModelQuestions {
       let value: unknown = null;
       let error: StepError | null = null;
       try {
-        if (run.budget_credits !== null && Number(await this.journal.spent(this.db, run.id)) >= Number(run.budget_credits))
-          throw new InferenceError('budget_exceeded', 'The budget of this run is used up.');
         resolved = await this.resolver.resolve({
           orgId: run.org_id,
           scope: question.scope as 'process',

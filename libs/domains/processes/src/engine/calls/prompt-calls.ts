@@ -8,6 +8,7 @@ import type { PromptStep } from '../../definition';
 import type { JournalRow } from '../journal';
 import { JournalRepository } from '../journal.repository';
 import type { LoadedRun } from '../process-run.sql';
+import { RunBudgets } from '../run-budgets';
 import { completed, failed, type CallResult } from './call-result';
 
 /** Runs prompt templates for steps. What they cost they charge by themselves. */
@@ -16,6 +17,7 @@ export class PromptCalls {
   constructor(
     private readonly runner: PromptRunner,
     private readonly journal: JournalRepository,
+    private readonly budgets: RunBudgets,
   ) {}
 
   async run(run: LoadedRun, row: JournalRow, step: PromptStep, signal: AbortSignal): Promise<CallResult> {
@@ -30,6 +32,7 @@ export class PromptCalls {
       await this.runner.run(scope, prepared, {
         source: 'process',
         callKey,
+        budget: this.budgets.of(run),
         charge: (tx, { usd_cost, credits }) => this.journal.charge(tx, run.id, { usd_cost, credits }),
         signal: cut.signal,
         tell: (frame) => {

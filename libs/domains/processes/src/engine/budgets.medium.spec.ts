@@ -1,0 +1,85 @@
+import { withRateCard } from '@aps/billing/testing';
+import { script, type TestOrg } from '@aps/chats/testing';
+import { sql } from '@aps/platform/testing';
+import { PromptsService } from '@aps/prompts';
+import { eventually } from '@aps/testing';
+import { RunReviews } from '..';
+import { runningService } from '../testing/running';
+
+const t = runningService();
+let org: TestOrg;
+beforeAll(() => withRateCard(t));
+beforeEach(async () => {
+  org = await t.org();
+});
+
+/** An answer that costs 1.1 credits. */
+const DEAR = { usage: { input: 9_000, output: 1_000 } };
+const CALLED = sql<{ feature: string; credits: number }>(
+  `SELECT feature, credits::float8 AS credits FROM inference_receipts WHERE org_id = $1 AND feature <> 'title' ORDER BY id`,
+);
+const called = () => t.db.query(CALLED, [org.id]);
+const template = async (name: string, more: object) =>
+  (await t.get(PromptsService).create(t.scope(org), { name, description: null, ...more } as Parameters<PromptsService['create']>[1])).slug;
+const note = { name: 'todo_write', arguments: { todos: [] } };
+const SUM = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] };
+
+describe('a run with a budget', () => {
+  const exceeded = async (steps: unknown[]) => {
+    const process = await t.deployed(org, steps);
+    const id = await t.begin(org, process, {}, { budget_credits: '1' });
+    const run = await t.ended(id);
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'budget_exceeded', message: 'The budget of this run is used up.' } });
+    expect(await t.get(RunReviews).replayCheck(t.scope(org), process.id, id)).toMatchObject({ deterministic: true });
+    return run;
+  };
+  const dear = { id: 'dear', kind: 'llm', prompt: script({ text: 'dear', ...DEAR }) };
+
+  it('asks no model once it is used up, whatever the step', async () => {
+    const plain = await template('Plain', { text: 'Say hello' });
+    for (const next of [
+      { id: 'next', kind: 'llm', prompt: 'hello' },
+      { id: 'next', kind: 'prompt', template: plain, input: {} },
+      { id: 'next', kind: 'agent', agent: org.agentId, task: 'hello' },
+    ]) {
+      const { steps } = await exceeded([dear, next]);
+      expect(steps.map(({ status }) => status)).toEqual(['completed', 'failed']);
+    }
+    expect((await called()).map(({ feature }) => feature)).toEqual(['process', 'process', 'process']);
+  });
+
+  it('asks none a second time within a step that has used it up', async () => {
+    const misfit = script({ text: 'no JSON', ...DEAR }, { text: '{"sum": 1}' });
+    const structured = await template('Structured', { text: null, fields: [{ name: 'sum', type: 'integer', required: true }] });
+    const agent = script({ text: 'one', tool_calls: [note], ...DEAR }, { text: 'two' });
+    await exceeded([{ id: 'a', kind: 'llm', prompt: misfit, output_schema: SUM }]);
+    await exceeded([{ id: 'a', kind: 'prompt', template: structured, input: { text: misfit } }]);
+    const { cost_credits } = await exceeded([{ id: 'a', kind: 'agent', agent: org.agentId, task: agent }]);
+    expect(Number(cost_credits)).toBe(1.1);
+    expect(await called()).toEqual(['process', 'prompt_default', 'turn'].map((feature) => ({ feature, credits: 1.1 })));
+  });
+
+  it('counts what an agent beside it has cost so far', async () => {
+    const half = (text: string) => script({ text, usage: { input: 3_000, output: 1_000 } });
+    const agent = script({ text: 'one', tool_calls: [note], ...DEAR }, { text: 'two three four', chunk_delay_ms: 20_000 });
+    const steps = [
+      { id: 'go', kind: 'wait', event: 'go' },
+      { id: 'b', kind: 'llm', prompt: half('b') },
+      { id: 'c', kind: 'llm', prompt: half('c') },
+    ];
+    const branches = [
+      { id: 'agent', steps: [{ id: 'a', kind: 'agent', agent: org.agentId, task: agent }] },
+      { id: 'model', steps },
+    ];
+    const process = await t.deployed(org, [{ id: 'both', kind: 'parallel', branches }]);
+    const id = await t.begin(org, process, {}, { budget_credits: '1.5' });
+    await eventually(called, (calls) => calls.length === 1);
+    await t.signal(org, process, id, 'go');
+    const run = await t.ended(id);
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'budget_exceeded' } });
+    expect(run.steps.map(({ step_id, status }) => `${step_id} ${status}`)).toEqual(
+      expect.arrayContaining(['b completed', 'c failed', 'a cancelled']),
+    );
+    expect(Number(run.cost_credits)).toBe(1.6);
+  });
+});
