@@ -1,4 +1,4 @@
 export * from './prompts.module';
 export { PromptsQueries, type PromptTemplateView, type RunnablePrompt } from './prompts.queries';
 export { PromptsService, type PromptTemplateInput } from './prompts.service';
-export { PromptRunner, type PromptRequest } from './prompt-runner';
+export { PromptRunner, type PreparedPrompt, type PromptRequest } from './prompt-runner';

@@ -77,7 +77,7 @@ export type PromptFrame =
   | { event: 'result'; data: { data: Record<string, unknown> } }
   | { event: 'post_processing'; data: { skipped?: true } }
   | { event: 'done'; data: PromptRun }
-  | { event: 'error'; data: { code: string; message: string } };
+  | { event: 'error'; data: NonNullable<PromptRun['error']> };
 
 /** Who runs it. */
 export interface PromptCaller {
@@ -89,8 +89,8 @@ export interface PromptCaller {
   callKey?: string;
   /** Of who wants it run; see {@link HoldingWork.budget}. */
   budget?: HoldingWork['budget'];
-  /** Adds what the run cost where such costs are summed up; in the transaction of its receipt. */
-  charge?: (tx: Tx, cost: Pick<ReceiptRow, 'usd_cost' | 'credits'>) => Promise<void>;
+  /** Adds what the run cost where such costs are summed up, or listed with how it has ended; in the transaction of its receipt. */
+  charge?: (tx: Tx, cost: Pick<ReceiptRow, 'usd_cost' | 'credits'>, run: PromptRun) => Promise<void>;
 }
 
 export interface PromptRunOptions extends PromptCaller {
@@ -357,7 +357,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
           const run = await this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
           // The receipt comes last: what it burns is taken under the lock of its organization's credits.
           if (receipt && !(await this.receipts.has(tx, id))) {
-            await charge?.(tx, receipt);
+            await charge?.(tx, receipt, run);
             await this.receipts.insert(tx, { ...receipt, ...owner });
           }
           return run;
@@ -371,8 +371,9 @@ export class PromptRunner implements BeforeApplicationShutdown {
 
   private errorOf(cause: unknown, signal: AbortSignal): NonNullable<PromptRun['error']> {
     if (signal.aborted) return { code: CANCELLED, message: 'The caller has gone.' };
-    if (this.ending.signal.aborted) return { code: 'worker_lost', message: 'The process that ran it is shutting down.' };
-    if (cause instanceof PromptFailure || cause instanceof InferenceError) return { code: cause.code, message: cause.message };
+    if (this.ending.signal.aborted) return { code: 'worker_lost', message: 'The process that ran it is shutting down.', retryable: true };
+    if (cause instanceof PromptFailure) return { code: cause.code, message: cause.message, retryable: cause.code === 'model_interrupted' };
+    if (cause instanceof InferenceError) return { code: cause.code, message: cause.message, retryable: cause.retryable };
     this.logger.error({ msg: 'A prompt could not be run', error: (cause as Error).stack });
     return { code: 'internal_error', message: 'Something went wrong on our side.' };
   }

@@ -21,7 +21,7 @@ const END = statement<PromptRun>(`
 const LOSE = statement(`
   WITH x AS MATERIALIZED (
     SELECT id FROM prompt_runs WHERE status = 'running' AND held_until < now() ORDER BY held_until LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
-  UPDATE prompt_runs r SET status = 'failed', error = '{"code": "worker_lost", "message": "The process that ran it has gone."}', updated_at = now()
+  UPDATE prompt_runs r SET status = 'failed', error = '{"code": "worker_lost", "message": "The process that ran it has gone.", "retryable": true}', updated_at = now()
   FROM x WHERE r.id = x.id`);
 
 const ANSWER = statement<PromptRun>(`

@@ -90,7 +90,8 @@ export class PromptRun {
   @Column('numeric', { precision: 20, scale: 6, nullable: true }) cost_usd: string | null;
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_credits: string;
   @Column('int', { nullable: true }) duration_ms: number | null;
-  @Column('jsonb', { nullable: true }) error: { code: string; message: string } | null;
+  /** `retryable`: the same may come to an answer later. */
+  @Column('jsonb', { nullable: true }) error: { code: string; message: string; retryable?: boolean } | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
   /** Until then its process is believed to be at work on it. */
   @Column('timestamptz') held_until: Date;

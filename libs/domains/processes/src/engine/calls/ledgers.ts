@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { PromptRun, StepError } from '@aps/entities';
 import { storable, type Tx } from '@aps/platform/database';
+import type { PreparedPrompt } from '@aps/prompts';
 import { uuidv7 } from 'uuidv7';
 import { ADD_AGENT_CALL } from '../agent-calls.sql';
 import type { JournalRow } from '../journal';
@@ -20,10 +22,12 @@ export interface Repair {
   payload_diff: unknown[];
 }
 
+type LedgerLine = Omit<ModelAnswer, 'value' | 'charge' | 'duration_ms'> & { duration_ms: number | null };
+
 /** The ledgers of a run: what its steps have asked models, and what came of it. */
 @Injectable()
 export class Ledgers {
-  async llm(tx: Tx, run: LoadedRun, row: JournalRow, answer: ModelAnswer): Promise<void> {
+  async llm(tx: Tx, run: LoadedRun, row: JournalRow, answer: LedgerLine): Promise<void> {
     await tx.execute(ADD_LLM_CALL, [
       uuidv7(),
       run.org_id,
@@ -42,6 +46,28 @@ export class Ledgers {
       json(answer.response),
       json(answer.error),
     ]);
+  }
+
+  /** All that a template has asked its model for, in one line: so it is charged. */
+  async prompt(
+    tx: Tx,
+    run: LoadedRun,
+    row: JournalRow,
+    call: { requested: string | null; prepared: PreparedPrompt; asked: PromptRun; error: StepError | null },
+  ): Promise<void> {
+    const { requested, prepared, asked, error } = call;
+    const { template, model, text, preview } = prepared;
+    await this.llm(tx, run, row, {
+      requested,
+      resolved: model,
+      usage: asked.usage,
+      cost_usd: asked.cost_usd,
+      cost_credits: asked.cost_credits,
+      duration_ms: asked.duration_ms,
+      error,
+      request: [...(template.fields.length && text ? [{ role: 'system', content: text }] : []), { role: 'user', content: preview }],
+      response: asked.output === null ? [] : [{ role: 'assistant', content: asked.output }],
+    });
   }
 
   async distill(tx: Tx, row: JournalRow, answer: ModelAnswer): Promise<void> {

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
-import type { PromptRun } from '@aps/entities';
+import type { PromptRun, StepError } from '@aps/entities';
 import { Cutoff } from '@aps/platform/signals';
 import { PromptRunner, type PromptRequest } from '@aps/prompts';
 import type { PromptStep } from '../../definition';
-import type { JournalRow } from '../journal';
+import { stepError, type CallOutcome, type JournalRow } from '../journal';
 import { JournalRepository } from '../journal.repository';
 import type { LoadedRun } from '../process-run.sql';
 import { RunBudgets } from '../run-budgets';
-import { completed, failed, type CallResult } from './call-result';
+import { completed, failed, failedWith, type CallResult } from './call-result';
+import { Ledgers } from './ledgers';
 
 /** Runs prompt templates for steps. What they cost they charge by themselves. */
 @Injectable()
@@ -17,6 +18,7 @@ export class PromptCalls {
   constructor(
     private readonly runner: PromptRunner,
     private readonly journal: JournalRepository,
+    private readonly ledgers: Ledgers,
     private readonly budgets: RunBudgets,
   ) {}
 
@@ -26,14 +28,22 @@ export class PromptCalls {
     const before = await this.runner.answerTo(scope, callKey);
     if (before) return { outcome: outcomeOf(before) };
     const cut = new Cutoff(signal, step.timeout_s * 1_000);
-    let end: PromptRun | { error: { code: string; message: string } } | null = null;
+    let end: (Pick<PromptRun, 'error'> & Partial<PromptRun>) | null = null;
     try {
       const prepared = await this.runner.prepare(scope, step.template, requestOf(step, row), cut.signal);
       await this.runner.run(scope, prepared, {
         source: 'process',
         callKey,
         budget: this.budgets.of(run),
-        charge: (tx, { usd_cost, credits }) => this.journal.charge(tx, run.id, { usd_cost, credits }),
+        charge: async (tx, { usd_cost, credits }, asked) => {
+          await this.ledgers.prompt(tx, run, row, {
+            requested: step.model_mode,
+            prepared,
+            asked,
+            error: asked.error && problemOf(asked.error),
+          });
+          await this.journal.charge(tx, run.id, { usd_cost, credits });
+        },
         signal: cut.signal,
         tell: (frame) => {
           if (frame.event === 'done') end = frame.data;
@@ -44,7 +54,7 @@ export class PromptCalls {
       signal.throwIfAborted();
       if (cut.isLate) return { outcome: failed('timeout', `The template took longer than ${step.timeout_s} s.`, true) };
       if (!(error instanceof DomainError) || error.status >= 500) throw error;
-      return { outcome: failed(error.code, error.detail) };
+      return { outcome: refusalOf(error) };
     } finally {
       cut.release();
     }
@@ -66,10 +76,29 @@ function requestOf(step: PromptStep, row: JournalRow): PromptRequest {
   };
 }
 
-/** Codes of what may be better another time. */
-const RETRYABLE = new Set(['rate_limited', 'provider_unavailable', 'provider_timeout', 'provider_error', 'worker_lost']);
+/** What steps fail with is a closed list: the codes that templates have of their own, as steps of models say the same. All others are those of inference. */
+const CODES: Record<string, string> = {
+  extraction_invalid: 'output_schema',
+  output_too_long: 'output_schema',
+  model_interrupted: 'provider_unavailable',
+  internal_error: 'internal',
+};
 
-function outcomeOf(end: Pick<PromptRun, 'error'> & Partial<PromptRun>) {
-  if (end.error) return failed(end.error.code, end.error.message, RETRYABLE.has(end.error.code));
-  return completed(end.data ?? end.output ?? null);
+const problemOf = ({ code, message, retryable }: NonNullable<PromptRun['error']>): StepError =>
+  stepError(CODES[code] ?? code, message, retryable);
+
+const MODEL_CODES = new Set(['model_unknown', 'model_not_allowed', 'model_not_callable', 'model_not_priced']);
+
+/** What has kept a template from being run. */
+function refusalOf({ code, detail }: DomainError): CallOutcome {
+  if (code === 'credits_exhausted') return failed(code, detail);
+  if (MODEL_CODES.has(code)) return failed('model_unavailable', detail);
+  if (code === 'not_found') return failed('tool_error', detail);
+  // To read an address once more does no harm.
+  if (code === 'input_url_failed') return failed('tool_error', detail, true);
+  return failed('tool_rejected', detail);
+}
+
+function outcomeOf(end: Pick<PromptRun, 'error'> & Partial<PromptRun>): CallOutcome {
+  return end.error ? failedWith(problemOf(end.error)) : completed(end.data ?? end.output ?? null);
 }
