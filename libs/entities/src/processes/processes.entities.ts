@@ -118,7 +118,10 @@ export class ProcessRun extends DurableRun<'queued' | 'running' | 'waiting' | Pr
   @Column('int', { nullable: true }) concurrency_limit: number | null;
   /** False while others of its key have to end before it begins. */
   @Column('boolean', { default: true }) admitted: boolean;
+  /** The lower of what its definition and its caller allow. */
   @Column('numeric', { nullable: true }) budget_credits: string | null;
+  /** What its caller does, for who does it again on another definition. */
+  @Column('numeric', { nullable: true }) asked_credits: string | null;
   @Column('numeric', { nullable: true }) cost_usd: string | null;
   @Column('numeric', { default: 0 }) cost_credits: string;
   @Column('jsonb', { nullable: true }) output: unknown;
