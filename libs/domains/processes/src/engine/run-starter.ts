@@ -89,6 +89,7 @@ export class RunStarter {
       target.definition.concurrency?.limit ?? null,
       admitted,
       lower(run.budget_credits ?? null, target.definition.limits.max_credits),
+      run.budget_credits ?? null,
       run.idempotency?.key ?? null,
       run.idempotency?.sha256 ?? null,
       at,

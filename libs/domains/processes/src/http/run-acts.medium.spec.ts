@@ -11,6 +11,11 @@ beforeEach(async () => {
 const of = ({ id }: DeployedProcess) => `/api/orgs/${org.id}/processes/${id}`;
 const post = (path: string, body?: object, as = org.member) => t.call('POST', path, { as, body });
 const get = async (path: string, as = org.member) => (await t.call('GET', path, { as })).body;
+const deploy = async (process: DeployedProcess, definition: object) => {
+  const pushed = await t.make('POST', `${of(process)}/revisions`, { as: org.owner, body: { definition } });
+  await t.make('POST', `${of(process)}/revisions/${pushed.id as string}/deploy`, { as: org.owner });
+  return pushed;
+};
 const waits = [{ id: 'go', kind: 'wait', event: 'go' }];
 const asks = (assignees: string[] = []) => [{ id: 'ok', kind: 'human', prompt: 'Well?', assignees }];
 const SIZED = {
@@ -99,8 +104,7 @@ describe('a run', () => {
     const before = await t.begin(org, process);
     expect(await t.ended(before)).toMatchObject({ output: 1, revision_version: 1 });
     const definition = { schema_version: 1, steps: [{ id: 'say', kind: 'transform', set: { x: 2 } }], output: '${vars.x}' };
-    const pushed = await t.make('POST', `${of(process)}/revisions`, { as: org.owner, body: { definition } });
-    await t.make('POST', `${of(process)}/revisions/${pushed.id as string}/deploy`, { as: org.owner });
+    const pushed = await deploy(process, definition);
     const restart = (body?: object) => post(`${of(process)}/runs/${before}/restart`, body);
     expect(await restart({ from_step: 'say' })).toMatchObject({ status: 409, body: { code: 'revision_changed' } });
     const { body: again } = await restart();
@@ -108,6 +112,26 @@ describe('a run', () => {
     // What runs keeps what it was begun with.
     expect(await t.run(before)).toMatchObject({ output: 1, revision_id: process.revision_id });
   });
+});
+
+describe('the budget of a run', () => {
+  const steps = [{ id: 'say', kind: 'transform', set: { x: 1 } }];
+
+  it.each([
+    [undefined, '1', '100'],
+    ['50', '1', '50'],
+    ['0.5', '0.5', '0.5'],
+  ])(
+    'is the lower of what its caller and its definition allow, also when it is done again on another (%s)',
+    async (asked, before, after) => {
+      const process = await t.deployed(org, steps, { limits: { max_credits: '1' } });
+      const { body: run } = await post(`${of(process)}/runs`, { input: {}, budget_credits: asked });
+      await t.ended(run.id as string);
+      await deploy(process, { schema_version: 1, steps, limits: { max_credits: '100' } });
+      const { body: again } = await post(`${of(process)}/runs/${run.id}/restart`);
+      expect([run.budget_credits, again.budget_credits]).toEqual([before, after]);
+    },
+  );
 });
 
 describe('a deleted process', () => {

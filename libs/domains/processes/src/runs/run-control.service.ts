@@ -73,7 +73,7 @@ export class RunControl {
         source,
         input,
         label: run.label,
-        budget_credits: run.budget_credits,
+        budget_credits: run.asked_credits,
         restart: { of: run.id, envelope },
         beside: async (id) => {
           await this.files.tie(tx, scope, id, attachments);
