@@ -23,7 +23,7 @@ import {
   type Usage,
   type UserContent,
 } from '@aps/inference';
-import { Database, NO_CALLER, storable, type Slice, type Tx } from '@aps/platform/database';
+import { Database, NO_CALLER, storable, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { runtimeConfig } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { extractionOf, schemaOf } from './extraction.policy';
@@ -222,7 +222,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
   }
 
   /** Newest first. @throws DomainError `not_found` */
-  async runsOf(scope: OrgScope, ref: string, page: Slice): Promise<PromptRun[]> {
+  async runsOf(scope: OrgScope, ref: string, page: Slice): Promise<Listed<PromptRun>> {
     const { id } = await this.templates.get(scope, ref);
     return this.runs.list(this.db, scope, id, page);
   }

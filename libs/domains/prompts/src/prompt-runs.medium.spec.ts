@@ -233,6 +233,22 @@ describe('runs', () => {
     expect(await runs(path, '?limit=1&offset=1')).toEqual([all[1]]);
   });
 
+  it('are read in batches, each of the rows behind those before, when all of many are asked for', async () => {
+    const path = await aTemplate({ text: 'a' });
+    const { id: template_id, current_revision } = await t.make('GET', path, { as: org.owner });
+    const run = { org_id: org.id, template_id, revision_id: current_revision.id, model: 'mock', held_until: new Date() };
+    const ids: string[] = [];
+    for (let i = 0; i < 160; i++) ids.unshift(await t.insert(PromptRun, { ...run, source: 'test', status: 'succeeded', output: `${i}` }));
+    const read = jest.spyOn(Database.prototype, 'query');
+    const { headers, body } = await t.call('GET', `${path}/runs?offset=10`, { as: org.owner });
+    const sizes = await Promise.all(read.mock.results.map(({ value }) => value as Promise<{ template_id?: string }[]>));
+    read.mockRestore();
+    expect(headers.get('content-length')).toBeNull();
+    expect(body.map(({ id }: { id: string }) => id)).toEqual(ids.slice(10));
+    expect(sizes.filter(([row]) => row?.template_id).map((rows) => rows.length)).toEqual([101, 50, 50, 50]);
+    expect((await runs(path, '?limit=100')).map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 100));
+  });
+
   it('of a chat that the caller may not open hide what was read and answered', async () => {
     const path = await aTemplate({ text: 'a' });
     const { id: template_id, current_revision } = await t.make('GET', path, { as: org.owner });

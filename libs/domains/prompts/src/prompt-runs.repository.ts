@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PromptRun } from '@aps/entities';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
-import { statement, type Db, type Slice } from '@aps/platform/database';
+import { listed, listedInBatches, PIECE, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** For so long a process is believed to be at work after it has said so, and how often it says so. */
 export const HELD_S = 30;
@@ -31,7 +31,7 @@ const LIST = statement<PromptRun>(`
     r.created_by, r.held_until, r.created_at, r.updated_at,
     CASE WHEN seen THEN r.input_preview END AS input_preview, CASE WHEN seen THEN r.output END AS output, CASE WHEN seen THEN r.data END AS data
   FROM prompt_runs r LEFT JOIN chats c ON c.id = r.chat_id, LATERAL (SELECT r.chat_id IS NULL OR ${chatSeenBy('$2')} AS seen) s
-  WHERE r.org_id = $1 AND r.template_id = $3 ORDER BY r.id DESC LIMIT $4 OFFSET $5`);
+  WHERE r.org_id = $1 AND r.template_id = $3 AND r.id < coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') ORDER BY r.id DESC LIMIT $4 OFFSET $5`);
 
 /** How a run ended. */
 export type PromptRunEnd = Pick<PromptRun, 'status' | 'output' | 'data' | 'usage' | 'cost_usd' | 'cost_credits' | 'error' | 'duration_ms'>;
@@ -71,8 +71,17 @@ export class PromptRunsRepository {
     return db.execute(LOSE, [batch]);
   }
 
-  /** Newest first. What was read and answered in a chat that the caller may not open is null. */
-  list(db: Db, scope: OrgScope, templateId: string, { limit, offset = 0 }: Slice): Promise<PromptRun[]> {
-    return db.query(LIST, [scope.orgId, scope.actor.userId, templateId, limit ?? null, offset]);
+  /** Newest first, without a total. What was read and answered in a chat that the caller may not open is null. */
+  list(db: Db, scope: OrgScope, templateId: string, slice: Slice): Promise<Listed<PromptRun>> {
+    const read = (limit: number, offset: number, before: string | null) =>
+      db.query(LIST, [scope.orgId, scope.actor.userId, templateId, limit, offset, before]);
+    return listedInBatches(
+      slice,
+      ({ limit = PIECE, offset = 0 }) => listed({ limit, offset }, read(limit + 1, offset, null), () => offset),
+      // New ones come before the first: nothing moves behind a run that was read.
+      async function* (offset, size) {
+        for (let batch = await read(size, offset, null); batch.length; batch = await read(size, 0, batch[batch.length - 1].id)) yield batch;
+      },
+    );
   }
 }

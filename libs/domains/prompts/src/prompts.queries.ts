@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { listTally, NIL_UUID, type PromptTemplate } from '@aps/entities';
+import { listTally, NIL_UUID, type PromptRevision, type PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { ModelUser, ModelUserReader } from '@aps/inference';
 import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
@@ -49,6 +49,13 @@ const MODELS_COUNTED = statement<{ model_key: string; n: number }>(`
   SELECT t.model AS model_key, count(*)::int AS n FROM prompt_templates t
   WHERE t.model IS NOT NULL AND ($1::text[] IS NULL OR t.model = ANY($1)) AND t.deleted_at IS NULL GROUP BY t.model`);
 
+/** A revision without what it says. */
+export type PromptRevisionSummary = Pick<PromptRevision, 'id' | 'version' | 'changed' | 'created_by' | 'created_at'>;
+
+const REVISIONS = statement<PromptRevisionSummary>(
+  'SELECT id, version, changed, created_by, created_at FROM prompt_revisions WHERE org_id = $1 AND template_id = $2 ORDER BY version DESC',
+);
+
 /** Reads templates, by an id or a slug. Never writes. */
 @Injectable()
 export class PromptsQueries implements ModelUserReader {
@@ -89,5 +96,11 @@ export class PromptsQueries implements ModelUserReader {
   /** @throws DomainError `not_found` */
   get(scope: OrgScope, ref: string, db: Db = this.db): Promise<PromptTemplateView> {
     return VIEWS.get(db, scope, ref, {});
+  }
+
+  /** Newest first. @throws DomainError `not_found` */
+  async revisionsOf(scope: OrgScope, ref: string): Promise<PromptRevisionSummary[]> {
+    const { id } = await this.get(scope, ref);
+    return this.db.query(REVISIONS, [scope.orgId, id]);
   }
 }

@@ -85,12 +85,6 @@ export class PromptsService {
     });
   }
 
-  /** Newest first. @throws DomainError `not_found` */
-  async revisionsOf(scope: OrgScope, ref: string): Promise<PromptRevision[]> {
-    const { id } = await this.templates.get(this.db, scope, ref);
-    return this.revisions.list(this.db, scope, { template_id: id }, { version: 'DESC' });
-  }
-
   /** What is set anew, needs the plan and the organization's consent; what is cleared or sent again as it is, does not. */
   private async requireUsable(tx: Tx, scope: OrgScope, input: PromptTemplateInput, before?: PromptTemplate): Promise<void> {
     const model = input.model === before?.model ? null : input.model;

@@ -23,7 +23,7 @@ type Returned<A> =
   A extends Type<infer One>
     ? One | (One extends Page<infer Item> ? PageStream<Item> : never)
     : A extends [Type<infer One>]
-      ? One[]
+      ? One[] | PageStream<One>
       : A extends undefined
         ? void
         : unknown;

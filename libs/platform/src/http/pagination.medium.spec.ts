@@ -5,7 +5,7 @@ import { Controller, Get, Logger, Query } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Listing, mapListed } from '@aps/platform/database';
 import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
-import { PageQuery, toPage } from './pagination';
+import { PageQuery, toArray, toPage } from './pagination';
 import { startEdge, type TestEdge } from './testing/edge';
 
 /** So much to a row that a list is more than sockets hold. */
@@ -49,6 +49,10 @@ class Things {
   @Get('many')
   many(@Query() query: PageQuery) {
     return page(query, ROWS);
+  }
+  @Get('bare')
+  async bare(@Query() query: PageQuery) {
+    return toArray(await THINGS.page(database.db, { below: ROWS }, query), ({ id }) => ({ id }));
   }
   @Get('hundred')
   hundred(@Query() query: PageQuery) {
@@ -106,6 +110,18 @@ describe('a list over HTTP', () => {
     expect(ids).toEqual(downTo(ROWS - 1));
     expect(text).toBe(JSON.stringify(body));
     expect(batches).toBe(BATCHES);
+  });
+
+  it('may be a bare array', async () => {
+    const { headers, text, body } = await ask('/bare');
+    expect([headers.get('content-type'), headers.get('content-length')]).toEqual(['application/json; charset=utf-8', null]);
+    expect(body).toEqual(downTo(ROWS - 1).map((id) => ({ id })));
+    expect(text).toBe(JSON.stringify(body));
+    const short = await ask('/bare?limit=2');
+    expect([short.text, short.headers.get('content-length')]).toEqual([
+      JSON.stringify([{ id: ROWS - 1 }, { id: ROWS - 2 }]),
+      expect.any(String),
+    ]);
   });
 
   it('goes out in one piece where it is no longer than the largest page', async () => {

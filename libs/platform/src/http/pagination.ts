@@ -29,7 +29,7 @@ export interface Page<T> {
 const CHUNK = 16 * 1024;
 const REST_MS = 1;
 
-/** A {@link Page} of every row, written as its rows are read, no faster than the client takes it. */
+/** A {@link Page}, or the bare array, of every row, written as its rows are read, no faster than the client takes it. */
 export class PageStream<A> extends StreamableFile {
   declare protected readonly of: A;
 
@@ -50,30 +50,37 @@ export function toPage<T, A, B extends object = object>(
   convert: (item: T) => A,
   beside = {} as B,
 ): (Page<A> & B) | PageStream<A> {
-  if (list.rest) return new PageStream<A>(written(list.items, list.rest, offset, convert, beside));
+  const end = (n: number) => `],${JSON.stringify({ total: offset + n, next_offset: null, ...beside }).slice(1)}`;
+  if (list.rest) return new PageStream<A>(written(list.items, list.rest, convert, '{"items":[', end));
   const { items, total, more } = list;
   return { items: items.map((item) => convert(item)), total, next_offset: more ? offset + items.length : null, ...beside };
 }
 
-/** The text of a {@link Page}. Its total is known by then: what was read, and `offset` rows before. */
+/** What the handler of a list returns that is a bare array. */
+export function toArray<T, A>(list: Listed<T>, convert: (item: T) => A): A[] | PageStream<A> {
+  if (list.rest) return new PageStream<A>(written(list.items, list.rest, convert, '[', () => ']'));
+  return list.items.map((item) => convert(item));
+}
+
+/** The text of a list. @param end is told how many were written */
 async function* written<T>(
   first: T[],
   rest: AsyncIterable<T[]>,
-  offset: number,
   convert: (item: T) => unknown,
-  beside: object,
+  begin: string,
+  end: (n: number) => string,
 ): AsyncGenerator<string> {
-  let text = '{"items":[';
-  let total = offset;
+  let text = begin;
+  let n = 0;
   for await (const items of following(first, rest))
     for (const item of items) {
-      text += (total++ > offset ? ',' : '') + JSON.stringify(convert(item));
+      text += (n++ > 0 ? ',' : '') + JSON.stringify(convert(item));
       if (text.length < CHUNK) continue;
       yield text;
       text = '';
       await sleep(REST_MS);
     }
-  yield `${text}],${JSON.stringify({ total, next_offset: null, ...beside }).slice(1)}`;
+  yield text + end(n);
 }
 
 async function* following<T>(first: T[], rest: AsyncIterable<T[]>): AsyncGenerator<T[]> {

@@ -17,7 +17,7 @@ import {
   UpdatePromptTemplateRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { answer, BodyLimit, frames, FrameStream, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
+import { answer, BodyLimit, frames, FrameStream, Operation, PageOf, PageQuery, toArray, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { OpenStreams, RateLimit } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
@@ -89,7 +89,7 @@ export class PromptTemplatesController {
   @OrgMember('prompts', BY_TEMPLATE)
   @Operation({ summary: 'List the revisions of a prompt template', description: 'Newest first.', answers: [PromptTemplateRevisionSummary] })
   async revisions(@CurrentOrg() scope: OrgScope, @Param('template_id') ref: string) {
-    return (await this.prompts.revisionsOf(scope, ref)).map((revision) => answer(PromptTemplateRevisionSummary, revision));
+    return (await this.queries.revisionsOf(scope, ref)).map((revision) => answer(PromptTemplateRevisionSummary, revision));
   }
 
   @Post(':template_id/test')
@@ -148,6 +148,6 @@ export class PromptTemplatesController {
   @Operation({ summary: 'List the runs of a prompt template', description: 'Newest first.', answers: [PromptTemplateRunResponse] })
   async runs(@CurrentOrg() scope: OrgScope, @Param('template_id') ref: string, @Query() query: PageQuery) {
     const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
-    return (await this.runner.runsOf(scope, ref, query)).map((run) => toRun(run, hideDollars));
+    return toArray(await this.runner.runsOf(scope, ref, query), (run) => toRun(run, hideDollars));
   }
 }
