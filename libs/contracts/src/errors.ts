@@ -26,7 +26,11 @@ export const ERRORS = {
   creator_only: { status: 403, means: 'only who began the chat may change `shared`.' },
   entitlement_required: { status: 403, means: 'the plan does not allow this; `context.entitlement` says why.' },
   entitlement_exceeded: { status: 403, means: 'there are as many as there may be; `context` has the limit.' },
-  sso_required: { status: 403, means: 'an organization of the user wants its members to sign in by its identity provider.' },
+  sso_required: {
+    status: 403,
+    means:
+      'the organization wants its members to sign in by its identity provider, and this session began with a password; at the log-in, every organization of the user.',
+  },
   read_only: { status: 403, means: 'it belongs to the system, or is only shown.' },
   signature_invalid: { status: 403, means: 'the delivery is not signed by the payment provider.' },
   signature_stale: { status: 403, means: 'the delivery was signed too long ago.' },

@@ -7,6 +7,7 @@ import type { Response } from 'express';
 import { OrgScope } from './org-scope';
 import type { Membership } from './principal.sql';
 import { PrincipalStore, type Standing } from './principal.store';
+import { SignInRules, ssoRequired } from './sign-in-rules';
 import { Tickets, type Ticket } from './tickets';
 import type { AuthenticatedRequest, Principal } from './principal';
 
@@ -31,8 +32,8 @@ const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string;
 };
 
 /**
- * Lets a request in or not, in the documented order: 401, path syntax 422, membership, suspension, role and scope 403. What comes
- * later (body, existence, entitlements) is decided behind it.
+ * Lets a request in or not, in the documented order: 401, path syntax 422, membership, suspension, role, single sign-on and scope 403. What
+ * comes later (body, existence, entitlements) is decided behind it.
  *
  * A handler without a declaration is denied: forgetting one must not open a door.
  */
@@ -43,6 +44,7 @@ export class AccessGuard implements CanActivate {
     private readonly authenticator: Authenticator,
     @Inject(PrincipalStore) private readonly store: PrincipalStore,
     @Inject(Tickets) private readonly tickets: Tickets,
+    @Inject(SignInRules) private readonly signIns: SignInRules,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -90,6 +92,7 @@ export class AccessGuard implements CanActivate {
     const pinnedElsewhere = principal.orgPin !== null && principal.orgPin !== orgId;
     const membership = orgId === null || pinnedElsewhere ? null : await this.store.membership(orgId, principal.userId, anew);
     const entered = requireStanding(access.tier, { isPlatformAdmin: principal.isPlatformAdmin, membership });
+    if (entered && !(await this.signIns.admits(principal, orgId!))) throw ssoRequired();
     // A token that is good for one organization is not good for all of them.
     if (access.tier === 'platform_admin' && principal.orgPin) {
       throw new DomainError('insufficient_scope', 'The API token is confined to one organization.', { context: { required: 'admin' } });

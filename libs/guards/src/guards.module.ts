@@ -5,6 +5,7 @@ import { RateLimitGuard, RateLimitModule } from '@aps/platform/rate-limit';
 import { AccessGuard, Authenticator } from './access.guard';
 import { notAuthenticated, PrincipalStore } from './principal.store';
 import type { AuthenticatedRequest, Principal } from './principal';
+import { SignInRules } from './sign-in-rules';
 import { Tickets } from './tickets';
 import { TopicSources } from './topic-sources';
 
@@ -33,6 +34,7 @@ export class GuardsModule {
       imports: [RateLimitModule],
       providers: [
         PrincipalStore,
+        SignInRules,
         Tickets,
         TopicSources,
         { provide: Authenticator, useClass: authenticator },
@@ -40,7 +42,7 @@ export class GuardsModule {
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: RequestValidationGuard },
       ],
-      exports: [PrincipalStore, Tickets, TopicSources, Authenticator],
+      exports: [PrincipalStore, SignInRules, Tickets, TopicSources, Authenticator],
     };
   }
 }

@@ -8,5 +8,6 @@ export * from './org-scope';
 export * from './principal';
 export { SESSION_IDLE_DAYS, type Membership } from './principal.sql';
 export * from './principal.store';
+export * from './sign-in-rules';
 export * from './tickets';
 export * from './topic-sources';

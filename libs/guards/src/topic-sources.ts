@@ -4,6 +4,7 @@ import type { Audience, Permission, Snapshot } from '@aps/platform/realtime';
 import type { OrgScope } from './org-scope';
 import type { Principal } from './principal';
 import { PrincipalStore, type CredentialRef } from './principal.store';
+import { SignInRules } from './sign-in-rules';
 
 /** Who follows a stream, as the stream keeps it: ids alone, and no token. */
 export interface StreamReader {
@@ -36,7 +37,10 @@ export interface TopicSource {
 export class TopicSources {
   private readonly sources = new Map<string, TopicSource>();
 
-  constructor(private readonly principals: PrincipalStore) {}
+  constructor(
+    private readonly principals: PrincipalStore,
+    private readonly signIns: SignInRules,
+  ) {}
 
   register(source: TopicSource): void {
     this.sources.set(source.kind, source);
@@ -83,7 +87,7 @@ export class TopicSources {
     try {
       const principal = await this.principals.byCredential(credential);
       const membership = await this.principals.membership(orgId, principal.userId);
-      if (!membership) return 'no';
+      if (!membership || !(await this.signIns.admits(principal, orgId))) return 'no';
       return membership.suspended && !principal.isPlatformAdmin ? 'org_suspended' : 'yes';
     } catch (error) {
       if (error instanceof DomainError) return 'no';

@@ -13,5 +13,3 @@ export const verificationInvalid = () =>
   refuseField('verification_invalid', ['token'], 'The link is not valid: it is unknown, used or too old.');
 export const resetTokenInvalid = () =>
   refuseField('reset_token_invalid', ['token'], 'The link is not valid: it is unknown, used or too old.');
-export const ssoRequired = () =>
-  new DomainError('sso_required', 'An organization of yours wants its members to sign in by its identity provider.');

@@ -38,8 +38,8 @@ export abstract class OrganizationPort {
   /** A user's live memberships, by name. @param limit at most so many, the first of them */
   abstract membershipsOf(db: Db, userId: string, limit?: number): Promise<MembershipSummary[]>;
 
-  /** Whether one of the organizations wants its members to sign in by its identity provider. */
-  abstract requiresSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean>;
+  /** Whether all of the organizations want their members to sign in by their identity provider: a password opens none of them. */
+  abstract requireSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean>;
 
   /** Organizations whose only owner the user is. */
   abstract soleOwnerOf(db: Db, userId: string): Promise<string[]>;

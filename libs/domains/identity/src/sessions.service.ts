@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { User, type Session } from '@aps/entities';
-import type { ActingUser } from '@aps/guards';
+import { PlatformAdminRow, User, type Session } from '@aps/entities';
+import { ssoRequired, type ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword, needsRehash, verifyPassword } from '@aps/platform/crypto';
 import { NO_CALLER, Database, OneByOne, Table, type Listed, type Slice, type Tx } from '@aps/platform/database';
@@ -10,7 +10,7 @@ import { counter } from '@aps/platform/observability';
 import { rateLimitConfig } from '@aps/platform/rate-limit';
 import { uuidv7 } from 'uuidv7';
 import { ofAddress } from './address';
-import { invalidCredentials, ssoRequired, tooManyAttempts, userDeactivated } from './identity.errors';
+import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationPort } from './organization-port';
 import { LIVE_SESSIONS, SessionsRepository, type IssuedSession, type SessionClient } from './sessions.repository';
@@ -27,6 +27,7 @@ const logins = counter('logins_total', 'Log-ins, by outcome', ['outcome']);
 @Injectable()
 export class SessionsService {
   private readonly users = new Table(User);
+  private readonly admins = new Table(PlatformAdminRow);
   private readonly byAddress = new OneByOne();
 
   constructor(
@@ -66,7 +67,9 @@ export class SessionsService {
         await this.attempts.clear(tx, email, client.ip ?? '');
         await this.sessions.sweep(tx, user.id);
         const signedIn = await this.signIn(tx, user, client);
-        if (await this.orgs.requiresSso(tx, signedIn.memberships)) throw ssoRequired();
+        // What belongs to no organization, an operator has besides.
+        if ((await this.orgs.requireSso(tx, signedIn.memberships)) && !(await this.admins.find(tx, { user_id: user.id })))
+          throw ssoRequired();
         return signedIn;
       });
       logins.inc({ outcome: 'ok' });

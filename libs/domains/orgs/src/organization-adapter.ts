@@ -1,4 +1,4 @@
-import { actingUser } from '@aps/guards';
+import { actingUser, SignInRules } from '@aps/guards';
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { type MembershipSummary, OrganizationPort, type SignupWish } from '@aps/identity';
@@ -22,6 +22,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     private readonly organizations: OrganizationsService,
     private readonly queries: OrganizationsQueries,
     private readonly limits: OrgLimits,
+    private readonly signIns: SignInRules,
   ) {
     super();
   }
@@ -29,6 +30,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   /** Not injected: it needs services of identity, which need the port. */
   onModuleInit(): void {
     this.invitations = this.moduleRef.get(InvitationsService);
+    this.signIns.register((orgId) => this.limits.has(orgId, 'enforced_idp_sso'));
   }
 
   /** A link adds nothing to it: one is good for its own address only. */
@@ -57,9 +59,9 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     return this.queries.summariesOf(db, userId, limit);
   }
 
-  async requiresSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean> {
-    for (const { org_id } of memberships) if (await this.limits.has(org_id, 'enforced_idp_sso', db)) return true;
-    return false;
+  async requireSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean> {
+    for (const { org_id } of memberships) if (!(await this.limits.has(org_id, 'enforced_idp_sso', db))) return false;
+    return memberships.length > 0;
   }
 
   soleOwnerOf(db: Db, userId: string): Promise<string[]> {

@@ -8,7 +8,8 @@ export class EntitlementFields {
   @BooleanField({ default: false, description: 'Decisions are recorded and enforced.', example: true }) decision_log: boolean;
   @BooleanField({ default: false, description: 'Models are chosen one by one, and not by mode.', example: true })
   direct_model_choice: boolean;
-  @BooleanField({ default: false, description: 'Members cannot sign in by password.', example: true }) enforced_idp_sso: boolean;
+  @BooleanField({ default: false, description: 'Sessions that began with a password are refused.', example: true })
+  enforced_idp_sso: boolean;
   @BooleanField({ default: false, description: 'Model calls are paid in credits.', example: true }) enforces_credits: boolean;
   @BooleanField({ default: false, description: 'Requests to humans have assignees, and escalations reach people.', example: true })
   hitl_routing: boolean;

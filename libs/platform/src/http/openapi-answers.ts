@@ -49,7 +49,9 @@ function refusals({ tier, area, session_only }: NonNullable<DocumentedOperation[
   if (tier === 'public') return [];
   if (tier === 'platform_admin') return ['platform_admin_required', 'insufficient_scope'];
   const ofOrg: ErrorCode[] =
-    tier === 'user' ? [] : ['not_org_member', 'org_suspended', ...(tier === 'member' ? [] : (['insufficient_role'] as const))];
+    tier === 'user'
+      ? []
+      : ['not_org_member', 'org_suspended', 'sso_required', ...(tier === 'member' ? [] : (['insufficient_role'] as const))];
   return [...ofOrg, ...(area || session_only ? (['insufficient_scope'] as const) : [])];
 }
 

@@ -33,7 +33,7 @@ export class TestOrganizationAdapter extends OrganizationPort {
     );
   }
 
-  requiresSso(): Promise<boolean> {
+  requireSso(): Promise<boolean> {
     return Promise.resolve(false);
   }
 

@@ -15,7 +15,8 @@ import type { TestOrg } from './organizations';
 export class TestLimits extends OrgLimits {
   maxSeats = Infinity;
   auditLog = true;
-  enforcedSso = false;
+  /** Ids of those that want single sign-on. */
+  readonly sso = new Set<string>();
 
   async require(): Promise<void> {
     if (!this.auditLog) throw new DomainError('entitlement_required', 'Not in this plan.', { context: { entitlement: 'audit_log' } });
@@ -26,8 +27,8 @@ export class TestLimits extends OrgLimits {
       throw new DomainError('entitlement_exceeded', 'No room.', { context: { entitlement, limit: this.maxSeats, current } });
   }
 
-  async has(): Promise<boolean> {
-    return this.enforcedSso;
+  async has(orgId: string): Promise<boolean> {
+    return this.sso.has(orgId);
   }
 
   async founded(): Promise<void> {}

@@ -1,0 +1,43 @@
+import { anApiToken, aPerson, PASSWORD, type TestUser } from '@aps/identity/testing';
+import { testService } from '@aps/testing';
+import { aMember, anOrg, type TestOrg } from './testing';
+import { ORGS, TestLimits } from './testing/orgs';
+
+const t = testService(ORGS);
+let org: TestOrg;
+beforeEach(async () => {
+  org = await anOrg(t);
+  t.get(TestLimits).sso.add(org.id);
+});
+
+const login = ({ email }: TestUser, password = PASSWORD) => t.call('POST', '/api/auth/login', { body: { email, password } });
+const REQUIRED = { status: 403, body: { code: 'sso_required' } };
+
+describe('an organization that wants single sign-on', () => {
+  it('refuses what a password has opened, and nothing else to the same person', async () => {
+    const other = await anOrg(t, { owner: await aMember(t, org, 'ADMIN') });
+    const { status, body } = await login(other.owner);
+    expect(status).toBe(200);
+    for (const as of [body.session as { token: string }, other.owner]) {
+      expect(await t.call('GET', org.path, { as })).toMatchObject(REQUIRED);
+      expect(await t.call('PATCH', org.path, { as, body: { name: 'New' } })).toMatchObject(REQUIRED);
+      expect((await t.call('GET', other.path, { as })).status).toBe(200);
+      expect((await t.call('GET', '/api/auth/me', { as })).status).toBe(200);
+    }
+    expect((await t.call('GET', org.path, { as: await anApiToken(t, other.owner) })).status).toBe(200);
+  });
+
+  it('tells nobody of it who is no member', async () => {
+    expect(await t.call('GET', org.path, { as: await aPerson(t) })).toMatchObject({ status: 403, body: { code: 'not_org_member' } });
+  });
+
+  it('is told of at the log-in of who belongs to no other, and has the right password', async () => {
+    expect(await login(org.owner)).toMatchObject(REQUIRED);
+    expect(await login(org.owner, 'wrong')).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
+  });
+
+  it('keeps no operator from what is an operator’s', async () => {
+    const operator = await aMember(t, org, 'MEMBER', await aPerson(t, { admin: true }));
+    expect((await login(operator)).status).toBe(200);
+  });
+});
