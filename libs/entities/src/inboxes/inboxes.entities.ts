@@ -302,6 +302,8 @@ export class IntakeCount {
   @PrimaryColumn('text') what: 'messages' | 'classifier_calls';
   @PrimaryColumn('date') day: string;
   @Column('int') n: number;
+  /** Of messages: what has passed later was counted by nobody, since there was no cap. */
+  @Column('timestamptz', { default: () => 'now()' }) counted_at: Date;
 }
 
 /** The mail that answers a message. */
