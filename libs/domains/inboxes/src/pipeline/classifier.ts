@@ -120,13 +120,13 @@ export class Classifier {
     });
   }
 
-  /** Counts a call before it is made. @returns false where the inbox or the plan has no room for it; then none is counted */
+  /** Counts a call before it is made, also where there is no cap: there may be one later that day. @returns false where the inbox or the plan has no room for it; then none is counted */
   private async count(m: LoadedMessage): Promise<boolean> {
     const { intake_classifier_calls_per_day: plan } = await this.entitlements.of(m.org_id);
     const caps = [
       { of: m.inbox_id, limit: m.rate_limit_classifier_calls_per_day },
       { of: '', limit: plan < 0 ? null : plan },
-    ].filter(({ limit }) => limit !== null);
+    ];
     const full = new Error('full');
     return this.db
       .transaction(NO_CALLER, async (tx) => {

@@ -185,15 +185,21 @@ export const SPIKE = statement<{ passed: number; room: number }>(`
 
 const today = `(now() AT TIME ZONE 'UTC')::date`;
 /**
- * What was counted of a day, locked until the transaction ends. The first to ask counts what has passed already.
+ * What was counted of a day, locked until the transaction ends. Who asks counts what has passed since somebody asked last, which nobody has
+ * counted: mostly nothing, and all that has passed already where there was no cap before. What is counted has passed at the time of its
+ * transaction, as it is noted here.
  *
  * @param of SQL of a condition over messages
  */
-const COUNTED = (of: string) =>
-  statement<{ n: number }>(`
-  INSERT INTO intake_counts AS c (org_id, of, what, day, n)
-  SELECT $1, $2, 'messages', ${today}, count(*) FROM ${TABLE} m WHERE ${of} AND m.passed_at >= ${today}::timestamp AT TIME ZONE 'UTC' HAVING $2::text IS NOT NULL
-  ON CONFLICT (org_id, of, what, day) DO UPDATE SET n = c.n RETURNING n`);
+const COUNTED = (of: string) => {
+  const midnight = `${today}::timestamp AT TIME ZONE 'UTC'`;
+  const passed = (since: string) => `(SELECT count(*)::int FROM ${TABLE} m WHERE ${of} AND m.passed_at ${since})`;
+  return statement<{ n: number }>(`
+  INSERT INTO intake_counts AS c (org_id, of, what, day, n, counted_at)
+  SELECT $1, $2::text, 'messages', ${today}, coalesce(k.n, ${passed(`>= ${midnight}`)}), now()
+  FROM (SELECT) x LEFT JOIN intake_counts k ON k.org_id = $1 AND k.of = $2 AND k.what = 'messages' AND k.day = ${today}
+  ON CONFLICT (org_id, of, what, day) DO UPDATE SET n = c.n + ${passed('> c.counted_at')}, counted_at = greatest(c.counted_at, excluded.counted_at) RETURNING n`);
+};
 export const COUNTED_OF_INBOX = COUNTED('m.inbox_id = $2');
 export const COUNTED_OF_ORG = COUNTED('m.org_id = $1');
 export const COUNT_ONE = statement(

@@ -1,4 +1,4 @@
-import { entitle } from '@aps/billing/testing';
+import { entitle, override } from '@aps/billing/testing';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { eventually, sql } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';
@@ -236,6 +236,19 @@ describe('gates', () => {
     await entitle(t, { intake_messages_per_day: -1 });
   });
 
+  it.each<[string, (limit: number | null) => Promise<unknown>]>([
+    ['inbox', (limit) => set({ rate_limit_messages_per_day: limit })],
+    ['plan', (limit) => override(t, org.id, { intake_messages_per_day: limit ?? -1 })],
+  ])('count for the day of the %s what has passed while it had no limit', async (_, limitTo) => {
+    await limitTo(4);
+    for (const limit of [null, 4]) {
+      expect((await settledMail()).state).toBe('accepted');
+      await limitTo(limit);
+      expect((await settledMail()).state).toBe('accepted');
+    }
+    expect((await settledMail()).state).toBe('held');
+  });
+
   it('count a message once, however often it is evaluated', async () => {
     await set({ rate_limit_per_sender_per_hour: 5 });
     const { id, passed_at } = await settledMail();
@@ -360,15 +373,17 @@ describe('classifiers', () => {
   });
 
   it('are counted before they are asked, and no more of them than the day allows', async () => {
-    await set({ rate_limit_classifier_calls_per_day: 3 });
     await t.rules(inbox, { stages: [stage()] });
+    // It had no limit then.
+    await settledMail(answering('spam'));
+    await set({ rate_limit_classifier_calls_per_day: 4 });
     const ids = await Promise.all(Array.from({ length: 8 }, () => t.mail(inbox, answering('spam'))));
     const all = await Promise.all(ids.map((id) => t.evaluated(id)));
     expect(all.filter(({ state }) => state === 'dropped')).toHaveLength(3);
     expect(all.filter(({ hold_reason }) => hold_reason === 'classifier_quota')).toHaveLength(5);
-    expect(await receipts()).toHaveLength(3);
+    expect(await receipts()).toHaveLength(4);
     expect(await t.releaseDue()).toBe(0);
-    await set({ rate_limit_classifier_calls_per_day: 4 });
+    await set({ rate_limit_classifier_calls_per_day: 5 });
     expect(await t.releaseDue()).toBe(1);
   });
 });
