@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ChatStarts, SendService, type GivenMessage } from '@aps/chats';
 import type { Dispatched, HeldFor, HoldReason, TraceRow } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import type { Tx } from '@aps/platform/database';
+import { advisoryLock, type Tx } from '@aps/platform/database';
 import { RunBegins } from '@aps/processes';
 import type { Target } from '../rules/rule-set.schema';
 import { EvaluationRepository } from './evaluation.repository';
@@ -62,6 +62,8 @@ export class Handoff {
   /** The chat that a message goes on with: one of its target, in whose mails its sender took part. What is replayed begins a new one. */
   private async threadFor(tx: Tx, m: LoadedMessage, target: Target): Promise<string | null> {
     if (m.references.length === 0 || m.evaluation_cause === 'replay' || m.evaluation_cause === 'retry') return null;
+    // Webhooks of one thread may come together, and name each other: the second joins the chat that the first begins.
+    if (m.channel_kind === 'webhook') await advisoryLock(tx, `inbox-thread:${m.inbox_id}:${m.references[0]}`);
     const thread = await this.repository.threadOf(tx, m);
     if (thread?.agent_id !== target.id) return null;
     if (m.channel_kind === 'webhook') return thread.chat_id;

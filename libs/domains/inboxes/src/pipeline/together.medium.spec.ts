@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ChatStarts } from '@aps/chats';
 import type { TestOrg } from '@aps/chats/testing';
 import type { DomainError } from '@aps/contracts';
 import { NO_CALLER } from '@aps/platform/database';
@@ -76,6 +78,25 @@ describe('messages of the same moment', () => {
       return waiting;
     });
     for (const id of held) expect(await t.evaluated(id)).toMatchObject({ state: 'dropped' });
+  });
+
+  it('of one thread that is new begin one chat', async () => {
+    await t.rules(inbox, { stages: [] });
+    const starts = t.get(ChatStarts);
+    const start = starts.start.bind(starts);
+    const both = new Promise<void>((arrived) => {
+      const spy = jest.spyOn(starts, 'start');
+      spy.mockImplementation(async (...args) => {
+        if (spy.mock.calls.length === 2) arrived();
+        // Nobody comes who waits for the first.
+        await Promise.race([both, sleep(1_000)]);
+        return start(...args);
+      });
+    });
+    const ids = await Promise.all(times(2, () => t.hook(inbox, { references: ['order 7'] })));
+    const [one, other] = await Promise.all(ids.map((id) => t.evaluated(id)));
+    expect([one.state, other.state]).toEqual(['accepted', 'accepted']);
+    expect(one.dispatched!.chat_id).toBe(other.dispatched!.chat_id);
   });
 
   it('that are too many of one organization go on as others of it end', async () => {
