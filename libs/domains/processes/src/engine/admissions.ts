@@ -18,7 +18,7 @@ export class Admissions {
     return advisoryLock(tx, `process_key:${processId}:${key}`);
   }
 
-  /** A run has ended. What fails is left to the sweep. */
+  /** There may be room: a run has ended. What fails is left to the sweep. */
   async next(run: Keyed): Promise<void> {
     await this.journal.runs.fillSlot(this.db, run.org_id);
     if (run.concurrency_key !== null) await this.admit(run.process_id, run.concurrency_key).catch(() => undefined);

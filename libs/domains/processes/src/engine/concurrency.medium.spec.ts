@@ -1,8 +1,10 @@
 import type { TestOrg } from '@aps/chats/testing';
-import { ProcessRevision } from '@aps/entities';
+import { Process, ProcessRevision } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
 import { RunReviews } from '..';
 import { runningService, type DeployedProcess } from '../testing/running';
+import { Admissions } from './admissions';
 
 const t = runningService();
 let org: TestOrg;
@@ -53,6 +55,49 @@ describe('steps that run a process of which one run of a key replaces another', 
     // What was begun instead ends with the run.
     expect((await runsOf(child)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
     expect(await replay(parent, id)).toBeNull();
+  });
+});
+
+describe('runs that wait for others of their key', () => {
+  const admitted = async (process: DeployedProcess) =>
+    (await t.db.query(sql<{ admitted: boolean }>('SELECT admitted FROM process_runs WHERE process_id = $1 ORDER BY id'), [process.id])).map(
+      (each) => each.admitted,
+    );
+  const behind = async () => {
+    const process = await t.deployed(org, WAITS, only('queue'));
+    const [first, second] = [await t.begin(org, process), await t.begin(org, process)];
+    await t.waiting(first, 'w');
+    expect(await admitted(process)).toEqual([true, false]);
+    return { process, first, second };
+  };
+  const ends = async (process: DeployedProcess, id: string) => {
+    await t.signal(org, process, id, 'go');
+    await t.ended(id);
+  };
+
+  it('begin before those that come after them, where a deploy makes room for more', async () => {
+    const { process, first, second } = await behind();
+    const revision = { id: uuidv7(), org_id: org.id, process_id: process.id, version: 2, status: 'deployed' as const, hash: 'h2' };
+    await t.db.manager.update(ProcessRevision, process.revision_id, { status: 'archived' });
+    await t.insert(ProcessRevision, { ...revision, definition: { schema_version: 1, steps: WAITS, ...only('queue', 2) } });
+    await t.db.manager.update(Process, process.id, { current_revision_id: revision.id });
+    const third = await t.begin(org, process);
+    await t.waiting(second, 'w');
+    expect(await admitted(process)).toEqual([true, true, false]);
+    await ends(process, first);
+    await t.waiting(third, 'w');
+  });
+
+  it('begin before one that comes when the one at work has just ended', async () => {
+    const { process, first, second } = await behind();
+    // As if its process had not come to that yet.
+    jest.spyOn(t.get(Admissions), 'next').mockResolvedValueOnce();
+    await ends(process, first);
+    const third = await t.begin(org, process);
+    await t.waiting(second, 'w');
+    expect((await admitted(process)).slice(1)).toEqual([true, false]);
+    await ends(process, second);
+    await t.waiting(third, 'w');
   });
 });
 

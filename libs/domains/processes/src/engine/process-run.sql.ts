@@ -250,9 +250,10 @@ export const CHATS_OF = statement<{ chat_id: string | null }>(
 export const KEY_STATE = statement<{ at_work: number; next_id: string | null; limit: number | null }>(`
   SELECT count(*) FILTER (WHERE admitted)::int AS at_work, min(id::text) FILTER (WHERE NOT admitted) AS next_id, max(concurrency_limit) AS limit
   FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL`);
-export const AT_WORK = statement<{ id: string }>(
-  `SELECT id FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL AND admitted ORDER BY id`,
-);
+/** The runs of a key that are at work, oldest first, and whether others wait for them. */
+export const AT_WORK = statement<{ at_work: string[]; waits: boolean }>(`
+  SELECT array(SELECT id FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL AND admitted ORDER BY id) AS at_work,
+    EXISTS (SELECT 1 FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL AND NOT admitted) AS waits`);
 export const ADMIT = statement<{ org_id: string }>(
   `UPDATE ${TABLE} SET admitted = true, dispatched_at = clock_timestamp() WHERE id = $1 AND NOT admitted AND finished_at IS NULL RETURNING org_id`,
 );

@@ -118,14 +118,19 @@ export class RunStarter {
   }
 
   /**
-   * Whether a run of this key may begin now; else it waits its turn. Those that it is within, which deploys during a run can bring about, end
+   * Whether a run of this key may begin now; else it waits its turn, behind those that wait already. Those that it is within, which deploys during a run can bring about, end
    * after it: it neither waits for them nor ends them.
    */
   private async hasRoom(tx: Tx, { process_id, definition }: DeployedProcess, { org_id, parent }: NewRun, key: string): Promise<boolean> {
     const { limit, strategy } = definition.concurrency!;
     await this.admissions.lock(tx, process_id, key);
-    const atWork = (await tx.query(AT_WORK, [process_id, key])).map(({ id }) => id);
-    if (atWork.length < limit) return true;
+    const [{ at_work: atWork, waits }] = await tx.query(AT_WORK, [process_id, key]);
+    if (atWork.length < limit) {
+      if (!waits || strategy !== 'queue') return true;
+      // There is room, and nobody has told those that wait for it yet: a deploy has made it, or a run has just ended.
+      tx.afterCommit(() => this.admissions.next({ org_id, process_id, concurrency_key: key }));
+      return false;
+    }
     const line = parent ? (await tx.query(LINE, [parent.run_id])).map(({ id }) => id) : [];
     const others = atWork.filter((id) => !line.includes(id));
     const tooMany = atWork.length - limit + 1;
