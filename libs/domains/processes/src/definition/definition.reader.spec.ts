@@ -20,6 +20,7 @@ describe('reading a definition', () => {
       steps: EVERYTHING.steps.map(({ id, kind }) => ({ id, kind })),
       limits: { max_credits: '12.5' },
     });
+    expect([5, 0.25].map((max_credits) => read({ ...EVERYTHING, limits: { max_credits } }).limits.max_credits)).toEqual(['5', '0.25']);
     const plain = [
       { id: 'a', kind: 'prompt', template: 'invoice' },
       { id: 'b', kind: 'llm', prompt: 'x' },
@@ -110,6 +111,11 @@ describe('reading a definition', () => {
       { steps: [say('a')], limits: { max_credits: '0.0', max_duration_s: 0 } },
       ['-:limits.max_credits', '-:limits.max_duration_s'],
     ],
+    ...['12,5', 0, -1, 0.1234567, 1e21, true, []].map((max_credits): [string, unknown, string[]] => [
+      `a limit of ${JSON.stringify(max_credits)}`,
+      { steps: [say('a')], limits: { max_credits } },
+      ['-:limits.max_credits'],
+    ]),
     [
       'wrong defaults',
       { steps: [say('a')], defaults: { timeout_s: 3_601, retry: { max_attempts: 11 } } },

@@ -15,7 +15,7 @@ const MAX_LIMIT = 1_000;
 const MATCH = { pattern: /^(\*|[a-z][a-z0-9_]{0,63})$/, msg: "String should be an error code, or '*'" };
 const CREDITS = {
   pattern: /^(?!0+(\.0+)?$)\d{1,12}(\.\d{1,6})?$/,
-  msg: 'String should be a decimal number greater than 0, with at most 6 places',
+  msg: 'Input should be a decimal number greater than 0, with at most 6 places',
 };
 
 /** A definition with every default written out, or all that keeps it from being one. */
@@ -96,9 +96,14 @@ class WholeReader extends StepReader {
   private limits(value: unknown, loc: Place): Definition['limits'] {
     const keys = this.object(value, loc, [], ['max_credits', 'max_duration_s']);
     return {
-      max_credits: keys.has('max_credits') ? this.text(keys.get('max_credits'), [...loc, 'max_credits'], { max: 20, form: CREDITS }) : null,
+      max_credits: keys.has('max_credits') ? this.credits(keys.get('max_credits'), [...loc, 'max_credits']) : null,
       max_duration_s: this.whole(keys, loc, 'max_duration_s', 1, MAX_WAIT_S),
     };
+  }
+
+  /** A number or text, as decimals are everywhere; text within. */
+  private credits(value: unknown, loc: Place): string {
+    return this.text(typeof value === 'number' ? String(value) : value, loc, { max: 20, form: CREDITS });
   }
 
   private handler(value: unknown, loc: Place): ErrorHandler {
