@@ -4,6 +4,6 @@ export { compileExpression, evaluate, ExpressionError, referencesOf, type Compil
 export type { Path } from './paths';
 export { checkSchema, validate, type Misfit } from './schema';
 export { stubOf } from './schema.stub';
-export { evaluatedOf, innerOf, referencesIn, stepsOf, type Inner, type PlacedStep, type References } from './steps';
+export { evaluatedOf, innerOf, referencesIn, seenAfter, stepsOf, type Inner, type PlacedStep, type References } from './steps';
 export { expressionsOf, isExpressionAlone, render, templateProblems } from './template';
 export { warningsOf, type WarningOptions } from './warnings';

@@ -16,6 +16,12 @@ export function innerOf(step: Step): Inner[] {
   return [...branches, { field: 'else', segment: 'else', steps: step.else }];
 }
 
+/** What of a step is seen after it: itself, and in the ways of a branch, of which one may have been taken, whatever is seen there. */
+export const seenAfter = (step: Step): string[] => [
+  step.id,
+  ...(step.kind === 'branch' ? innerOf(step).flatMap(({ steps }) => steps.flatMap(seenAfter)) : []),
+];
+
 /** What of a step is evaluated when it runs: templates, and expressions by themselves. What its inner steps have is theirs. */
 export function evaluatedOf(step: Step): {
   templates: { field: string; template: Template }[];

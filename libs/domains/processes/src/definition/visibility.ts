@@ -2,7 +2,7 @@ import type { Place } from '@aps/platform/definitions';
 import type { Definition, LoopStep, Step, Template } from './definition.types';
 import { compileExpression, ROOTS, type Root } from './expression';
 import type { Path } from './paths';
-import { evaluatedOf, innerOf, stepsOf } from './steps';
+import { evaluatedOf, innerOf, seenAfter, stepsOf } from './steps';
 import { expressionsOf, templateProblems } from './template';
 
 /** Compiling one takes a tenth of a millisecond, and a long one more. */
@@ -22,17 +22,17 @@ const STEP_ROOTS = ROOTS.filter((root) => root !== 'error');
 /**
  * Tells of every expression that is none, and of every name in one that is nothing where it stands.
  *
- * A step names in `steps` what has ended before it: the steps before it in its list, and those before what holds it. What a loop, a
- * parallel or a branch holds is seen only in there; outside of it, its own output is. `while` sees beside that what the iteration before
- * has left of its loop's own list, which is nothing before the first one. In `vars` are a loop's variables within it, and what a
- * transform has set before: within its loop or parallel, and after a branch that holds it, which may have set it or not.
+ * A step names in `steps` what has ended before it: the steps before it in its list, and those before what holds it. What a loop or a
+ * parallel holds is seen only in there; outside of it, its own output is. What a branch holds is seen after it, too, where its way was
+ * taken: `has()` asks for that. `while` sees beside that what the iteration before has left of its loop's own list, which is nothing
+ * before the first one. In `vars` are a loop's variables within it, and what a transform has set before, seen as far as its step is.
  */
 export function checkVisibility(definition: Definition, refuse: Refuse): void {
   new VisibilityCheck(definition, refuse).check();
 }
 
 class VisibilityCheck {
-  /** By the id of a step, those that hold it. */
+  /** By the id of a step, those that hold it and keep it to themselves. */
   private readonly holders: ReadonlyMap<string, readonly string[]>;
   private left = MAX_EXPRESSIONS;
 
@@ -40,7 +40,9 @@ class VisibilityCheck {
     private readonly definition: Definition,
     private readonly refuse: Refuse,
   ) {
-    this.holders = new Map(stepsOf(definition).map(({ step, within }) => [step.id, within.map(({ id }) => id)]));
+    this.holders = new Map(
+      stepsOf(definition).map(({ step, within }) => [step.id, within.filter(({ kind }) => kind !== 'branch').map(({ id }) => id)]),
+    );
   }
 
   check(): void {
@@ -57,7 +59,7 @@ class VisibilityCheck {
   private list(steps: readonly Step[], loc: Place, seen: Seen, within: readonly string[]): Seen {
     return steps.reduce((before, step, i) => {
       this.step(step, [...loc, i], before, [...within, step.id]);
-      return { ...before, steps: extended(before.steps, [step.id]), vars: extended(before.vars, varsAfter(step)) };
+      return { ...before, steps: extended(before.steps, seenAfter(step)), vars: extended(before.vars, varsAfter(step)) };
     }, seen);
   }
 

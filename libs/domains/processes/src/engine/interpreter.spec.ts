@@ -220,6 +220,26 @@ describe('branches', () => {
     expect(Object.keys(run.statuses)).toEqual(['b', 'b/else/two', 'end']);
   });
 
+  it('have their steps seen behind them, as far as they were done', () => {
+    const steps = (when: string) => [
+      { id: 'b', kind: 'branch', branches: [{ when, steps: [set('one', { x: 1 })] }], else: [set('two', { x: 2 })] },
+      llm('ask'),
+      set('end', { one: '${has(steps.one)}', two: '${default(steps.two.output.x, 0)}' }),
+    ];
+    const output = '${steps.end.output}';
+    expect(new Driven(steps('true'), { output }).come({ ask: 'x' }).end).toMatchObject({ output: { one: true, two: 0 } });
+    expect(new Driven(steps('false'), { output }).come({ ask: 'x' }).end).toMatchObject({ output: { one: false, two: 2 } });
+  });
+
+  it('have them seen also where one has failed, whenever that is dealt with', () => {
+    const broken = [set('one', { x: 1 }), set('two', { y: '${input.missing}' })];
+    const run = new Driven([{ id: 'b', kind: 'branch', branches: [{ when: 'true', steps: broken }] }], {
+      on_error: [{ match: '*', steps: [llm('ask'), set('note', { x: '${vars.x + steps.one.output.x}' })], then: 'continue' }],
+    });
+    expect(run.come({ 'b/on_error/0/ask': 'y' }).end).toMatchObject({ status: 'completed' });
+    expect(run.row('b/on_error/0/note').output).toEqual({ x: 2 });
+  });
+
   it('are null where none is taken', () => {
     const run = new Driven([{ id: 'b', kind: 'branch', branches: [{ when: 'false', steps: [set('one', { x: 1 })] }] }], {
       output: '${steps.b.output}',
@@ -281,6 +301,14 @@ describe('loops', () => {
     const other = new Driven([until]);
     for (const i of [0, 1, 2]) other.come({ [`until/${i}/check`]: 'no' });
     expect(other.last.end).toMatchObject({ error: { code: 'max_iterations' } });
+  });
+
+  it('ask first after an iteration also of a step that one of its ways holds', () => {
+    const which = { id: 'which', kind: 'branch', branches: [{ when: 'true', steps: [set('check', { ok: '${vars.item_index == 1}' })] }] };
+    const run = new Driven([{ id: 'until', kind: 'loop', while: '!steps.check.output.ok', max_iterations: 3, steps: [which] }], {
+      output: '${steps.until.output}',
+    });
+    expect(run.last.end).toEqual({ status: 'completed', output: [{ ok: false }, { ok: true }] });
   });
 
   it('hand what they set on to the next iteration', () => {

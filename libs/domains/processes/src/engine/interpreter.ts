@@ -3,6 +3,7 @@ import {
   compileExpression,
   ExpressionError,
   render,
+  seenAfter,
   type BranchStep,
   type Definition,
   type LoopStep,
@@ -171,7 +172,8 @@ export class Interpreter {
 
   /** Its steps are seen behind it, too: so they are gone through also where it is over. */
   private branch(step: BranchStep, row: JournalRow, frame: Frame): Result {
-    if (row.status === 'failed') return failed(row.error!);
+    // None was taken where a condition has failed.
+    if (row.status === 'failed' && row.input === null) return failed(row.error!);
     const { taken } = row.input as { taken: number | 'else' };
     const steps = taken === 'else' ? step.else : step.branches[taken].steps;
     const result = this.sequence(steps, `${row.path}/${taken}`, frame);
@@ -291,7 +293,7 @@ function endOf(result: Result): RunOutcome | null {
 }
 
 function namesOwn(step: LoopStep): boolean {
-  const own = new Set(step.steps.map(({ id }) => id));
+  const own = new Set(step.steps.flatMap(seenAfter));
   const compiled = compileExpression(step.while!);
   return !('problem' in compiled) && compiled.references.some(([root, name]) => root === 'steps' && own.has(name));
 }
