@@ -149,7 +149,8 @@ export class RunStarter {
   /** How many more runs of a key may begin, where those that are too many are refused; elsewhere any number. */
   async roomOf(tx: Tx, { process_id, definition: { concurrency } }: DeployedProcess, key: string): Promise<number> {
     if (concurrency?.strategy !== 'reject') return Infinity;
-    return Math.max(0, concurrency.limit - (await tx.query(AT_WORK, [process_id, key])).length);
+    const [{ at_work: atWork }] = await tx.query(AT_WORK, [process_id, key]);
+    return Math.max(0, concurrency.limit - atWork.length);
   }
 }
 
