@@ -1,4 +1,4 @@
-import { actingUser, SignInRules } from '@aps/guards';
+import { actingUser } from '@aps/guards';
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { type MembershipSummary, OrganizationPort, type SignupWish } from '@aps/identity';
@@ -22,7 +22,6 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     private readonly organizations: OrganizationsService,
     private readonly queries: OrganizationsQueries,
     private readonly limits: OrgLimits,
-    private readonly signIns: SignInRules,
   ) {
     super();
   }
@@ -30,7 +29,6 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   /** Not injected: it needs services of identity, which need the port. */
   onModuleInit(): void {
     this.invitations = this.moduleRef.get(InvitationsService);
-    this.signIns.register((orgId) => this.limits.has(orgId, 'enforced_idp_sso'));
   }
 
   /** A link adds nothing to it: one is good for its own address only. */

@@ -41,7 +41,7 @@ export class OrgsModule {
         { provide: OrgLimits, useExisting: limits },
         { provide: OrganizationPort, useClass: OrganizationAdapter },
       ],
-      exports: [...services, OrganizationPort],
+      exports: [...services, OrganizationPort, OrgLimits],
     };
   }
 }
