@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ChatsModule } from '@aps/chats';
 import { DefinitionsModule } from './definitions.module';
 import { ProcessModelsModule } from './process-models.queries';
 import { ProcessesQueries } from './processes.queries';
@@ -14,7 +15,7 @@ const exported = [CallsQueries, ProcessesQueries, ProcessesService, ProcessRevis
 
 /** Processes as their organization sees them. */
 @Module({
-  imports: [DefinitionsModule, ProcessModelsModule, RunServicesModule],
+  imports: [ChatsModule, DefinitionsModule, ProcessModelsModule, RunServicesModule],
   providers: [...exported, DeployCheck],
   exports: [DefinitionsModule, RunServicesModule, ...exported],
 })

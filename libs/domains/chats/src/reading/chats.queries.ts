@@ -19,6 +19,9 @@ const CHAT_COLUMNS = columns('c.pause');
 const CHAT_COLUMNS_WITH_PLACE = columns(`CASE WHEN c.pause->>'kind' = 'queued' THEN c.pause || jsonb_build_object('queue_position', (
     SELECT count(*) FROM turns t JOIN turns w ON w.org_id = t.org_id AND w.parked AND w.dispatched_at < t.dispatched_at WHERE t.id = c.current_turn_id)) ELSE c.pause END AS pause`);
 
+/** A message of a turn: what it answers, what its agent has called and been told, and what it has said. */
+export type TurnMessage = Pick<MessageRow, 'role' | 'content' | 'tool_calls' | 'tool_call_id' | 'tool_name'>;
+
 /** One row per reader, in their order. Values: orgs, users, chats, as lists of the same length. */
 const VISIBLE_AMONG = statement<{ visible: boolean }>(`
   SELECT EXISTS (SELECT 1 FROM chats c WHERE c.id = r.chat AND c.org_id = r.org AND ${chatSeenBy('r.reader')}) AS visible
@@ -29,6 +32,9 @@ const MESSAGES_SEEN = statement<{ id: string }>(`
 const SAID_LAST = statement<{ content: string }>(
   `SELECT content FROM messages WHERE org_id = $1 AND turn_id = $2 AND role = 'assistant' ORDER BY seq DESC LIMIT 1`,
 );
+const SAID_IN = statement<TurnMessage>(`
+  SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name FROM turns t JOIN chats c ON c.id = t.chat_id JOIN messages m ON m.chat_id = t.chat_id AND m.turn_no = t.seq
+  WHERE t.org_id = $1 AND t.id = $3 AND ${chatSeenBy('$2')} ORDER BY m.seq`);
 const ERROR = statement<Pick<ChatRow, 'error'>>('SELECT error FROM chats WHERE org_id = $1 AND id = $2');
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const MESSAGES = statement<MessageRow>(`
@@ -103,6 +109,11 @@ export class ChatsQueries {
   async answerOf(db: Db, scope: OrgScope, turnId: string): Promise<string | null> {
     const content = (await db.query(SAID_LAST, [scope.orgId, turnId]))[0]?.content;
     return content?.trim() ? content : null;
+  }
+
+  /** All messages of a turn, in their order; none where the caller may not open its chat. */
+  saidIn(scope: OrgScope, turnId: string): Promise<TurnMessage[]> {
+    return this.db.query(SAID_IN, [scope.orgId, scope.actor.userId, turnId]);
   }
 
   /** Why a chat has failed, before its transaction has committed, too; null where it has not, or goes on. */

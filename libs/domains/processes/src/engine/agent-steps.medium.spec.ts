@@ -100,14 +100,32 @@ describe('a step of an agent for whose turn there is no room', () => {
 describe('a step of an agent', () => {
   const once = { name: 'todo_write', arguments: { todos: [] } };
   const slow = () => script({ tool_calls: [once] }, { text: 'one two three', chunk_delay_ms: 20_000 });
-  const turns = (process: string, id: string) =>
-    t.make('GET', `/api/orgs/${org.id}/processes/${process}/runs/${id}/agent-calls`, { as: org.owner });
+  const turns = (process: string, id: string, call = '') =>
+    t.make('GET', `/api/orgs/${org.id}/processes/${process}/runs/${id}/agent-calls${call}`, { as: org.owner });
   /** Its agent has called its model once, and is at the second call. */
   const asked = (id: string) =>
     eventually(
       () => t.db.query(RECEIPTS, [id]),
       (found) => found.length === 1,
     );
+
+  it('is listed with its turn, which is told with what was said in it', async () => {
+    const task = script({ text: 'one', tool_calls: [once] }, { text: 'the end' });
+    const { process, id } = await begun(step({ task }));
+    await t.ended(id);
+    const { items } = await turns(process.id, id);
+    expect(items).toEqual([expect.not.objectContaining({ messages: expect.anything() as unknown })]);
+    const call = await turns(process.id, id, `/${(items as { id: string }[])[0].id}`);
+    expect(call).toMatchObject({
+      ...{ kind: 'turn', status: 'succeeded', result: 'the end' },
+      messages: [
+        { role: 'user', content: task },
+        { role: 'assistant', content: 'one', tool_calls: [{ name: once.name }] },
+        { role: 'tool', tool_name: 'todo_write' },
+        { role: 'assistant', content: 'the end', tool_calls: null },
+      ],
+    });
+  });
 
   it.each([
     ['it has taken too long', (): Promise<unknown> => Promise.resolve(), 'timeout'],

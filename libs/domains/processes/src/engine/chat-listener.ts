@@ -105,6 +105,7 @@ export class ChatListener implements EndListener, RunAsker, OnModuleInit {
       usd_cost,
       credits,
       done ? 'succeeded' : 'failed',
+      // Those are its chat's.
       '[]',
       result,
     ]);

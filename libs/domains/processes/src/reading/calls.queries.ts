@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ChatsQueries } from '@aps/chats';
 import { listTally, ProcessAgentCall, ProcessLlmCall, ProcessRepair } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgListing, OrgTable, type Listed, type Slice } from '@aps/platform/database';
@@ -42,6 +43,7 @@ export class CallsQueries {
   constructor(
     private readonly db: Database,
     private readonly runs: RunsQueries,
+    private readonly chats: ChatsQueries,
   ) {}
 
   /** @throws DomainError `not_found`, as of all below */
@@ -62,7 +64,9 @@ export class CallsQueries {
 
   async agentCall(scope: OrgScope, processId: string, runId: string, id: string): Promise<ProcessAgentCall> {
     await this.runs.standing(scope, processId, runId);
-    return this.agent.get(this.db, scope, { id, run_id: runId });
+    const call = await this.agent.get(this.db, scope, { id, run_id: runId });
+    // What was said in a turn its chat keeps, and loses with it.
+    return call.turn_id === null ? call : { ...call, messages: await this.chats.saidIn(scope, call.turn_id) };
   }
 
   async repairs(scope: OrgScope, processId: string, runId: string, slice: Slice): Promise<Listed<RepairIndex>> {
