@@ -189,6 +189,21 @@ describe('deploying', () => {
     expect(warnings).toMatchObject([{ step_id: 'w', field: 'tool' }]);
   });
 
+  it('warns of a tool that writes by some of its arguments only where these may', async () => {
+    const request = (id: string, args: unknown) => ({ id, kind: 'tool', tool: 'core.http_request', arguments: args });
+    const url = 'https://example.com';
+    const { warnings } = await deployed(
+      steps(
+        request('get', { method: 'GET', url }),
+        request('put', { method: 'PUT', url }),
+        request('post', { method: 'POST', url }),
+        request('some', { method: '${input.method}', url }),
+        request('any', '${input.request}'),
+      ),
+    );
+    expect(warnings).toMatchObject(['post', 'some', 'any'].map((step_id) => ({ step_id, field: 'tool' })));
+  });
+
   it('tells all that is named and not there, with what could be', async () => {
     const { slug, id } = await anAgent(t, org, { name: 'Researcher' });
     const template = await t.make('POST', `${org.path}/prompt-templates`, { as: org.owner, body: { name: 'Invoice', text: 'x' } });

@@ -4,11 +4,11 @@ import { isUuid } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { advisoryLock, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
-import { stepsOf, warningsOf, type Definition, type DefinitionProblem, type DefinitionWarning } from '../definition';
+import { stepsOf, warningsOf, type Definition, type DefinitionProblem, type DefinitionWarning, type ToolStep } from '../definition';
 import { MEMBERS, NOT_DEPLOYED, REACHING } from './references.sql';
 import { References, refOf, type Reference } from './references';
 import { revisionInvalid } from './revision.policy';
-import { StepTools } from '../tools/step-tools';
+import { isRepeatable, StepTools } from '../tools/step-tools';
 import { toolProblems, type CalledTools } from './tool-snapshot';
 
 /** Looks at what a definition needs around it, before it is deployed. */
@@ -38,7 +38,7 @@ export class DeployCheck {
     const found = await this.references.held(tx, scope, definition);
     if (found.some(({ kind }) => kind === 'model')) await this.entitlements.require(scope.orgId, 'direct_model_choice', tx);
     const warnings = [
-      ...warningsOf(definition, { writesTwice: ({ tool }) => isWrittenTwice(called, tool) }),
+      ...warningsOf(definition, { writesTwice: (step) => isWrittenTwice(called, step) }),
       ...(await this.strangers(tx, scope, assigned)),
       ...(await this.undeployed(tx, found)),
     ];
@@ -92,7 +92,6 @@ export class DeployCheck {
 const processesIn = (found: Reference[]): { step_id: string; id: string }[] =>
   found.flatMap(({ kind, step_id, id }) => (kind === 'process' && id !== null ? [{ step_id, id }] : []));
 
-const isWrittenTwice = (called: CalledTools, slug: string): boolean => {
-  const tool = called.get(slug);
-  return !!tool && !(tool.accessLevel === 'read' || tool.idempotent);
-};
+/** Arguments in which expressions stand may come to anything. */
+const isWrittenTwice = (called: CalledTools, step: ToolStep): boolean =>
+  !isRepeatable(called.get(step.tool), typeof step.arguments === 'object' ? (step.arguments as Record<string, unknown>) : {});
