@@ -1,3 +1,4 @@
+export { schemaOf } from './extraction.policy';
 export * from './prompts.module';
 export { PromptsQueries, type PromptTemplateView, type RunnablePrompt } from './prompts.queries';
 export { PromptsService, type PromptTemplateInput } from './prompts.service';

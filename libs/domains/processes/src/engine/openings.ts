@@ -176,7 +176,7 @@ export class Openings {
 }
 
 /** A name that means nothing any more. */
-function nobody(error: unknown): null {
+export function nobody(error: unknown): null {
   if (error instanceof DomainError && error.code === 'not_found') return null;
   throw error;
 }

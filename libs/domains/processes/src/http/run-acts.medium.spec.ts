@@ -1,4 +1,5 @@
 import type { TestOrg } from '@aps/chats/testing';
+import { PromptsService } from '@aps/prompts';
 import { uuidv7 } from 'uuidv7';
 import { runningService, type DeployedProcess } from '../testing/running';
 
@@ -228,5 +229,46 @@ describe('what a run does, and why', () => {
     for (const wrong of [{}, { run_id: id, input: {} }]) expect([wrong, (await simulate(wrong)).status]).toEqual([wrong, 422]);
     expect((await simulate({ run_id: uuidv7() })).status).toBe(404);
     expect((await get(`${of(process)}/runs`)).total).toBe(1);
+  });
+
+  it('is told what humans have said only where they were asked the same', async () => {
+    const ask = (prompt: string) => [{ id: 'ok', kind: 'human', prompt }];
+    const process = await t.deployed(org, ask('Pay 3?'), { output: '${steps.ok.output.decision}' });
+    const id = await t.begin(org, process);
+    const request = (await t.waiting(id, 'ok')).steps[0].hitl_request_id!;
+    await post(`/api/orgs/${org.id}/hitl-requests/${request}/answer`, { decision: 'reject' });
+    await t.ended(id);
+    const definition = { schema_version: 1, steps: ask('Pay 300?'), output: '${steps.ok.output.decision}' };
+    const other = await t.make('POST', `${of(process)}/revisions`, { as: org.owner, body: { definition } });
+    const simulated = async (revision: string) => {
+      const { body } = await post(`${of(process)}/revisions/${revision}/simulate`, { run_id: id });
+      return [body.output, body.steps[0].source, body.steps[0].output.answered_by, body.diverged_at];
+    };
+    expect(await simulated(process.revision_id)).toEqual(['reject', 'recorded', org.member.id, null]);
+    expect(await simulated(other.id as string)).toEqual(['approve', 'stubbed', null, 'ok']);
+  });
+
+  it('has late what nobody had answered in time', async () => {
+    const steps = [{ id: 'ok', kind: 'human', prompt: 'Well?', timeout_s: 1 }];
+    const process = await t.deployed(org, steps);
+    const id = await t.begin(org, process);
+    await t.ended(id);
+    const { body } = await post(`${of(process)}/revisions/${process.revision_id}/simulate`, { run_id: id });
+    expect(body).toMatchObject({ status: 'failed', steps: [{ status: 'failed', source: 'recorded' }], diverged_at: null });
+  });
+
+  it('is simulated with templates that answer by their fields', async () => {
+    const template = async (name: string, more: object) =>
+      (await t.get(PromptsService).create(t.scope(org), { name, description: null, ...more } as Parameters<PromptsService['create']>[1]))
+        .slug;
+    const fields = [{ name: 'email', type: 'string', required: true }];
+    const steps = [
+      { id: 'extract', kind: 'prompt', template: await template('Extract', { text: null, fields }), input: { text: 'x' } },
+      { id: 'say', kind: 'prompt', template: await template('Say', { text: 'Say it' }), input: { to: '${steps.extract.output.email}' } },
+      { id: 'gone', kind: 'prompt', template: 'gone', input: {} },
+    ];
+    const process = await t.deployed(org, steps, { output: '${[steps.extract.output, steps.say.output, steps.gone.output]}' });
+    const { body } = await post(`${of(process)}/revisions/${process.revision_id}/simulate`, { input: {} });
+    expect(body).toMatchObject({ status: 'completed', output: [{ email: '' }, '', null] });
   });
 });

@@ -114,18 +114,18 @@ describe('a look at a run of many steps', () => {
   it('lets others in', async () => {
     const run = new Pieces([long('l', 5_000)]);
     run.goOn();
-    expect(await turnsDuring(simulated(aDefinition(run.steps), FACTS, []))).toBeGreaterThan(5);
+    expect(await turnsDuring(simulated(aDefinition(run.steps), FACTS, [], new Map()))).toBeGreaterThan(5);
     expect(await turnsDuring(run.replay())).toBeGreaterThan(5);
   });
 
   it('ends as the run would', async () => {
-    const { status, error } = await simulated(aDefinition(ENDLESS), FACTS, []);
+    const { status, error } = await simulated(aDefinition(ENDLESS), FACTS, [], new Map());
     expect([status, error]).toMatchObject(['failed', { code: 'max_iterations' }]);
   });
 
   it('asks as often as the run would', async () => {
     const say = (id: string) => ({ id, kind: 'llm', prompt: 'x' });
-    const { status, steps } = await simulated(aDefinition([each('l', ...['a', 'b', 'c'].map(say))]), FACTS, []);
+    const { status, steps } = await simulated(aDefinition([each('l', ...['a', 'b', 'c'].map(say))]), FACTS, [], new Map());
     expect([status, steps.length]).toEqual(['completed', 30_001]);
   });
 });

@@ -5,9 +5,11 @@ import { Process, ProcessRevision, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgTable } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import { validate } from '../definition';
+import { PromptsQueries, schemaOf } from '@aps/prompts';
+import { referencesIn, validate, type Definition, type Schema } from '../definition';
 import { envelopeOf } from '../engine/envelope';
 import { JournalRepository } from '../engine/journal.repository';
+import { nobody } from '../engine/openings';
 import { runFactsOf } from '../engine/run-facts';
 import { Definitions } from '../revisions/definitions';
 import { RUN } from '../runs/runs.sql';
@@ -27,6 +29,7 @@ export class RunReviews {
     private readonly definitions: Definitions,
     private readonly journal: JournalRepository,
     private readonly questions: HitlQueries,
+    private readonly prompts: PromptsQueries,
   ) {}
 
   /** @throws DomainError 404; 422 `validation_error` for neither or both of input and run, and an input that does not fit */
@@ -40,9 +43,10 @@ export class RunReviews {
     await this.revisions.get(this.db, scope, { id: revisionId, process_id: processId });
     const definition = await this.definitions.of(scope.orgId, revisionId);
     if (!input === !run_id) throw refuseValue(['body'], 'Say either an input or a run.');
+    const templates = await this.templatesOf(scope, definition);
     if (run_id) {
       const run = await this.find(scope, processId, run_id);
-      return simulated(definition, runFactsOf(run), await this.journal.journal(this.db, run.id));
+      return simulated(definition, runFactsOf(run), await this.journal.journal(this.db, run.id), templates);
     }
     const misfits = definition.input_schema ? validate(definition.input_schema, input) : [];
     if (misfits.length) throw refuseValue(['body', 'input', ...misfits[0].path.split('.').filter(Boolean)], misfits[0].message);
@@ -51,7 +55,7 @@ export class RunReviews {
     const source = { kind: 'api' as const, ref_id: null, user_id: scope.actor.userId };
     const envelope = envelopeOf({ id, source, received_at: at.toISOString(), input: input!, attachments: [], message: null });
     const run = { id, process_id: processId, revision_id: revisionId, version: null, label: null };
-    return simulated(definition, { envelope: JSON.parse(envelope) as Record<string, unknown>, run, started_at: at }, []);
+    return simulated(definition, { envelope: JSON.parse(envelope) as Record<string, unknown>, run, started_at: at }, [], templates);
   }
 
   /** @throws DomainError 404 */
@@ -84,6 +88,15 @@ export class RunReviews {
       next_action: runNextAction(facts, by),
       allowed_actions: runAllowedActions(facts, run.asks_human && (await this.questions.mayAnswerOne(scope, runId))),
     };
+  }
+
+  /** What prompt templates answer that a definition names; null: text. Without those that are not there any more. */
+  private async templatesOf(scope: OrgScope, definition: Definition): Promise<Map<string, Schema | null>> {
+    const names = [...new Set(referencesIn(definition).templates.map(({ template }) => template))];
+    const found = await Promise.all(names.map((name) => this.prompts.get(scope, name).catch(nobody)));
+    return new Map(
+      found.flatMap((template, i) => (template ? [[names[i], template.fields.length ? schemaOf(template.fields) : null]] : [])),
+    );
   }
 
   private async find(scope: OrgScope, processId: string, runId: string): Promise<ProcessRun> {

@@ -1,7 +1,7 @@
 import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ProcessRunState, Resolution, StepError, StepStatus } from '@aps/entities';
-import { stepsOf, stubOf, type Definition, type Step } from '../definition';
+import { stepsOf, stubOf, type Definition, type Schema, type Step } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
 import type { CallOutcome, JournalRow, RunOutcome } from '../engine/journal';
 
@@ -31,8 +31,14 @@ const COMPUTED = new Set(['transform', 'flag', 'branch', 'loop', 'parallel', 'wa
  * where it was asked the same at the same place, and all else is made up by its schema. Nobody is waited for.
  *
  * @param recorded the journal of that run; none without one
+ * @param templates what prompt templates answer, by the names that steps have for them; null: text
  */
-export async function simulated(definition: Definition, facts: RunFacts, recorded: JournalRow[]): Promise<ProcessSimulation> {
+export async function simulated(
+  definition: Definition,
+  facts: RunFacts,
+  recorded: JournalRow[],
+  templates: ReadonlyMap<string, Schema | null>,
+): Promise<ProcessSimulation> {
   const steps = new Map(stepsOf(definition).map(({ step }) => [step.id, step]));
   const known = new Map(recorded.map((row) => [row.path, row]));
   const rows = new Map<string, JournalRow>();
@@ -41,14 +47,15 @@ export async function simulated(definition: Definition, facts: RunFacts, recorde
   let at = facts.started_at;
   let outcomes = new Map<string, CallOutcome>();
   let end: RunOutcome | null = null;
-  const answerOf = (row: JournalRow): { output: unknown } | { error: NonNullable<JournalRow['error']> } => {
+  const answerOf = (row: JournalRow): Answer => {
     const before = known.get(row.path);
     if (before && isDeepStrictEqual(before.input, row.input) && (before.status === 'completed' || before.status === 'failed')) {
       sources.set(row.id, 'recorded');
-      return before.error && before.status === 'failed' ? { error: { ...before.error, retryable: false } } : { output: before.output };
+      const failed = before.status === 'failed' && before.error;
+      return failed ? { error: { ...failed, retryable: false }, before } : { output: before.output, before };
     }
     sources.set(row.id, 'stubbed');
-    return { output: stubFor(steps.get(row.step_id)!) };
+    return { output: stubFor(steps.get(row.step_id)!, templates) };
   };
   // A run has so many rows, and then it ends; where none is written any more, nothing will come.
   for (let goesOn = true; goesOn && !end; await letOthersIn()) {
@@ -82,7 +89,8 @@ export async function simulated(definition: Definition, facts: RunFacts, recorde
   };
 }
 
-type Answer = { output: unknown } | { error: NonNullable<JournalRow['error']> };
+/** `before`: the row that it was recorded in. */
+type Answer = ({ output: unknown } | { error: StepError }) & { before?: JournalRow };
 
 /** What a row that waits is told; null where its time alone will come. */
 function resolutionOf(row: JournalRow, before: JournalRow | undefined, answer: (row: JournalRow) => Answer): Resolution | null {
@@ -94,9 +102,8 @@ function resolutionOf(row: JournalRow, before: JournalRow | undefined, answer: (
   const [output, error] = 'error' in found ? [null, found.error] : [found.output, null];
   switch (row.kind) {
     case 'human':
-      return before?.resolution && !error
-        ? before.resolution
-        : { kind: 'answer', answer: (output ?? {}) as Record<string, unknown>, answered_by: null };
+      if (found.before) return found.before.resolution ?? { kind: 'unanswered' };
+      return { kind: 'answer', answer: output as Record<string, unknown>, answered_by: null };
     case 'agent':
       return { kind: 'chat', text: typeof output === 'string' ? output : JSON.stringify(output), error };
     default:
@@ -105,8 +112,12 @@ function resolutionOf(row: JournalRow, before: JournalRow | undefined, answer: (
 }
 
 /** The smallest answer that fits what a step asks for. */
-function stubFor(step: Step): unknown {
+function stubFor(step: Step, templates: ReadonlyMap<string, Schema | null>): unknown {
   switch (step.kind) {
+    case 'prompt': {
+      const schema = templates.get(step.template);
+      return schema ? stubOf(schema) : schema === null ? '' : null;
+    }
     case 'llm':
     case 'agent':
       return step.output_schema ? stubOf(step.output_schema) : '';
