@@ -74,6 +74,13 @@ describe('record_decision', () => {
     ]);
   });
 
+  it('takes the digest of arguments in their place; where both come, theirs is the one', async () => {
+    const [given, own] = ['elsewhere', '{"a":1}'].map((of) => createHash('sha256').update(of).digest('hex'));
+    await decide(t, chat, { arguments_digest: given }, 'call_1');
+    await decide(t, chat, { arguments_digest: given, arguments: { a: 1 } }, 'call_2');
+    expect((await stored()).map(({ arguments_digest }) => arguments_digest)).toEqual([given, own]);
+  });
+
   it('tells the model not to wait for an escalation, nor to make the call', async () => {
     const { content } = (await decide(t, chat, { kind: 'escalate', tool_slug: 'con_shop.refund', arguments: {} })) as { content: string };
     expect(JSON.parse(content)).toMatchObject({ status: 'recorded', note: expect.stringMatching(/do not make the call .* do not wait/) });

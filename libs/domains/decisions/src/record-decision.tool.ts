@@ -26,6 +26,11 @@ const parameters = z.object({
   rationale: text().max(5_000).optional().describe('Why the rule leads here'),
   tool_slug: text().min(1).max(200).optional().describe('The tool that it is about, as you would call it'),
   arguments: z.record(z.string(), z.unknown()).optional().describe('The arguments of that call'),
+  arguments_digest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional()
+    .describe('Instead of them: SHA-256 over their canonical JSON, hex, if you know it'),
   deviation: z.boolean().default(false).describe('You depart from what the rule says'),
   determination: z.boolean().default(false).describe('No rule says it; you had to determine it yourself'),
   confidence: z.number().min(0).max(1).optional().describe('How sure you are, from 0 to 1'),
@@ -94,7 +99,7 @@ export class RecordDecisionTool {
       ...d,
       // Models know a tool by its name; humans, and the gate, by its slug.
       tool_slug: d.tool_slug === undefined ? null : (this.catalog.slugOf(d.tool_slug) ?? d.tool_slug),
-      arguments_digest: args ? hashOf(args) : null,
+      arguments_digest: args ? hashOf(args) : (d.arguments_digest ?? null),
       rationale: d.rationale || null,
       confidence: d.confidence === undefined ? null : String(d.confidence),
     });
