@@ -1,2 +1,2 @@
 export * from './agents-http.module';
-export { BY_AGENT } from './params';
+export { BY_AGENT, BY_PLAIN_AGENT } from './params';

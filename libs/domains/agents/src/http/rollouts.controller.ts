@@ -1,17 +1,15 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { RolloutDetailResponse } from '@aps/dtos';
-import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { RolloutsQueries } from '../rollouts.queries';
 import { toRollout } from './agents.convert';
-
-/** On these routes `agent_id` is a plain string: what is neither id nor slug is not found, and not malformed. */
-const PLAIN: AccessOptions = { params: { agent_id: 'string' } };
+import { BY_PLAIN_AGENT } from './params';
 
 @ApiTags('Rollouts')
 @Controller('api/orgs/:org_id/agents/:agent_id/rollouts')
-@OrgMember('rollouts', PLAIN)
+@OrgMember('rollouts', BY_PLAIN_AGENT)
 export class RolloutsController {
   constructor(private readonly rollouts: RolloutsQueries) {}
 

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { BY_AGENT } from '@aps/agents/http';
+import { BY_PLAIN_AGENT } from '@aps/agents/http';
 import { DecisionsQueries, DecisionsService } from '@aps/decisions';
 import {
   AgreeDecisionsRequest,
@@ -18,7 +18,7 @@ const SEEN = 'Only of chats that the caller may open, whether the decision log i
 
 @ApiTags('Decisions')
 @Controller('api/orgs/:org_id/agents/:agent_id/decisions')
-@OrgMember('decisions', BY_AGENT)
+@OrgMember('decisions', BY_PLAIN_AGENT)
 export class AgentDecisionsController {
   constructor(
     private readonly queries: DecisionsQueries,

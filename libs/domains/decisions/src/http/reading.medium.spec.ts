@@ -119,13 +119,12 @@ describe('the list, newest first across the agent’s chats,', () => {
   it('is not there for an agent that is not', async () => {
     const foreign = await anAgent(t);
     await t.db.execute(sql(`UPDATE agents SET slug = 'foreign' WHERE id = $1`), [foreign.id]);
-    for (const ref of [uuidv7(), 'no-such-agent', foreign.id, 'foreign']) {
+    for (const ref of [uuidv7(), 'no-such-agent', 'No%20Slug', foreign.id, 'foreign']) {
       const nowhere = { ...agent, path: `${agent.org.path}/agents/${ref}/decisions` };
       for (const path of ['', '/groups']) expect((await list('', nowhere.path + path)).status).toBe(404);
       for (const action of ['archive', 'unarchive', 'review'] as const)
         expect((await inBulk(t, nowhere, action, { decision_ids: made })).status).toBe(404);
     }
-    expect((await list('', `${agent.org.path}/agents/No%20Slug/decisions`)).status).toBe(422);
   });
 
   it('is served where the log is off', async () => {
