@@ -1,14 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, type Problem } from '@aps/contracts';
+import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
+import { isSet } from './agents.policy';
 import { AgentsRepository } from './agents.repository';
 import type { SealedAgentConfig } from './sealed-config';
 import { SkillsRepository } from './skills.repository';
 import { parseToolScope } from './tool-scopes';
 
 /** What of an agent's configuration names something else. */
-type Referring = Partial<Pick<SealedAgentConfig, 'allowed_tools' | 'denied_tools' | 'mounted_skills' | 'child_agent_ids'>>;
+type Referring = Partial<
+  Pick<
+    SealedAgentConfig,
+    'allowed_tools' | 'denied_tools' | 'mounted_skills' | 'child_agent_ids' | 'knowledge_base_ids' | 'environment_id'
+  > &
+    Pick<Agent, 'team_id' | 'project_id'>
+>;
+
+/** What has no domain yet: until then no id can be one of this organization's. */
+const NOT_THERE = { team_id: 'team', project_id: 'project', environment_id: 'environment' } as const;
 
 interface ReferenceOptions {
   /** The agent that refers; undefined for one that is not there yet. */
@@ -21,8 +32,8 @@ interface ReferenceOptions {
  * Checks that what a configuration names is there, and holds it there until the transaction ends: whoever deletes it meanwhile waits,
  * and then finds the reference.
  *
- * Knowledge bases, connections, processes and environments are checked by form only; nothing exists yet that they could be looked up in. So are prompt templates,
- * which are deleted whoever names them: an agent that names one that is gone can still be changed.
+ * Of tool scopes, all but those of agents are checked by form only: knowledge bases and connections have no domain yet, processes stand above this one, and prompt
+ * templates are deleted whoever names them: an agent that names one that is gone can still be changed.
  */
 @Injectable()
 export class AgentReferences {
@@ -33,7 +44,7 @@ export class AgentReferences {
 
   /** @throws DomainError `unknown_reference` with every problem */
   async require(tx: Tx, scope: OrgScope, refs: Referring, { self, loc }: ReferenceOptions = {}): Promise<void> {
-    const { mounted_skills: skills = [], child_agent_ids: children = [] } = refs;
+    const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: bases = [] } = refs;
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
       (refs[field] ?? []).map((text, i) => ({ path: [field, i], tool: parseToolScope(text) })),
     );
@@ -53,6 +64,10 @@ export class AgentReferences {
         return there.slugs.has(tool.slug) ? [] : unknown(path, 'There is no agent of this slug');
       }),
       ...skills.flatMap((slug, i) => (mountable.has(slug) ? [] : unknown(['mounted_skills', i], 'There is no skill of this slug'))),
+      ...Object.entries(NOT_THERE).flatMap(([field, what]) =>
+        isSet(refs[field as keyof typeof NOT_THERE]) ? unknown([field], `There is no such ${what}`) : [],
+      ),
+      ...bases.flatMap((_, i) => unknown(['knowledge_base_ids', i], 'There is no such knowledge base')),
       ...children.flatMap((id, i) => {
         if (id === self?.id) return unknown(['child_agent_ids', i], 'An agent cannot be its own child');
         return there.ids.has(id) ? [] : unknown(['child_agent_ids', i], 'There is no such agent');

@@ -5,13 +5,14 @@ import type { Agent } from '@aps/entities';
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_DEPTH = 16;
 
+/** Where it belongs. That holds at once, for every chat, and is no part of what is sealed. */
+const PLACES = ['team_id', 'project_id'] as const satisfies (keyof Agent)[];
+
 /** Fields that are columns of the agent as they are. */
 const PLAIN = [
   'name',
   'description',
   'avatar_seed',
-  'team_id',
-  'project_id',
   'model',
   'model_mode',
   'reasoning_effort',
@@ -32,11 +33,11 @@ const SETS = [
   'child_agent_ids',
 ] as const satisfies (keyof Agent)[];
 
-/** What can be set of an agent, and what a revision seals of it. */
+/** What a revision seals of what can be set of an agent. */
 export const SETTINGS = [...PLAIN, ...SETS] as const;
 
 /** What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. */
-export type AgentInput = Partial<Pick<Agent, (typeof SETTINGS)[number]>> & {
+export type AgentInput = Partial<Pick<Agent, (typeof SETTINGS)[number] | (typeof PLACES)[number]>> & {
   slug?: string | null;
   instruction?: string | null;
 };
@@ -44,7 +45,7 @@ export type AgentInput = Partial<Pick<Agent, (typeof SETTINGS)[number]>> & {
 /** The columns that an input sets. Slug and instruction are decided elsewhere. */
 export function columnsOf(input: AgentInput): Partial<Agent> {
   const columns: Record<string, unknown> = {};
-  for (const field of PLAIN) if (input[field] !== undefined) columns[field] = input[field];
+  for (const field of [...PLACES, ...PLAIN]) if (input[field] !== undefined) columns[field] = input[field];
   for (const field of SETS) {
     const values = input[field];
     if (values !== undefined) columns[field] = [...new Set(field.endsWith('_ids') ? values.map((v) => v.toLowerCase()) : values)];

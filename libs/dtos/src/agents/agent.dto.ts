@@ -28,7 +28,7 @@ const tools = (description: string): ListOptions => ({
   example: ['core', 'system:web'],
 });
 
-/** What can be set of an agent, and what a revision seals of it. */
+/** What can be set of an agent; a revision seals all of it but where it belongs. */
 export class AgentSettings {
   @StringField({ min: 1, max: 120, description: 'What people call it.', example: 'Support agent' }) name: string;
 
@@ -37,8 +37,8 @@ export class AgentSettings {
 
   @StringField({ nullable: true, max: 200, description: 'Clients draw its picture from it.', example: 'teal-fox' }) avatar_seed:
     string | null;
-  @UuidField({ nullable: true, description: 'The team it belongs to.' }) team_id: string | null;
-  @UuidField({ nullable: true, description: 'The project it belongs to.' }) project_id: string | null;
+  @UuidField({ nullable: true, description: 'The team it belongs to; holds at once, whatever is deployed.' }) team_id: string | null;
+  @UuidField({ nullable: true, description: 'The project it belongs to; holds at once, whatever is deployed.' }) project_id: string | null;
 
   @StringField({
     nullable: true,

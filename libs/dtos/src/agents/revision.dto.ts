@@ -1,8 +1,9 @@
+import { OmitType } from '@nestjs/swagger';
 import { BooleanField, DateTimeField, DecimalString, IntField, NestedField, StringField, UuidField } from '@aps/platform/http';
 import { AgentSettings } from './agent.dto';
 
 /** Everything that the agent was when it was sealed. */
-export class SealedAgentConfigResponse extends AgentSettings {
+export class SealedAgentConfigResponse extends OmitType(AgentSettings, ['team_id', 'project_id']) {
   @IntField({ description: 'Version of this shape.', example: 1 }) schema_version: number;
   @UuidField({ description: 'The agent.' }) agent_id: string;
   @StringField({ description: 'Its slug.', example: 'support-agent' }) slug: string;

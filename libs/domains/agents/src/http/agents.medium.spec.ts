@@ -149,9 +149,12 @@ describe('reading agents', () => {
 
   it('pages and filters, newest first', async () => {
     const [team_id, project_id] = [randomUUID(), randomUUID()];
+    // Nothing makes teams and projects yet.
+    const put = async ({ id }: { id: string }, project: string | null) =>
+      t.db.execute(sql('UPDATE agents SET team_id = $2, project_id = $3 WHERE id = $1'), [id, team_id, project]);
     await anAgent(t, org, { name: 'One', description: 'takes 50% of it' });
-    await anAgent(t, org, { name: 'Two', team_id });
-    await anAgent(t, org, { name: 'Three', project_id, team_id });
+    await put(await anAgent(t, org, { name: 'Two' }), null);
+    await put(await anAgent(t, org, { name: 'Three' }), project_id);
     const names = async (query: string) => (await asMember('GET', `/agents?${query}`)).body.items.map((a: { name: string }) => a.name);
     expect(await names('')).toEqual(['Three', 'Two', 'One']);
     expect((await asMember('GET', '/agents?limit=2')).body).toMatchObject({ total: 3, next_offset: 2 });
@@ -188,6 +191,28 @@ describe('editing an agent', () => {
     expect(deployed.body).toMatchObject({ draft_dirty: false, live_revision: { version: 2 } });
     const { body } = await asMember('GET', `/agents/${agent.id}/revisions/${deployed.body.live_revision.id}`);
     expect(body.config).toMatchObject({ name: 'New name', description: null, instruction: 'Two.', instruction_version: 2 });
+  });
+
+  it('names no team, project, environment or knowledge base that is not there', async () => {
+    const agent = await anAgent(t, org);
+    const named = { team_id: randomUUID(), project_id: randomUUID(), environment_id: randomUUID(), knowledge_base_ids: [randomUUID()] };
+    for (const refused of [await asOwner('POST', '/agents', { name: 'x', ...named }), await asOwner('PATCH', `/agents/${agent.id}`, named)])
+      expect([refused.status, refused.body.code, refused.body.detail.map(({ loc }: { loc: unknown[] }) => loc[1])]).toEqual([
+        422,
+        'unknown_reference',
+        Object.keys(named),
+      ]);
+    const none = { team_id: null, project_id: null, environment_id: null, knowledge_base_ids: [] };
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, none)).status).toBe(200);
+  });
+
+  it('is not dirty by where the agent belongs, which nothing seals', async () => {
+    const agent = await anAgent(t, org);
+    await t.db.execute(sql('UPDATE agents SET team_id = $2, project_id = $2 WHERE id = $1'), [agent.id, randomUUID()]);
+    const edited = await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: agent.max_steps });
+    expect(edited.body).toMatchObject({ team_id: expect.any(String), draft_dirty: false });
+    const { config } = (await asOwner('GET', `/agents/${agent.id}/revisions/${agent.live_revision.id}`)).body;
+    for (const place of ['team_id', 'project_id']) expect(config).not.toHaveProperty(place);
   });
 
   it('is not dirty any more when the change is taken back', async () => {
