@@ -79,9 +79,12 @@ describe('intake', () => {
     const there = await settled(theirs, forwarded);
     expect(there).toMatchObject(ownAddress);
     expect(there.trace).toContainEqual(expect.objectContaining({ outcome: 'dropped', detail: { reason: 'own_address' } }));
-    // Or somebody has the one answer to the other.
+    // Or somebody has the one answer to the other: the mail is heard, and nobody is answered.
     const planted = await mailTo(platform.smtpPort, { from: ann, to: ours.address, raw: mail([`Reply-To: ${theirs.address}`]) });
-    expect(await settled(ours, planted)).toMatchObject(ownAddress);
+    expect(await settled(ours, planted)).toMatchObject({ state: 'accepted' });
+    const replyTo = async () => (await platform.call('GET', `${ours.path}/messages/${planted.message_id}`)).body.reply.state;
+    await until('the agent has answered', async () => (await replyTo()) !== 'none');
+    expect(await replyTo()).toBe('suppressed');
     expect(outside.recipients).toEqual([ann]);
   });
 
