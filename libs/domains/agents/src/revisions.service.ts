@@ -76,8 +76,9 @@ export class RevisionsService {
     const ending = await this.rollouts.list(tx, scope, inForce, {});
     if (revision.is_live && ending.length === 1 && ending[0].status === 'live') return ending[0];
 
-    // What a revision names was there when it was sealed; an old one may outlive it.
-    await this.references.require(tx, scope, revision.config, { self: agent, loc: ['path', 'revision_id'] });
+    // What a revision names was there when it was sealed; an old one may outlive it. Older ones tell where their agent belonged, which is not sealed any more.
+    const config = { ...revision.config, team_id: null, project_id: null };
+    await this.references.require(tx, scope, config, { self: agent, loc: ['path', 'revision_id'] });
     await this.rollouts.update(tx, scope, inForce, { status: 'superseded', ended_at: now });
     const { version } = revision;
     const rollout = await this.rollouts.insert(tx, scope, {

@@ -84,6 +84,7 @@ export interface PromptCaller {
   source: PromptRun['source'];
   /** Of an agent's run. */
   chatId?: string | null;
+  turnId?: string | null;
   agentId?: string | null;
   /** Names a call that may be made again; see {@link PromptRunner.answerTo}. */
   callKey?: string;
@@ -344,11 +345,11 @@ export class PromptRunner implements BeforeApplicationShutdown {
     model: ResolvedModel,
     how: Pick<PromptRunEnd, 'status' | 'error' | 'duration_ms'>,
     { hold, output, data, usage, firstTokenMs }: Work,
-    { chatId: chat_id = null, agentId: agent_id = null, charge }: PromptCaller,
+    { chatId: chat_id = null, turnId: turn_id = null, agentId: agent_id = null, charge }: PromptCaller,
   ): Promise<PromptRun> {
     // By the run's id: what is tried again after a commit whose answer was lost, charges nothing and finds the run as it ended.
     const receipt = usage && hold.receipt({ resolved: model, usage, durationMs: how.duration_ms!, firstTokenMs });
-    const owner = { org_id: scope.orgId, chat_id, turn_id: null, step_no: null, agent_id };
+    const owner = { org_id: scope.orgId, chat_id, turn_id, step_no: null, agent_id };
     const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };
     for (let tries = 1; ; tries++) {
       try {

@@ -75,11 +75,11 @@ export class RunPromptTemplateTool {
   }
 
   private async run(scope: OrgScope, prepared: PreparedPrompt, context: ToolContext): Promise<ToolResult> {
-    const { chatId, agentId, idempotencyKey: callKey, signal } = context;
+    const { chatId, turnId, agentId, idempotencyKey: callKey, budget, signal } = context;
     let last: PromptFrame | undefined;
     const tell = (frame: PromptFrame) => (last = frame);
     const charge: PromptCaller['charge'] = (tx, cost) => context.charge(tx, cost);
-    await this.runner.run(scope, prepared, { source: 'agent', chatId, agentId, callKey, charge, signal, tell });
+    await this.runner.run(scope, prepared, { source: 'agent', chatId, turnId, agentId, callKey, budget, charge, signal, tell });
     signal.throwIfAborted();
     if (last?.event === 'done') return answered(last.data);
     return refused(last?.event === 'error' ? `${last.data.code}: ${last.data.message}` : 'It did not run.');

@@ -31,6 +31,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** The other side has shown that it is at work: gives a call that goes out more time, within {@link CallLimits.totalMs}. */
   progressed: () => void;
+  /** Of who has begun the chat; asked before each model call, with the credits that no receipt tells of yet. Throws where nothing is left. */
+  budget?: (used: string) => Promise<void>;
   /** Counts what a model was asked for by the call towards its chat; in the transaction of its receipt. */
   charge(tx: Tx, cost: ToolCost): Promise<void>;
 }

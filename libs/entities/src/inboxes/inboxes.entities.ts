@@ -293,7 +293,7 @@ export class InboxTrace {
   @Column('jsonb') rows: TraceRow[];
 }
 
-/** What was counted of a UTC day against a cap: messages and classifier calls, of an inbox or, with an empty `of`, of the organization. */
+/** What was counted of a UTC day, for caps: messages and classifier calls, of an inbox or, with an empty `of`, of the organization. */
 @Entity('intake_counts')
 @ForeignKey(() => Organization, ['org_id'], ['id'])
 export class IntakeCount {

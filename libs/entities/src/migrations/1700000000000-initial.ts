@@ -213,6 +213,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"process_runs_waiting\" ON \"process_runs\"  (\"org_id\") WHERE status = 'waiting' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"process_runs_owned\" ON \"process_runs\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
     await runner.query("CREATE TABLE \"process_steps\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"run_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"path\" text NOT NULL, \"parent_path\" text, \"step_id\" text NOT NULL, \"kind\" text NOT NULL, \"attempt\" integer NOT NULL, \"status\" text NOT NULL, \"noted\" text, \"input\" jsonb, \"output\" jsonb, \"error\" jsonb, \"resolution\" jsonb, \"note\" text, \"event\" text, \"waiting_until\" TIMESTAMP WITH TIME ZONE, \"child_run_id\" uuid, \"chat_id\" uuid, \"hitl_request_id\" uuid, \"started_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"process_steps_attempt\" UNIQUE (\"run_id\", \"path\", \"attempt\"), CONSTRAINT \"process_steps_status\" CHECK (status IN ('running', 'waiting', 'completed', 'failed', 'skipped', 'cancelled', 'outcome_unknown')), CONSTRAINT \"PK_8364ae09123f5e55ae040504e52\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"process_steps_waiting_chat\" ON \"process_steps\"  (\"run_id\") WHERE status = 'waiting' AND chat_id IS NOT NULL");
     await runner.query("CREATE INDEX \"process_steps_chat\" ON \"process_steps\"  (\"chat_id\") WHERE chat_id IS NOT NULL");
     await runner.query("CREATE TABLE \"process_signals\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"run_id\" uuid NOT NULL, \"name\" text NOT NULL, \"payload\" jsonb, \"sent_by\" uuid, \"consumed_by\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_70376752cf384b5612c09e2e414\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"process_signals_open\" ON \"process_signals\"  (\"run_id\", \"name\", \"id\") WHERE consumed_by IS NULL");
@@ -460,6 +461,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"process_signals_open\"");
     await runner.query("DROP TABLE \"process_signals\"");
     await runner.query("DROP INDEX \"process_steps_chat\"");
+    await runner.query("DROP INDEX \"process_steps_waiting_chat\"");
     await runner.query("DROP TABLE \"process_steps\"");
     await runner.query("DROP INDEX \"process_runs_owned\"");
     await runner.query("DROP INDEX \"process_runs_waiting\"");

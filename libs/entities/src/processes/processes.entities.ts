@@ -159,6 +159,7 @@ export type Resolution =
 @Entity('process_steps')
 @Unique('process_steps_attempt', ['run_id', 'path', 'attempt'])
 @Index('process_steps_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
+@Index('process_steps_waiting_chat', ['run_id'], { where: `status = 'waiting' AND chat_id IS NOT NULL` })
 @ForeignKey(() => ProcessRun, ['org_id', 'run_id'], ['org_id', 'id'])
 @Check('process_steps_status', `status IN ('running', 'waiting', 'completed', 'failed', 'skipped', 'cancelled', 'outcome_unknown')`)
 export class ProcessStepRow {

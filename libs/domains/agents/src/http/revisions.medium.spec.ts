@@ -125,6 +125,17 @@ describe('deploying', () => {
     expect([status, body.code, body.detail[0].loc]).toEqual([422, 'unknown_reference', ['path', 'revision_id']]);
   });
 
+  it('takes an old revision that has sealed where its agent belonged', async () => {
+    const agent = await anAgent(t, org);
+    const { id } = agent.live_revision;
+    await asOwner('PATCH', `${agent.id}?deploy=true`, { max_steps: 9 });
+    await t.db.execute(sql(`UPDATE agent_revisions SET config = config || jsonb_build_object('team_id', $2::text) WHERE id = $1`), [
+      id,
+      uuidv7(),
+    ]);
+    expect((await asOwner('POST', `${agent.id}/revisions/${id}/deploy`)).status).toBe(200);
+  });
+
   it('leaves exactly one live rollout when many deploy at once', async () => {
     const agent = await anAgent(t, org);
     const ids: string[] = [agent.live_revision.id];

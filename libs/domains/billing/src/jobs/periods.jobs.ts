@@ -8,6 +8,6 @@ const BATCH = 100;
 @Injectable()
 export class PeriodsJobs {
   constructor(maintenance: Maintenance, periods: Periods) {
-    maintenance.register({ name: 'billing_periods', everyS: 60, batch: BATCH, run: () => periods.closeDue(BATCH) });
+    maintenance.register({ name: 'billing_periods', everyS: 60, batch: Infinity, run: () => periods.closeDue(BATCH) });
   }
 }

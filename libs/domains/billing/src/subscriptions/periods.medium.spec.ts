@@ -18,7 +18,7 @@ const isOver = async (ago: number, columns: Partial<Subscription> = {}, plan = s
   await onPlan(t, id, plan, { period_end: new Date(t.db.now().getTime() - ago), ...columns });
   return id;
 };
-const closeDue = () => t.get(Periods).closeDue(100);
+const closeDue = () => t.get(Periods).closeDue(1);
 const close = (orgId: string) => t.db.transaction(NO_CALLER, (tx) => t.get(Periods).close(tx, orgId));
 
 it('closes the period of an organization though that of another cannot be closed', async () => {

@@ -53,7 +53,7 @@ export class Periods {
     const payer = payerOf(external, plan.polar_product_id_annual, period_end);
     if (payer === 'order' && !force) return this.await(tx, orgId, before, now, none);
     // Who has to pay, and is not awaited, has no next period until somebody says so.
-    if (subscription.status === 'past_due' && !force) return { ...none, reason: 'waiting_for_payment' };
+    if (subscription.status === 'past_due' && payer === 'nobody' && !force) return { ...none, reason: 'waiting_for_payment' };
 
     const closedAt = force && period_end > now ? now : period_end;
     const expired = await this.expired(tx, orgId, closedAt);
@@ -70,32 +70,43 @@ export class Periods {
       period_end: payer === 'year' ? earlier(end, external!.current_period_end!) : end,
       period_anchor: anchor,
     };
-    await this.repository.save(tx, orgId, { plan_id: plan.id, ...next, ...(payer === 'nobody' && { status: 'active' as const }) });
+    await this.repository.save(tx, orgId, { plan_id: plan.id, ...next, ...(payer !== 'order' && { status: 'active' as const }) });
     const granted = await this.subscriptions.grantMonth(tx, orgId, plan, closedAt);
     this.subscriptions.announce(tx, orgId);
     return { rolled: true, reason: 'rolled', period_start: next.period_start, period_end: next.period_end, expired, granted };
   }
 
   /**
-   * Closes what is due. What is wrong with one organization keeps no other from it.
+   * Closes what is due, so many in one look. What is wrong with one organization keeps no other from it.
    *
    * @returns how many were touched
    * @throws Error in the end, where some could not be closed: they are tried again with the next
    */
-  async closeDue(limit: number): Promise<number> {
-    const due = await this.repository.due(this.db, ORDER_AWAITED_MS, limit);
-    const failed: string[] = [];
-    for (const orgId of due) {
-      try {
-        await this.db.transaction({}, (tx) => this.close(tx, orgId));
-      } catch (error) {
-        if (isConnectionLoss(error)) throw error;
-        this.logger.error(`The period of organization ${orgId} could not be closed: ${(error as Error).message}`);
-        failed.push(orgId);
-      }
+  async closeDue(batch: number): Promise<number> {
+    const touched: string[] = [];
+    let failed = 0;
+    for (let due = await this.dueBut(touched, batch); due.length; due = await this.dueBut(touched, batch)) {
+      for (const orgId of due) if (!(await this.closeOne(orgId))) failed += 1;
+      touched.push(...due);
     }
-    if (failed.length) throw new Error(`${failed.length} of ${due.length} periods could not be closed`);
-    return due.length;
+    if (failed) throw new Error(`${failed} of ${touched.length} periods could not be closed`);
+    return touched.length;
+  }
+
+  private dueBut(touched: string[], limit: number): Promise<string[]> {
+    return this.repository.due(this.db, ORDER_AWAITED_MS, { limit, but: touched });
+  }
+
+  /** @returns false where it could not be closed */
+  private async closeOne(orgId: string): Promise<boolean> {
+    try {
+      await this.db.transaction({}, (tx) => this.close(tx, orgId));
+      return true;
+    } catch (error) {
+      if (isConnectionLoss(error)) throw error;
+      this.logger.error(`The period of organization ${orgId} could not be closed: ${(error as Error).message}`);
+      return false;
+    }
   }
 
   /** A period is over, and its order has not come. */

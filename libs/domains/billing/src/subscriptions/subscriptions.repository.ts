@@ -17,7 +17,7 @@ const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_l
 // Those that wait for an order come again when they have waited long enough. Who is past due otherwise has no next period.
 const DUE = statement<{ org_id: string }>(`
   SELECT org_id FROM subscriptions
-  WHERE period_end <= now() AND (status IN ('trialing', 'active')
+  WHERE period_end <= now() AND org_id <> ALL ($3::uuid[]) AND (status IN ('trialing', 'active')
     OR status = 'past_due' AND external_subscription_id IS NOT NULL AND period_end <= now() - make_interval(secs => $1))
   ORDER BY period_end LIMIT $2`);
 
@@ -68,9 +68,9 @@ export class SubscriptionsRepository {
     return (await tx.query(RESETS, [orgId]))[0].n;
   }
 
-  /** Organizations whose period is over, the longest ended first. */
-  async due(db: Db, awaitedMs: number, limit: number): Promise<string[]> {
-    return (await db.query(DUE, [awaitedMs / 1_000, limit])).map(({ org_id }) => org_id);
+  /** Organizations whose period is over, the longest ended first. @param but those that were looked at already */
+  async due(db: Db, awaitedMs: number, { limit, but }: { limit: number; but: string[] }): Promise<string[]> {
+    return (await db.query(DUE, [awaitedMs / 1_000, limit, but])).map(({ org_id }) => org_id);
   }
 
   /** @returns false where the person at this address has had a trial's credits already */

@@ -1,11 +1,13 @@
 import type { Bearer } from '@aps/platform/testing';
 import { entitle } from '@aps/billing/testing';
+import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
+import { TurnQuotes } from '../turns/turn-quotes';
 import { DiagnosisQueries } from './diagnosis.queries';
 
 describe('the diagnosis of a chat', () => {
@@ -144,6 +146,17 @@ describe('the diagnosis of a chat', () => {
     query.mockRestore();
     expect(found).toMatchObject({ state: 'ACTIVE', blocked_by: null, next_action: 'message' });
     expect([1, 2, 3]).toContain(statements);
+  });
+
+  it('tells what is known where that has to be looked up in a storage that is away', async () => {
+    const chat = await sent('hello');
+    await app.settled(org, chat, 1);
+    await app.db.execute(sql(`UPDATE chats SET status = 'ARCHIVED', stop_reason = 'credits_exhausted' WHERE id = $1`), [chat]);
+    const asked = jest
+      .spyOn(app.get(TurnQuotes), 'blockerOf')
+      .mockRejectedValue(new DomainError('service_unavailable', 'The storage is away.'));
+    expect(await of(chat)).toMatchObject({ blocked_by: { kind: 'credits' }, next_action: 'continue' });
+    expect(asked).toHaveBeenCalled();
   });
 
   it('of a suspended organization says so; nobody else than who may open a chat gets one', async () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { notFound, type MessageFinish } from '@aps/contracts';
+import { DomainError, notFound, type MessageFinish } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
@@ -65,7 +65,7 @@ export class DiagnosisQueries {
     const [row] = await this.db.query(FACTS, [scope.orgId, scope.actor.userId, agentId, chatId]);
     if (!row) throw notFound('Chat');
     const goesOn = effectOf('continue', row) === 'resume' && row.agent_deleted_at === null;
-    const blocker = goesOn ? await this.quotes.blockerOf(scope, agentId, chatId) : null;
+    const blocker = goesOn ? await this.quotes.blockerOf(scope, agentId, chatId).catch(unlessAway) : null;
     const { turn } = row;
     const chat: ChatFacts = {
       ...row,
@@ -98,4 +98,10 @@ export class DiagnosisQueries {
       allowed_actions: allowed,
     };
   }
+}
+
+/** What keeps a chat's next call may depend on its files; all else that is told of it is known without their storage. */
+function unlessAway(error: unknown): null {
+  if (error instanceof DomainError && error.status === 503) return null;
+  throw error;
 }

@@ -14,8 +14,12 @@ export interface EndListener {
   readonly origins: readonly ChatOrigin['kind'][];
   /** @param turnId the turn that has ended with it; what it said is there already. Null where none was under way */
   onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd, turnId: string | null): Promise<void>;
-  /** Takes the locks that {@link onChatEnded} will need, for who writes a receipt before it: the lock of an organization's credits is a transaction's last. */
-  hold(tx: Tx, chat: { id: string }): Promise<void>;
+  /**
+   * Takes the locks that {@link onChatEnded} will need, for who writes a receipt before it: the lock of an organization's credits is a transaction's last.
+   *
+   * @param turnId the turn that is about to end
+   */
+  hold(tx: Tx, chat: { id: string }, turnId: string): Promise<void>;
 }
 
 /** Where chats come to rest. */
@@ -44,7 +48,7 @@ export class ChatEnds {
   }
 
   /** See {@link EndListener.hold}. @param chat locked by this transaction */
-  async hold(tx: Tx, chat: { id: string }): Promise<void> {
-    for (const listener of this.listeners) await listener.hold(tx, chat);
+  async hold(tx: Tx, chat: { id: string }, turnId: string): Promise<void> {
+    for (const listener of this.listeners) await listener.hold(tx, chat, turnId);
   }
 }

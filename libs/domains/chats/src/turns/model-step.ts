@@ -325,7 +325,7 @@ export class ModelStepRunner {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const owned = await this.turns.lockOwned(tx, claim.id, claim.fence);
       if (!owned) return null;
-      if (heard) await this.ends.hold(tx, { id: claim.chat_id });
+      if (heard) await this.ends.hold(tx, { id: claim.chat_id }, claim.id);
       // Written as a step that does not end the turn; the end follows in this transaction and dispatches the next one.
       const done = await this.turns.commitModelStep(tx, write, false);
       if (!done) return null;

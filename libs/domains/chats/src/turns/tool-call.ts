@@ -162,6 +162,7 @@ export class ToolCalls {
       idempotencyKey: `${claim.id}/${step.stepNo}/${encodeURIComponent(step.id)}`,
       signal,
       progressed,
+      budget: turn.budget,
       charge: (within, cost) => this.chats.addCost(within, claim.chat_id, cost),
     };
   }

@@ -305,7 +305,11 @@ describe('classifiers', () => {
 
   /** Calls of the day. */
   const counted = async () =>
-    (await t.db.query(sql<{ n: number }>(`SELECT n FROM intake_counts WHERE of = $1 AND what = 'classifier_calls'`), [inbox.id]))[0].n;
+    (
+      await t.db.query(sql<{ n: number }>(`SELECT sum(n)::int AS n FROM intake_counts WHERE of = $1 AND what = 'classifier_calls'`), [
+        inbox.id,
+      ])
+    )[0].n;
 
   it('are asked once, metered, and decide by their label', async () => {
     await t.rules(inbox, { stages: [stage()] });

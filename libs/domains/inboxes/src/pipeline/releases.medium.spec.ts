@@ -1,5 +1,7 @@
+import { PlanEntitlements } from '@aps/billing';
 import { addCredits, override, withCredits, withRateCard } from '@aps/billing/testing';
 import type { TestOrg } from '@aps/chats/testing';
+import { Subscription } from '@aps/entities';
 import { eventually, sql } from '@aps/platform/testing';
 import { ProcessesHttpModule } from '@aps/processes/http';
 import { ProcessesJobsModule } from '@aps/processes/jobs';
@@ -95,6 +97,11 @@ describe('messages that are let go', () => {
     await addCredits(t, org.id, String(credits * 1.2));
     expect(await t.releaseDue()).toBe(1);
     expect(await heldFor(ids)).toEqual([null, 'credits_exhausted', 'credits_exhausted']);
+    // No call is made for who has no subscription that counts, whatever is left.
+    await addCredits(t, org.id, '100');
+    await t.db.manager.update(Subscription, { org_id: org.id }, { status: 'canceled' });
+    for (const entitlements of t.all(PlanEntitlements)) entitlements.drop(org.id);
+    expect(await t.releaseDue()).toBe(0);
   });
 
   it('wait for the flood of no other sender', async () => {

@@ -33,6 +33,7 @@ const ANSWERED_BY_RUN = statement<AnsweredMessage>(`
 const SAID = statement<Pick<InboxReply, 'reason' | 'due_at'>>(
   'SELECT reason, due_at FROM inbox_replies WHERE source_id = $1 AND call_key = $2',
 );
+const LOCK_INBOX = statement<{ id: string }>('SELECT id FROM inboxes WHERE id = $1 FOR NO KEY UPDATE');
 const SENT_LATELY = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM inbox_replies WHERE org_id = $1 AND to_address = $2 AND state IN ('armed', 'sent') AND created_at > now() - interval '1 hour'`);
 const INSERT = statement<{ due_at: Date }>(`
@@ -68,9 +69,19 @@ export class RepliesRepository {
     return (await tx.query(SAID, [source_id, call_key]))[0] ?? null;
   }
 
+  /** Takes what arming a reply locks, in the order in which that does. */
+  async hold(tx: Tx, { org_id, inbox_id, reply_to }: AnsweredMessage): Promise<void> {
+    if (reply_to !== null) await this.lockSender(tx, org_id, reply_to);
+    await tx.query(LOCK_INBOX, [inbox_id]);
+  }
+
+  private lockSender(tx: Tx, orgId: string, address: string): Promise<void> {
+    return advisoryLock(tx, `replies:${orgId}:${address}`);
+  }
+
   /** How many have been armed for an address within an hour. None is armed for it by others before the transaction ends. */
   async sentLately(tx: Tx, orgId: string, address: string): Promise<number> {
-    await advisoryLock(tx, `replies:${orgId}:${address}`);
+    await this.lockSender(tx, orgId, address);
     return (await tx.query(SENT_LATELY, [orgId, address]))[0].n;
   }
 

@@ -130,8 +130,9 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     return { code: 'budget_exceeded', budget_limit_usd: use.budget_limit_usd, spend_usd: use.spend_usd };
   }
 
-  /** What is left for further calls, in credits; null where none are paid. */
+  /** What is left for further calls, in credits: nothing without a subscription that counts; null where none are paid. */
   async creditsFree(orgId: string, db: Db = this.db): Promise<string | null> {
+    if (!(await this.entitlements.isSubscribed(orgId, db))) return '0';
     if (!(await this.entitlements.has(orgId, 'enforces_credits', db))) return null;
     return (await this.repository.creditUse(db, orgId))?.credits_free ?? null;
   }

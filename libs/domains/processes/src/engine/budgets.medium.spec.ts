@@ -1,3 +1,4 @@
+import { anAgent } from '@aps/agents/testing';
 import { withRateCard } from '@aps/billing/testing';
 import { script, type TestOrg } from '@aps/chats/testing';
 import { sql } from '@aps/platform/testing';
@@ -57,6 +58,18 @@ describe('a run with a budget', () => {
     const { cost_credits } = await exceeded([{ id: 'a', kind: 'agent', agent: org.agentId, task: agent }]);
     expect(Number(cost_credits)).toBe(1.1);
     expect(await called()).toEqual(['process', 'prompt_default', 'turn'].map((feature) => ({ feature, credits: 1.1 })));
+  });
+
+  it('counts the prompts that its agents run, and runs none once it is used up', async () => {
+    const slug = await template('Dear', { text: script({ text: 'dear', ...DEAR }) });
+    const path = `/api/orgs/${org.id}`;
+    const { id: agent } = await anAgent(t, { ...org, path }, { allowed_tools: [`prompt:${slug}`] });
+    const asks = { tool_calls: [{ name: 'run_prompt_template', arguments: { template: slug } }] };
+    for (const first of [asks, { ...asks, ...DEAR }]) {
+      const run = await exceeded([{ id: 'a', kind: 'agent', agent, task: script({ text: 'one', ...first }, { text: 'two' }) }]);
+      expect(Number(run.cost_credits)).toBeGreaterThan(1);
+    }
+    expect((await called()).map(({ feature }) => feature)).toEqual(['turn', 'prompt_default', 'turn']);
   });
 
   it('counts what an agent beside it has cost so far', async () => {

@@ -188,7 +188,8 @@ export class Leaves {
   /** Whether it is made again is for the definition to say, or a human. */
   private afterUnknown(step: ToolStep, parent: string | null, row: JournalRow, scope: () => Scope): Result {
     const { resolution } = row;
-    if (resolution?.kind === 'answer') this.page.tell('human_answered', row, { answered_by: resolution.answered_by });
+    const tellAnswer = () =>
+      resolution?.kind === 'answer' && this.page.tell('human_answered', row, { answered_by: resolution.answered_by });
     switch (chosen(step, row)) {
       case 'retry': {
         if (!resolution) {
@@ -198,15 +199,18 @@ export class Leaves {
         // A human who says so means this one time, however often it was tried.
         if (!this.page.begins) return BLOCKED;
         const next = this.beginCall(step, parent, scope, row.attempt + 1);
-        // Not before the next is there: a failed one by itself is not made again.
+        // Not before the next is there: a failed one by itself is not made again, and an answer is told once.
+        tellAnswer();
         this.page.finish(row, 'failed');
         return next;
       }
       case 'done': {
         const { values } = (resolution as { answer: { values?: { output?: unknown } } }).answer;
+        tellAnswer();
         return this.page.complete(row, values?.output);
       }
       case 'fail':
+        tellAnswer();
         return this.page.fail(row, row.error!);
       case 'ask':
         if (row.hitl_request_id === null) this.page.ask(row, step);

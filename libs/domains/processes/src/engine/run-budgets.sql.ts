@@ -5,7 +5,7 @@ const useOf = (run: string) =>
   statement<{ used_up: boolean }>(`
   SELECT r.cost_credits + coalesce((
     SELECT sum(i.credits) FROM process_steps s JOIN chats c ON c.id = s.chat_id JOIN inference_receipts i ON i.turn_id = c.current_turn_id
-    WHERE s.run_id = r.id AND s.status = 'waiting' AND s.resolution IS NULL), 0) + $2::numeric >= r.budget_credits AS used_up
+    WHERE s.run_id = r.id AND s.status = 'waiting' AND s.chat_id IS NOT NULL AND s.resolution IS NULL), 0) + $2::numeric >= r.budget_credits AS used_up
   FROM process_runs r WHERE r.id = ${run} AND r.budget_credits IS NOT NULL`);
 export const USE_OF_RUN = useOf('$1');
 /** A chat that no step waits for any more is no matter of the run's. */

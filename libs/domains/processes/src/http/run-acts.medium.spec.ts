@@ -248,13 +248,33 @@ describe('what a run does, and why', () => {
     expect(await simulated(other.id as string)).toEqual(['approve', 'stubbed', null, 'ok']);
   });
 
-  it('has late what nobody had answered in time', async () => {
-    const steps = [{ id: 'ok', kind: 'human', prompt: 'Well?', timeout_s: 1 }];
+  it('has what humans have said before a run was done again from a later step', async () => {
+    const steps = [
+      { id: 'ok', kind: 'human', prompt: 'Pay?' },
+      { id: 'pay', kind: 'transform', set: { paid: '${steps.ok.output.decision}' } },
+    ];
+    const process = await t.deployed(org, steps, { output: '${vars.paid}' });
+    const id = await t.begin(org, process);
+    const request = (await t.waiting(id, 'ok')).steps[0].hitl_request_id!;
+    await post(`/api/orgs/${org.id}/hitl-requests/${request}/answer`, { decision: 'reject' });
+    await t.ended(id);
+    const { body: again } = await post(`${of(process)}/runs/${id}/restart`, { from_step: 'pay' });
+    await t.ended(again.id as string);
+    const { body } = await post(`${of(process)}/revisions/${process.revision_id}/simulate`, { run_id: again.id });
+    expect(body).toMatchObject({ status: 'completed', output: 'reject', diverged_at: null });
+    expect(body.steps[0]).toMatchObject({ source: 'recorded', output: { answered_by: org.member.id } });
+  });
+
+  it.each([
+    ['fail', 'failed', 'failed'],
+    ['continue', 'completed', 'skipped'],
+  ])('has late what nobody had answered in time, and then %s', async (on_timeout, status, step) => {
+    const steps = [{ id: 'ok', kind: 'human', prompt: 'Well?', timeout_s: 1, on_timeout }];
     const process = await t.deployed(org, steps);
     const id = await t.begin(org, process);
     await t.ended(id);
     const { body } = await post(`${of(process)}/revisions/${process.revision_id}/simulate`, { run_id: id });
-    expect(body).toMatchObject({ status: 'failed', steps: [{ status: 'failed', source: 'recorded' }], diverged_at: null });
+    expect(body).toMatchObject({ status, steps: [{ status: step, source: 'recorded' }], diverged_at: null });
   });
 
   it('is simulated with templates that answer by their fields', async () => {

@@ -23,6 +23,9 @@ export interface ProcessSimulation {
   diverged_at: string | null;
 }
 
+/** What steps that are over may be, but for those that were cut off. */
+const ENDED = new Set<StepStatus>(['completed', 'failed', 'skipped']);
+
 /** Kinds that the interpreter computes by itself. */
 const COMPUTED = new Set(['transform', 'flag', 'branch', 'loop', 'parallel', 'wait']);
 
@@ -49,7 +52,7 @@ export async function simulated(
   let end: RunOutcome | null = null;
   const answerOf = (row: JournalRow): Answer => {
     const before = known.get(row.path);
-    if (before && isDeepStrictEqual(before.input, row.input) && (before.status === 'completed' || before.status === 'failed')) {
+    if (before && ENDED.has(before.status) && isDeepStrictEqual(before.input, row.input)) {
       sources.set(row.id, 'recorded');
       const failed = before.status === 'failed' && before.error;
       return failed ? { error: { ...failed, retryable: false }, before } : { output: before.output, before };
@@ -102,8 +105,14 @@ function resolutionOf(row: JournalRow, before: JournalRow | undefined, answer: (
   const [output, error] = 'error' in found ? [null, found.error] : [found.output, null];
   switch (row.kind) {
     case 'human':
-      if (found.before) return found.before.resolution ?? { kind: 'unanswered' };
-      return { kind: 'answer', answer: output as Record<string, unknown>, answered_by: null };
+      if (found.before?.resolution) return found.before.resolution;
+      // Of what a restart has copied, the output alone says what was answered.
+      if (found.before && found.before.status !== 'completed') return { kind: 'unanswered' };
+      return {
+        kind: 'answer',
+        answer: output as Record<string, unknown>,
+        answered_by: (output as { answered_by?: string | null }).answered_by ?? null,
+      };
     case 'agent':
       return { kind: 'chat', text: typeof output === 'string' ? output : JSON.stringify(output), error };
     default:
