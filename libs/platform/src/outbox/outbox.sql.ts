@@ -47,12 +47,14 @@ export const deleteJobs = (job: { from: string; id: string }): string => `DELETE
 export interface JobRow {
   id: string;
   job: string;
+  version: number;
   payload: unknown;
   request_id: string | null;
   traceparent: string | null;
   generation: number;
 }
-const RETURNED = 'RETURNING outbox.id, outbox.job, outbox.payload, outbox.request_id, outbox.traceparent, outbox.generation';
+const RETURNED =
+  'RETURNING outbox.id, outbox.job, outbox.version, outbox.payload, outbox.request_id, outbox.traceparent, outbox.generation';
 
 /**
  * The part of a statement that has the jobs of the rows of `from` delivered anew, whatever the queue still believes of them: their worker

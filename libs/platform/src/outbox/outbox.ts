@@ -11,6 +11,8 @@ export interface OutboxJob<N extends JobName = JobName> {
   id: string;
   name: N;
   payload: JobPayload<N>;
+  /** Of its payload; where nothing is said, that of today. */
+  version?: number;
   requestId?: string;
   traceparent?: string;
   /** Of its delivery; 0 where nothing is said. */
@@ -155,13 +157,17 @@ export class Outbox {
   }
 }
 
+/** Whether this version of the service knows what to do with such a payload; a newer one may have left it. */
+export const knowsJob = (name: string, version: number): boolean => name in JOBS && version <= JOBS[name as JobName].version;
+
 /** Rows as jobs, without those that this version of the service does not know. */
 export const jobsOf = (rows: JobRow[]): OutboxJob[] =>
   rows
-    .filter((row) => row.job in JOBS)
+    .filter((row) => knowsJob(row.job, row.version))
     .map((row) => ({
       id: row.id,
       name: row.job as JobName,
+      version: row.version,
       payload: row.payload as JobPayload<JobName>,
       requestId: row.request_id ?? undefined,
       traceparent: row.traceparent ?? undefined,
@@ -175,7 +181,7 @@ export const jobIdOf = (deliveryId: string): string => deliveryId.split('.', 1)[
 
 function envelope(job: OutboxJob): JobEnvelope {
   return {
-    v: JOBS[job.name].version,
+    v: job.version ?? JOBS[job.name].version,
     payload: job.payload,
     ...(job.requestId && { request_id: job.requestId }),
     ...(job.traceparent && { traceparent: job.traceparent }),

@@ -4,7 +4,7 @@ import { DiscoveryModule, DiscoveryService, MetadataScanner, Reflector } from '@
 import { JOBS, QUEUE_POLICY, type JobEnvelope, type JobName, type QueueName } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram, gauge } from '@aps/platform/observability';
-import { jobIdOf, Outbox, OutboxRelayModule } from '@aps/platform/outbox';
+import { jobIdOf, knowsJob, Outbox, OutboxRelayModule } from '@aps/platform/outbox';
 import { connectRedis, redisConfig } from '@aps/platform/redis';
 import { failSpan, inSpan, traceparentOf, type Span } from '@aps/platform/tracing';
 import { ProcessIdentity } from '@aps/platform/runtime';
@@ -122,7 +122,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     if (this.self.draining) return this.handBack(queue, job, token);
     const handler = this.handlers.get(job.name);
     const id = jobIdOf(job.id ?? '');
-    if (!handler) {
+    if (!handler || !knowsJob(job.name, job.data.v)) {
       // A newer version of the service put it there; its row stays until a worker of that version takes it.
       finished.inc({ queue, job: job.name, outcome: 'unknown' });
       return;
@@ -176,7 +176,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     const [row] = await this.db.query(FAILED_AGAIN, [id]).catch(() => [{ failures: 0 }]);
     const failures = row?.failures ?? 0;
     // A payload that does not parse never will. Who owns its row decides by itself when to give up; it is only slowed down here.
-    const last = error instanceof InvalidPayload || (!handler.ownsRow && failures >= attempts);
+    const last = !handler.ownsRow && (error instanceof InvalidPayload || failures >= attempts);
     finished.inc({ queue, job: job.name, outcome: last ? 'dead' : 'failed' });
     this.logger[last ? 'error' : 'warn']({
       msg: last ? 'Job given up' : 'Job failed, will run again',
