@@ -95,7 +95,7 @@ describe('Metrics in the cluster', () => {
     const valuesOf = (name: string, metric: string, label: string) =>
       named(name).flatMap((asked) => (asked.metric === metric ? asked.labels.get(label) : []));
     expect(valuesOf('RunsWait', 'runs_oldest_ready_seconds', 'kind')).toEqual(Object.keys(RUN_KINDS));
-    expect(valuesOf('QueueWithoutWorker', 'queue_ready', 'queue')).toEqual([...QUEUES]);
+    expect(valuesOf('QueueWithoutWorker', 'worker_jobs_running', 'queue')).toEqual([...QUEUES]);
     // Of every kind and job, without a list of them.
     for (const name of ['RunsFail', 'RunsGivenUp', 'WorkersDie', 'DeadLetters'])
       for (const { metric, labels } of named(name))

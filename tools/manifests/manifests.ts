@@ -61,7 +61,7 @@ const alerts = () => ({
         rules: [
           alert(
             'QueueWithoutWorker',
-            QUEUES.map((queue) => `absent(${told('queue_ready', 'queue', queue)})`).join('\nor '),
+            QUEUES.map((queue) => `absent(${told('worker_jobs_running', 'queue', queue)})`).join('\nor '),
             '5m',
             'page',
             'A queue has no worker: nothing takes its jobs',

@@ -1,12 +1,19 @@
+import { Test, type TestingModule } from '@nestjs/testing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { NO_CALLER } from '@aps/platform/database';
+import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
+import { CommandRedis } from '@aps/platform/redis';
+import { PlatformModule } from '@aps/platform/runtime';
 import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
+import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
-import { DUE_AGAIN, DUE_ALL, INSERT } from './outbox.sql';
+import { Outbox, OutboxRelay, OutboxRelayModule } from '.';
+import { DUE_AGAIN, DUE_ALL, INSERT, OLDEST_DUE } from './outbox.sql';
 
+const schema = { entities: ENTITIES, migrations: MIGRATIONS };
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase({ entities: ENTITIES, migrations: MIGRATIONS });
+  database = await createTestDatabase(schema);
 });
 afterAll(() => database?.drop());
 
@@ -18,6 +25,8 @@ async function published(): Promise<string> {
   await database.db.execute(sql('UPDATE outbox SET publishes = 1 WHERE id = $1'), [id]);
   return id;
 }
+const dueForAnHour = (id: string) =>
+  database.db.execute(sql(`UPDATE outbox SET available_at = now() - interval '1 hour' WHERE id = $1`), [id]);
 const due = async () =>
   (await database.db.query(sql<{ id: string }>('SELECT id FROM outbox WHERE available_at <= now() ORDER BY id'))).map(({ id }) => id);
 
@@ -26,7 +35,7 @@ beforeEach(() => database.db.execute(sql('DELETE FROM outbox')));
 describe('jobs that are to be published again', () => {
   it.each([
     ['all of them', () => database.db.execute(DUE_ALL)],
-    ['those that could not be', (ids: string[]) => database.db.execute(DUE_AGAIN, [ids])],
+    ['those that could not be', (ids: string[]) => database.db.execute(DUE_AGAIN, [ids, ids.map(() => new Date(0))])],
   ])('%s are due at once, and who works on some meanwhile is not waited for', async (_, makeDue) => {
     const ids = [await published(), await published(), await published()];
     const [ended, ...others] = ids;
@@ -37,5 +46,34 @@ describe('jobs that are to be published again', () => {
       expect(await due()).toEqual(others);
     });
     expect(await due()).toEqual(others);
+  });
+
+  it('have waited since they were due at first', async () => {
+    await dueForAnHour(await published());
+    expect(await database.db.execute(DUE_ALL)).toBe(1);
+    expect((await database.db.query(OLDEST_DUE))[0].seconds).toBeGreaterThanOrEqual(3_600);
+  });
+});
+
+describe('while Redis is away', () => {
+  let app: TestingModule;
+  beforeAll(async () => {
+    app = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), OutboxRelayModule] })
+      .setLogger(new NestLogger(createLogger('test')))
+      .compile();
+    await app.init();
+    await app.get(Outbox, { strict: false }).queueOf('turn.run').waitUntilReady();
+    app.get<Redis>(CommandRedis, { strict: false }).disconnect();
+  });
+  afterAll(() => app?.close());
+
+  it('it is told how long jobs have waited, however often their publication is tried', async () => {
+    const id = await published();
+    await dueForAnHour(id);
+    await expect(app.get(OutboxRelay, { strict: false }).publishDue()).rejects.toThrow();
+    expect(await due()).toEqual([id]);
+    const { values } = await metrics.getSingleMetric('outbox_oldest_seconds')!.get();
+    expect(values).toEqual([expect.objectContaining({ value: expect.any(Number) })]);
+    expect(values[0].value).toBeGreaterThanOrEqual(3_600);
   });
 });

@@ -64,19 +64,25 @@ export const redeliverJobs = (job: { from: string; id: string }): string => `
   UPDATE outbox SET generation = outbox.generation + 1, available_at = now() + ${GRACE} FROM ${job.from} WHERE outbox.id = ${job.id}
   ${RETURNED}`;
 
-export const TAKE = statement<JobRow>(`
-  WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
+export const TAKE = statement<JobRow & { due_at: Date }>(`
+  WITH due AS MATERIALIZED (SELECT id, available_at FROM outbox WHERE available_at <= now() ORDER BY available_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
   UPDATE outbox SET available_at = now() + make_interval(secs => $2), publishes = publishes + 1 FROM due WHERE outbox.id = due.id
-  ${RETURNED}`);
+  ${RETURNED}, due.available_at AS due_at`);
 export const OLDEST_DUE = statement<{ seconds: number }>(
   'SELECT coalesce(extract(epoch FROM now() - min(available_at)), 0)::float8 AS seconds FROM outbox WHERE available_at < now()',
 );
-/** Who has the row of a job at the moment goes on with it, or ends it. Waiting for all of them, in no order of theirs, would end in deadlocks. */
-const dueNow = (which: string) => `
-  WITH due AS MATERIALIZED (SELECT id FROM outbox WHERE ${which} FOR NO KEY UPDATE SKIP LOCKED)
-  UPDATE outbox SET available_at = now() FROM due WHERE outbox.id = due.id`;
-export const DUE_AGAIN = statement(dueNow('id = ANY($1)'));
-export const DUE_ALL = statement(dueNow(`publishes > 0 OR available_at <= now() + ${GRACE}`));
+/**
+ * Who has the row of a job at the moment goes on with it, or ends it. Waiting for all of them, in no order of theirs, would end in deadlocks.
+ * What was due already stays so since then: that is how long it has waited.
+ *
+ * @param rows SQL: what follows FROM
+ */
+const dueSince = (at: string, rows: string) => `
+  WITH due AS MATERIALIZED (SELECT outbox.id, ${at} AS at FROM ${rows} FOR NO KEY UPDATE OF outbox SKIP LOCKED)
+  UPDATE outbox SET available_at = due.at FROM due WHERE outbox.id = due.id`;
+/** Values: ids of what was taken and could not be published, and since when each was due. */
+export const DUE_AGAIN = statement(dueSince('taken.at', 'outbox JOIN unnest($1::uuid[], $2::timestamptz[]) AS taken (id, at) USING (id)'));
+export const DUE_ALL = statement(dueSince('least(available_at, now())', `outbox WHERE publishes > 0 OR available_at <= now() + ${GRACE}`));
 export const INSERT = statement<{ generation: number }>(`
   INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at, generation)
   VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + ${GRACE}), coalesce($8::int, 0))

@@ -15,10 +15,6 @@ const PAUSE_MS = 250;
 /** A published job whose row is still there is published again after this long; the queue drops it when it still has it. */
 const REPUBLISH_S = 60;
 
-/** What waits in the outbox past its time; the first figure to look at when work does not move. */
-const oldest = { seconds: 0 };
-gauge('outbox_oldest_seconds', 'Age of the oldest outbox row that should have been published', [], (g) => g.set(oldest.seconds));
-
 /**
  * Publishes what the writers could not: rows of crashed processes, rows with a time, and everything again when Redis has lost its
  * memory. Runs in every worker process; rows are claimed with SKIP LOCKED, so any number of relays share the work.
@@ -35,7 +31,15 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly db: Database,
     private readonly outbox: Outbox,
     @Inject(CommandRedis) private readonly redis: Redis,
-  ) {}
+  ) {
+    // What waits past its time, whatever hinders the relay: the first figure to look at when work does not move.
+    gauge('outbox_oldest_seconds', 'Age of the oldest outbox row that should have been published', [], async (g) => {
+      const rows = await this.db.query(OLDEST_DUE).catch(() => []);
+      // While the database is away there is no figure: an old one would say that all is as it was.
+      if (rows.length) g.set(rows[0].seconds);
+      else g.remove();
+    });
+  }
 
   onApplicationBootstrap(): void {
     this.schedule(0);
@@ -60,8 +64,6 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       await this.noticeLostRedis();
       const jobs = await this.publishDue();
-      const [row] = await this.db.query(OLDEST_DUE);
-      oldest.seconds = Math.max(0, row?.seconds ?? 0);
       this.failing = false;
       if (jobs.length < BATCH) return TICK_MS;
       return (await this.outbox.waiting(jobs)) > ENOUGH ? PAUSE_MS : 0;
@@ -79,7 +81,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       if (jobs.length) await this.outbox.publish(jobs);
     } catch (error) {
-      await this.db.execute(DUE_AGAIN, [jobs.map((j) => j.id)]);
+      await this.db.execute(DUE_AGAIN, [rows.map(({ id }) => id), rows.map(({ due_at }) => due_at)]);
       throw error;
     }
     return jobs;

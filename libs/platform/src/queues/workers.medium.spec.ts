@@ -4,8 +4,10 @@ import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
+import { CommandRedis } from '@aps/platform/redis';
 import { PlatformModule } from '@aps/platform/runtime';
 import { createTestDatabase, eventually, sql, type TestDatabase } from '@aps/platform/testing';
+import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
 import { JobHandler, WorkersModule } from '.';
 
@@ -128,5 +130,17 @@ describe('a payload that does not parse', () => {
     );
     expect(row!.last_error).toContain('event_id');
     expect(await isBuried(id)).toBe(false);
+  });
+});
+
+describe('the figures of queues', () => {
+  const NAMES = ['queue_ready', 'queue_active', 'queue_oldest_ready_seconds'];
+  const told = async () => (await Promise.all(NAMES.map((name) => metrics.getSingleMetric(name)!.get()))).map(({ values }) => values);
+
+  it('are none while Redis is away: 0 would say that nothing waits', async () => {
+    await database.db.execute(sql('DELETE FROM outbox'));
+    expect(await told()).toEqual(NAMES.map(() => [expect.objectContaining({ labels: { queue: 'billing' } })]));
+    app.get<Redis>(CommandRedis, { strict: false }).disconnect();
+    expect(await told()).toEqual(NAMES.map(() => []));
   });
 });

@@ -5,11 +5,12 @@ import { JOBS, QUEUE_POLICY, type JobEnvelope, type JobName, type QueueName } fr
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram, gauge } from '@aps/platform/observability';
 import { jobIdOf, knowsJob, Outbox, OutboxRelayModule } from '@aps/platform/outbox';
-import { connectRedis, redisConfig } from '@aps/platform/redis';
+import { CommandRedis, connectRedis, redisConfig } from '@aps/platform/redis';
 import { failSpan, inSpan, traceparentOf, type Span } from '@aps/platform/tracing';
 import { ProcessIdentity } from '@aps/platform/runtime';
-import { WaitingError, Worker, type Job } from 'bullmq';
+import { WaitingError, Worker, type Job, type Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import type { Gauge } from 'prom-client';
 import { JOB_HANDLER, NotBegun, proveHandlers, type JobContext, type JobHandlerMetadata } from './job-handler';
 import { oldestReadySeconds } from './queue-state';
 import { concurrencyOf, queuesConfig } from './queues.config';
@@ -54,6 +55,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     private readonly outbox: Outbox,
     private readonly self: ProcessIdentity,
     private readonly registry: WorkerRegistry,
+    @Inject(CommandRedis) private readonly redis: Redis,
     @Inject(OWNED_QUEUES) private readonly owned: QueueName[],
   ) {}
 
@@ -199,22 +201,20 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   private measure(queues: readonly QueueName[]): void {
     const mine = this.outbox.allQueues().filter((q) => queues.includes(q.name as QueueName));
-    gauge('queue_ready', 'Jobs that wait for a worker', ['queue'], async (g) => {
-      for (const q of mine)
-        g.set(
-          { queue: q.name },
-          await Promise.all([q.getWaitingCount(), q.getPrioritizedCount()]).then(
-            ([first, later]) => first + later,
-            () => 0,
-          ),
-        );
-    });
-    gauge('queue_active', 'Jobs that run', ['queue'], async (g) => {
-      for (const q of mine) g.set({ queue: q.name }, await q.getActiveCount().catch(() => 0));
-    });
-    gauge('queue_oldest_ready_seconds', 'Age of the job that has waited longest', ['queue'], async (g) => {
-      for (const q of mine) g.set({ queue: q.name }, await oldestReadySeconds(q, this.db.now()).catch(() => 0));
-    });
+    const draw = (figure: (queue: Queue) => Promise<number>) => async (g: Gauge<'queue'>) => {
+      // A queue that has never reached Redis would have everybody wait until it does, whoever asks for metrics included.
+      const away = this.redis.status !== 'ready';
+      const figures = away ? [] : await Promise.all(mine.map(figure)).catch(() => []);
+      // While Redis is away there is no figure: 0 would say that nothing waits.
+      g.reset();
+      for (const [i, value] of figures.entries()) g.set({ queue: mine[i].name }, value);
+    };
+    const ready = async (q: Queue) => (await q.getWaitingCount()) + (await q.getPrioritizedCount());
+    const active = (q: Queue) => q.getActiveCount();
+    const oldest = (q: Queue) => oldestReadySeconds(q, this.db.now());
+    gauge('queue_ready', 'Jobs that wait for a worker', ['queue'], draw(ready));
+    gauge('queue_active', 'Jobs that run', ['queue'], draw(active));
+    gauge('queue_oldest_ready_seconds', 'Age of the job that has waited longest', ['queue'], draw(oldest));
     gauge('worker_jobs_running', 'Jobs that this process runs', ['queue'], (g) => {
       for (const { name, active } of this.queues()) g.set({ queue: name }, active);
     });
