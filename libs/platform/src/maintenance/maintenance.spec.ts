@@ -4,10 +4,7 @@ import { Maintenance } from './maintenance';
 
 describe('maintenance', () => {
   // None of this touches a table.
-  const make = () => {
-    metrics.clear();
-    return new Maintenance({ query: () => Promise.resolve([]) } as unknown as Database);
-  };
+  const make = () => new Maintenance({ query: () => Promise.resolve([]) } as unknown as Database);
 
   it('does not join a task that is still running', async () => {
     const maintenance = make();
@@ -33,5 +30,11 @@ describe('maintenance', () => {
     maintenance.register({ name: 'broken', everyS: 1, batch: 10, run: () => Promise.reject(new Error(`${(failed += 1)}`)) });
     await maintenance.runAll();
     expect([found, failed]).toEqual([[], 1]);
+  });
+
+  it('counts the failures of a task from when it is registered: what begins with 1 has not grown', async () => {
+    make().register({ name: 'calm', everyS: 1, batch: 10, run: () => Promise.resolve(0) });
+    const { values } = await metrics.getSingleMetric('maintenance_failures_total')!.get();
+    expect(values).toContainEqual({ labels: { task: 'calm' }, value: 0 });
   });
 });

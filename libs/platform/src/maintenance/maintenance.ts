@@ -39,6 +39,7 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
 
   register(task: MaintenanceTask): void {
     this.tasks.push(task);
+    failures.inc({ task: task.name }, 0);
   }
 
   onApplicationBootstrap(): void {

@@ -23,8 +23,16 @@ export function durationHistogram<L extends string>(name: string, help: string, 
   return sizeHistogram(name, help, labelNames, buckets);
 }
 
-export function counter<L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> {
-  return new Counter({ name, help, labelNames, registers: [metrics] });
+/**
+ * A counter. What an alert asks for the increase of must be there before the first event: to Prometheus a series that begins with 1 has
+ * not grown. Where its labels are known only later, whoever learns them says `inc(labels, 0)`.
+ *
+ * @param series labels of those that are told from the start
+ */
+export function counter<L extends string>(name: string, help: string, labelNames: L[] = [], series: Record<L, string>[] = []): Counter<L> {
+  const made = new Counter({ name, help, labelNames, registers: [metrics] });
+  for (const labels of series) made.inc(labels, 0);
+  return made;
 }
 
 /** A gauge; with `collect` it is computed when it is scraped. Of two applications in one process, as specs have them, the last one is asked. */

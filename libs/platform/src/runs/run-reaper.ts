@@ -1,13 +1,11 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
 import { Database, databaseConfig, NO_CALLER } from '@aps/platform/database';
-import { counter } from '@aps/platform/observability';
 import { ProcessIdentity } from '@aps/platform/runtime';
+import { reaped } from './run-counters';
 import { GONE, REMOVE, TAKE_PLACE } from './run-owner.sql';
 import { RunSweeper } from './run-sweeper';
 
 const LOOK_MS = 500;
-
-const reaped = counter('runs_reaped_total', 'Runs that were given to other workers because their owner had died', ['kind']);
 
 /**
  * Looks for owners that have died, and gives their runs to other workers at once. Every worker of the same app does, as others do not know

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { JobName } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
+import { givenUp, reaped, redelivered } from './run-counters';
 import type { ClaimedRun, RunKind } from './run-kind';
 import type { RunRows } from './run-rows';
 
@@ -22,6 +23,7 @@ export class RunSweeper {
   /** Sweeps this kind from now on. */
   register<N extends JobName, R extends ClaimedRun, F extends string>(kind: RunKind<N, R, F>): void {
     this.kinds.push(kind.rows);
+    for (const counted of [givenUp, redelivered, reaped]) counted.inc({ kind: kind.rows.kind }, 0);
     // Every sweep takes all there is.
     this.maintenance.register({ name: `runs_${kind.rows.kind}`, everyS: 5, batch: Infinity, run: () => this.sweep(kind) });
   }

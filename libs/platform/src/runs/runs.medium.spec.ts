@@ -75,6 +75,12 @@ describe('a second kind of run', () => {
     );
   const left = () => database.db.query(sql('SELECT id FROM outbox'));
 
+  it('is counted from when it registers, so that the first that goes wrong is a growth', async () => {
+    const names = ['runs_given_up_total', 'lease_expired_total', 'runs_reaped_total'];
+    const told = await Promise.all(names.map((name) => metrics.getSingleMetric(name)!.get()));
+    expect(told.map(({ values }) => values)).toEqual(names.map(() => [{ labels: { kind: 'count' }, value: 0 }]));
+  });
+
   it('does each of its steps once, and leaves nothing behind', async () => {
     const runs = await Promise.all(Array.from({ length: 40 }, (_, i) => kind.start(org, 1 + (i % 5))));
     for (const [i, id] of runs.entries()) {

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobName, JobPayload } from '@aps/contracts';
 import { advisoryLock, alreadyCommitted, Database, NO_CALLER, OneByOne, type Ahead } from '@aps/platform/database';
-import { counter, durationHistogram } from '@aps/platform/observability';
+import { durationHistogram } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { NotBegun, type JobContext } from '@aps/platform/queues';
 import { ProcessIdentity } from '@aps/platform/runtime';
 import { inSpan, type Span } from '@aps/platform/tracing';
+import { givenUp, redelivered } from './run-counters';
 import type { ClaimAnswer, ClaimedRun, OwnedRun, RunKind } from './run-kind';
 import { LeaseEnded, RunLeases } from './run-leases';
 import type { RunRows } from './run-rows';
@@ -27,8 +28,6 @@ const RETRY_MS = 10_000;
 
 const duration = durationHistogram('run_duration_seconds', 'Time from the claim of a run to its end', ['kind', 'outcome']);
 const delay = durationHistogram('run_queue_delay_seconds', 'Time from when a run could be taken up to its claim', ['kind']);
-const givenUp = counter('runs_given_up_total', 'Runs that were ended because three deliveries in a row had finished no step', ['kind']);
-const redelivered = counter('lease_expired_total', 'Runs that were claimed again after their owner had gone silent', ['kind']);
 
 /**
  * Runs durable runs of every kind: decides who runs one, and whether it runs at all, keeps it while it is at work, and sees to what

@@ -9,7 +9,12 @@ import { providerConfig } from '../provider/provider.config';
 import { BillingEffects, type Effect } from './billing-effects';
 import { DeliveriesRepository, type StoredDelivery } from './deliveries.repository';
 
-const taken = counter('billing_deliveries_total', 'Deliveries of the payment provider, by what was answered', ['outcome']);
+const taken = counter(
+  'billing_deliveries_total',
+  'Deliveries of the payment provider, by what was answered',
+  ['outcome'],
+  [{ outcome: 'failed' }],
+);
 const applied = counter('billing_deliveries_applied_total', 'Deliveries that were gone through, by what came of it', ['outcome']);
 
 const MAX_TYPE = 200;

@@ -14,6 +14,7 @@ import {
 } from '@aps/entities';
 import { anOrg, type TestOrg } from '@aps/orgs/testing';
 import { MaintenanceModule } from '@aps/platform/maintenance';
+import { metrics } from '@aps/platform/observability';
 import { WorkersModule } from '@aps/platform/queues';
 import { signed, sql, WEBHOOK_SECRET, type SignedDelivery } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
@@ -106,6 +107,11 @@ const bought = async (plan = starter, more: Partial<Parameters<typeof orderEvent
 };
 const about = ({ id, customer_id }: { id: string; customer_id: string }, type: string, more: object = {}) =>
   subscriptionEvent(type, { id, customer_id, current_period_end: '2026-12-15T00:00:00Z', ...more });
+
+it('failures are counted from the start, so that the first is a growth', async () => {
+  const { values } = await metrics.getSingleMetric('billing_deliveries_total')!.get();
+  expect(values).toContainEqual({ labels: { outcome: 'failed' }, value: 0 });
+});
 
 describe('a delivery', () => {
   it('is stored as it came and answered, and a repeat is answered as the first', async () => {

@@ -3,6 +3,7 @@ import { BASE_MODULES, testService } from '@aps/testing';
 import { advisoryLock, NO_CALLER } from '@aps/platform/database';
 import { BillingModule } from '../billing.module';
 import { ProofsModule } from './proofs.module';
+import { ProofsRepository } from './proofs.repository';
 import { ProofsService } from './proofs.service';
 
 const t = testService([...BASE_MODULES, BillingModule, ProofsModule]);
@@ -10,6 +11,7 @@ const nightly = () => t.get(ProofsService).nightly();
 const proofs = () => t.db.manager.find(LedgerProof, { order: { created_at: 'ASC' } });
 const pass = (hours: number) =>
   t.db.manager.query(`UPDATE ledger_proofs SET created_at = created_at - make_interval(hours => $1), checked_at = checked_at - make_interval(hours => $1)`, [hours]); // prettier-ignore
+const ageHours = async () => Math.floor(((await t.get(ProofsRepository).health(t.db)).proof_age_s ?? NaN) / 3_600);
 
 it('proves credits once a day, and again soon where that failed', async () => {
   // Another is being computed meanwhile.
@@ -19,8 +21,12 @@ it('proves credits once a day, and again soon where that failed', async () => {
   });
   expect(await nightly()).toBe(0);
   await pass(2);
+  // Nothing was ever proven, and that has been so since the first was begun.
+  expect(await ageHours()).toBe(2);
   expect(await nightly()).toBe(1);
+  expect(await ageHours()).toBe(0);
   await pass(23);
+  expect(await ageHours()).toBe(23);
   expect(await nightly()).toBe(0);
   await pass(2);
   expect(await nightly()).toBe(1);

@@ -5,7 +5,7 @@ import { statement, type Db } from '@aps/platform/database';
 export interface CreditHealth {
   /** Of the newest proof, by invariant. */
   violations: Record<string, number>;
-  /** Since the newest proof. */
+  /** Since the newest proof, or since the first was begun where none has come to an end; null where none was. */
   proof_age_s: number | null;
   /** What calls under way hold. */
   held: number;
@@ -25,7 +25,7 @@ const RECENT = statement(`
   WHERE checked_at > now() - make_interval(secs => $1) OR checked_at IS NULL AND created_at > now() - interval '1 hour' LIMIT 1`);
 
 const HEALTH = statement<CreditHealth>(`
-  SELECT coalesce(p.violations, '{}') AS violations, extract(epoch FROM now() - p.checked_at)::float8 AS proof_age_s, h.held, h.overdue, b.burned, b.cost_usd,
+  SELECT coalesce(p.violations, '{}') AS violations, extract(epoch FROM now() - coalesce(p.checked_at, (SELECT min(created_at) FROM ledger_proofs)))::float8 AS proof_age_s, h.held, h.overdue, b.burned, b.cost_usd,
     coalesce(b.burned / (SELECT c.credits_per_usd::float8 FROM rate_cards c WHERE c.effective_from <= (now() AT TIME ZONE 'UTC')::date ORDER BY c.version DESC LIMIT 1), 0) AS worth_usd
   FROM (SELECT 1) one
   LEFT JOIN (SELECT violations, checked_at FROM ledger_proofs WHERE checked_at IS NOT NULL ORDER BY checked_at DESC LIMIT 1) p ON true

@@ -2,12 +2,21 @@ import { DomainError } from '@aps/contracts';
 import { counter } from '@aps/platform/observability';
 
 /** Ways in. */
-export type Door = 'webhook' | 'mail_hook' | 'smtp';
+const DOORS = ['webhook', 'mail_hook', 'smtp'] as const;
+export type Door = (typeof DOORS)[number];
 
 /** What a door could not do, so that its sender will try again: the fault is here. */
 export const FAILED = 'failed';
 
-const refused = counter('inbox_refusals_total', 'What doors did not take in, by door and why', ['door', 'reason']);
+/** Why, where that is no fault of who sends. */
+const OURS = [FAILED, 'service_unavailable', 'too_much_at_once'];
+
+const refused = counter(
+  'inbox_refusals_total',
+  'What doors did not take in, by door and why',
+  ['door', 'reason'],
+  DOORS.flatMap((door) => OURS.map((reason) => ({ door, reason }))),
+);
 
 /** Counts what was not taken in. */
 export const countRefusal = (door: Door, reason: string): void => refused.inc({ door, reason });

@@ -16,7 +16,12 @@ import { GateKeeper } from './gates';
 import { Handoff } from './handoff';
 import { Stopwatch } from './trace';
 
-const settled = counter('inbox_messages_settled_total', 'Messages whose evaluation has ended, by what came of it', ['state', 'reason']);
+const settled = counter(
+  'inbox_messages_settled_total',
+  'Messages whose evaluation has ended, by what came of it',
+  ['state', 'reason'],
+  [{ state: 'failed', reason: '' }],
+);
 const took = durationHistogram('inbox_evaluation_seconds', 'Time from the receipt of a message to the end of its first evaluation', [
   'state',
 ]);
