@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { JOBS, RUN_KINDS } from '@aps/contracts';
+import { MAX_FORM_BYTES } from '@aps/files/http';
 import { parseAllDocuments } from 'yaml';
 import { allSections } from '../env-example/sections';
 import { manifests } from '../manifests/manifests';
@@ -135,6 +136,12 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
     const { annotations = {} } = of('Ingress', resources)[0].metadata;
     expect(annotations['nginx.ingress.kubernetes.io/proxy-buffering']).toBe('off');
     expect(Number(annotations['nginx.ingress.kubernetes.io/proxy-read-timeout'])).toBeGreaterThanOrEqual(3600);
+  });
+
+  it('lets the largest file through the Ingress, whichever of the NGINX controllers stands there', () => {
+    const { annotations = {} } = of('Ingress', resources)[0].metadata;
+    for (const name of ['nginx.ingress.kubernetes.io/proxy-body-size', 'nginx.org/client-max-body-size'])
+      expect([name, Number(/^(\d+)m$/.exec(annotations[name])?.[1]) * 1024 ** 2 >= MAX_FORM_BYTES]).toEqual([name, true]);
   });
 
   it('denies all traffic by default', () => {

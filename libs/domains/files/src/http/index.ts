@@ -2,5 +2,7 @@ import { Module } from '@nestjs/common';
 import { FilesModule } from '@aps/files';
 import { FilesController } from './files.controller';
 
+export { MAX_FORM_BYTES } from './multipart';
+
 @Module({ imports: [FilesModule], controllers: [FilesController] })
 export class FilesHttpModule {}

@@ -9,6 +9,8 @@ import { fileProblem, fileTooLarge, MAX_FILE_BYTES } from '../file-probe';
 
 /** What may come around the file: boundaries, headers, fields that nobody asked for. */
 const MAX_AROUND = 1024 * 1024;
+/** Who stands before us must let as much through. */
+export const MAX_FORM_BYTES = MAX_FILE_BYTES + MAX_AROUND;
 const LIMITS = { files: 10, fields: 20, parts: 30, fieldSize: 10_000, headerPairs: 100 };
 
 /** A 422 about the form as a whole. */
@@ -37,7 +39,7 @@ export const TakesFile = () =>
  * @throws DomainError 413; 415; 422 where there is no such field, or no form
  */
 export function receiveFile(request: Request): Promise<IncomingFile> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + MAX_AROUND) return Promise.reject(fileTooLarge());
+  if (Number(request.headers['content-length'] ?? 0) > MAX_FORM_BYTES) return Promise.reject(fileTooLarge());
   if (!/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) {
     return Promise.reject(hasBody(request) ? unsupportedMediaType('multipart/form-data') : fileProblem('Field required', 'missing'));
   }
@@ -101,7 +103,7 @@ export function receiveFile(request: Request): Promise<IncomingFile> {
     let received = 0;
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > MAX_FILE_BYTES + MAX_AROUND) fail(fileTooLarge());
+      if (received > MAX_FORM_BYTES) fail(fileTooLarge());
     });
     request.once('close', () => {
       if (!request.complete) fail(malformed());
