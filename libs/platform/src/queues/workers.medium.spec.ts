@@ -2,6 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { loadConfig } from '@aps/platform/config';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { CommandRedis } from '@aps/platform/redis';
@@ -34,14 +35,18 @@ const schema = { entities: ENTITIES, migrations: MIGRATIONS };
 let database: TestDatabase;
 let app: TestingModule;
 let outbox: Outbox;
-beforeAll(async () => {
-  database = await createTestDatabase(schema);
-  app = await Test.createTestingModule({
+async function boot(): Promise<TestingModule> {
+  const worker = await Test.createTestingModule({
     imports: [PlatformModule.forRoot('test', schema), HandlersModule, WorkersModule.forQueues('billing')],
   })
     .setLogger(new NestLogger(createLogger('test')))
     .compile();
-  await app.init();
+  await worker.init();
+  return worker;
+}
+beforeAll(async () => {
+  database = await createTestDatabase(schema);
+  app = await boot();
   outbox = app.get(Outbox, { strict: false });
 });
 afterAll(async () => {
@@ -142,5 +147,12 @@ describe('the figures of queues', () => {
     expect(await told()).toEqual(NAMES.map(() => [expect.objectContaining({ labels: { queue: 'billing' } })]));
     app.get<Redis>(CommandRedis, { strict: false }).disconnect();
     expect(await told()).toEqual(NAMES.map(() => []));
+  });
+
+  it('keep nobody waiting in a worker that has never reached Redis', async () => {
+    loadConfig({ ...process.env, REDIS_URL: 'redis://127.0.0.1:1' });
+    const cut = await boot();
+    expect(await told()).toEqual(NAMES.map(() => []));
+    await cut.close();
   });
 });
