@@ -226,7 +226,11 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     this.shutdown.abort(new Error('The process is shutting down'));
     const closed = Promise.all(this.consumers.map(({ worker }) => worker.close())).then(() => true);
     // A consumer that lost its connection meanwhile may never say that it is closed; then it is enough that nothing runs any more.
-    while (!(await Promise.race([closed, sleep(CLOSE_MS, false)])) && this.consumers.some(({ active }) => active > 0));
+    const done = new AbortController();
+    const pause = () => sleep(CLOSE_MS, false, { signal: done.signal }).catch(() => false);
+    while (!(await Promise.race([closed, pause()])) && this.consumers.some(({ active }) => active > 0));
+    // Or the process would last as long as the pause.
+    done.abort();
     await this.registry.leave();
     for (const connection of this.connections) connection.disconnect();
   }
