@@ -2,6 +2,7 @@ import { aPlan, movesOf, onPlan, subscriptionOf } from '@aps/billing/testing';
 import type { Plan } from '@aps/entities';
 import { anOrg, type TestOrg } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
+import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { outcome, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
@@ -113,6 +114,30 @@ describe('the credits of an organization, administered', () => {
         ['admin', { delta: '7', reason: 'because' }],
         ['admin', { delta: '-2', reason: 'because' }],
       ]);
+    });
+
+    it('are so once for a repeat, however its first try ended after the commit', async () => {
+      const store = t.get(IdempotencyStore);
+      const killed = () => t.db.execute(sql('UPDATE idempotency_keys SET locked_until = now() WHERE status_code IS NULL'));
+      // As of one that was not told that its commit had gone through.
+      const letGo = (attempt: Attempt) => store.abandon(attempt);
+      for (const end of [killed, letGo]) {
+        for (const [delta, balance] of [
+          ['7', '7'],
+          ['-7', '0'],
+        ]) {
+          const key = { headers: { 'idempotency-key': uuidv7() } };
+          jest.spyOn(store, 'complete').mockImplementationOnce(async (attempt) => {
+            await end(attempt);
+            throw new Error('The answer is lost');
+          });
+          const first = await adjust(delta, key);
+          expect(first.body).toMatchObject({ delta, balance, ledger_id: expect.any(String) });
+          expect(await adjust(delta, key)).toMatchObject({ status: 200, body: first.body });
+        }
+      }
+      expect(await moves()).toEqual(Array(2).fill(['adjust granted 7', 'adjust granted -7']).flat());
+      expect(await audits('credits.adjusted')).toHaveLength(4);
     });
 
     it.each([['0'], ['0.000000'], ['-0'], ['0.0000001'], ['1e5'], [null], ['x']])('refuse %s', async (delta) => {

@@ -18,7 +18,7 @@ import {
 } from '@aps/dtos';
 import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
 import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
-import { Idempotent } from '@aps/platform/idempotency';
+import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import type { CreditLedgerRow, InferenceReceipt } from '@aps/entities';
 import { CreditReceiptsQueries, type Forensics } from '../ledger/receipts.queries';
 import { CreditAccountsQueries, type CreditAccount } from '../subscriptions/credit-accounts.queries';
@@ -50,8 +50,13 @@ export class AdminOrgCreditsController {
     status: 200,
     answers: AdjustCreditsResponse,
   })
-  async adjust(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: AdjustCreditsRequest) {
-    return answer(AdjustCreditsResponse, await this.accounts.adjust(operator, orgId, body));
+  async adjust(
+    @CurrentOperator() operator: ActingUser,
+    @Param('org_id') orgId: string,
+    @Body() body: AdjustCreditsRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ) {
+    return answer(AdjustCreditsResponse, await this.accounts.adjust(operator, orgId, body, attempt));
   }
 
   @Get('credits/ledger')

@@ -4,6 +4,7 @@ import type { Plan, SubscriptionStatus } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { changesOf, Database, type Tx } from '@aps/platform/database';
+import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { uuidv7 } from 'uuidv7';
 import { isPositive, isZero, minus, negated, plus } from '../amounts';
 import { billingConfig } from '../billing.config';
@@ -35,29 +36,35 @@ export class CreditAccountsService {
     private readonly ledger: Ledger,
     private readonly accounts: CreditAccountsQueries,
     private readonly audit: Audit,
+    private readonly idempotency: IdempotencyStore,
   ) {}
 
   /**
    * Posts a correction. A debit takes granted credits, bought ones, then granted ones below zero without limit.
    *
+   * @param attempt what an earlier try of it has posted is answered, and not posted again
    * @throws DomainError 404; 422 for zero
    */
-  adjust(operator: ActingUser, orgId: string, { delta, reason }: { delta: string; reason: string }) {
+  adjust(operator: ActingUser, orgId: string, { delta, reason }: { delta: string; reason: string }, attempt?: Attempt) {
     if (isZero(delta)) throw zero();
     return this.db.transaction(operator, async (tx) => {
       await this.accounts.get(orgId, tx);
-      const key = `adjust:${uuidv7()}`;
-      const isCredit = isPositive(delta);
-      const amount = plus(isCredit ? delta : negated(delta));
-      await this.audit.record(tx, { orgId, actor: operator }, 'credits.adjusted', target(orgId), { delta: plus(delta), reason });
-      await this.ledger.post(tx, orgId, {
-        kind: 'adjust',
-        key,
-        bucket: isCredit ? 'granted' : null,
-        amount,
-        reason,
-        actor_id: operator.userId,
-      });
+      const id = attempt?.resourceId ?? uuidv7();
+      const key = `adjust:${id}`;
+      if (!attempt?.resourceId) {
+        if (attempt) await this.idempotency.attach(tx, attempt, id);
+        const isCredit = isPositive(delta);
+        const amount = plus(isCredit ? delta : negated(delta));
+        await this.audit.record(tx, { orgId, actor: operator }, 'credits.adjusted', target(orgId), { delta: plus(delta), reason });
+        await this.ledger.post(tx, orgId, {
+          kind: 'adjust',
+          key,
+          bucket: isCredit ? 'granted' : null,
+          amount,
+          reason,
+          actor_id: operator.userId,
+        });
+      }
       const { balance, purchased_balance, credits_remaining } = await this.accounts.get(orgId, tx);
       return { ledger_id: (await this.repository.postedBy(tx, key))!, delta: plus(delta), balance, purchased_balance, credits_remaining };
     });
