@@ -26,7 +26,7 @@ interface Run {
 }
 
 /** After a restart of PostgreSQL no missing lock tells that a worker has died; what is killed then waits because of that. */
-const NO_EVIDENCE_MS = 11_000;
+const NO_EVIDENCE_MS = 13_000;
 
 /** What faults of a campaign may be called, as far as it matters here. */
 export interface FaultMeanings<K> {

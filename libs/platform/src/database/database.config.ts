@@ -16,7 +16,7 @@ export const databaseConfig = configSection('database', {
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
       .optional(),
-    'The same database past any pooler, for the one session by which a worker is known to live; without, a lost worker is noticed when its leases run out',
+    'The same database as the same role past any pooler, for the one session by which a worker is known to live; without, a lost worker is noticed when its leases run out',
     { secret: true },
   ),
   poolSize: setting(

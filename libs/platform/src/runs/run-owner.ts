@@ -2,7 +2,7 @@ import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap, 
 import { databaseConfig } from '@aps/platform/database';
 import { ProcessIdentity } from '@aps/platform/runtime';
 import { Client } from 'pg';
-import { ENTER, LEAVE } from './run-owner.sql';
+import { ENTER, LEAVE, OWNER_SESSION } from './run-owner.sql';
 
 /** How long claims wait for a new name; without it they go on, and only their leases tell whether their owner lives. */
 const PATIENCE_MS = 2_000;
@@ -60,7 +60,7 @@ export class RunOwner implements OnApplicationBootstrap, BeforeApplicationShutdo
     if (this.ended) return;
     const client = new Client({
       connectionString: databaseConfig.value.directUrl,
-      application_name: 'aps-run-owner',
+      application_name: OWNER_SESSION,
       connectionTimeoutMillis: PATIENCE_MS,
       keepAlive: true,
     });

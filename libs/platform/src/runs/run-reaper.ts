@@ -44,7 +44,7 @@ export class RunReaper implements OnApplicationBootstrap, BeforeApplicationShutd
     for (const { n, owner } of await this.db.query(GONE, [this.self.app])) {
       await this.db.transaction(NO_CALLER, async (tx) => {
         const [{ gone }] = await tx.query(TAKE_PLACE, [n]);
-        // Another worker is at it.
+        // Another worker is at it, or all may be about to come back.
         if (!gone || (await tx.execute(REMOVE, [n])) === 0) return;
         for (const rows of this.sweeper.kinds) {
           const runs = await rows.reap(tx, owner);

@@ -6,7 +6,7 @@ import { MaintenanceModule } from '@aps/platform/maintenance';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { JobHandler, WorkersModule } from '@aps/platform/queues';
 import { PlatformModule, ProcessIdentity } from '@aps/platform/runtime';
-import { createTestDatabase, eventually, sql, type TestDatabase } from '@aps/platform/testing';
+import { createTestDatabase, eventually, ownersAreBelieved, sql, type TestDatabase } from '@aps/platform/testing';
 import type { Client } from 'pg';
 import { LeaseEnded, RunLeases, RunOwner, Runs, RunsModule, RunSweeper } from '.';
 import { COUNTING_TABLES, CountKind } from './testing/counting';
@@ -174,6 +174,7 @@ describe('a second kind of run', () => {
   });
 
   it('whose worker is gone goes on at once', async () => {
+    await ownersAreBelieved(database.db);
     const owner = new RunOwner({ id: 'another worker', app: app.get(ProcessIdentity, { strict: false }).app } as ProcessIdentity);
     await owner.named();
     const mine = app.get(RunOwner, { strict: false });

@@ -2,6 +2,7 @@ export * from './certificate';
 export * from './http-caller';
 export * from './test-database';
 export * from './signed-delivery';
+export * from './owner-sessions';
 export * from './smtp-server';
 export * from './sql';
 export * from './watch-errors';

@@ -2,7 +2,7 @@ import { RunOwnerRow, Turn } from '@aps/entities';
 import { OutboxRelay } from '@aps/platform/outbox';
 import { RunOwner, RunReaper, Runs } from '@aps/platform/runs';
 import { ProcessIdentity } from '@aps/platform/runtime';
-import { sql } from '@aps/platform/testing';
+import { ownersAreBelieved, sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import type { Client } from 'pg';
 import { chatsService, script, type TestOrg } from '../testing/chats';
@@ -10,6 +10,7 @@ import { TurnRepository, type TurnAnswer } from './turn.repository';
 
 const app = chatsService();
 let org: TestOrg;
+beforeAll(() => ownersAreBelieved(app.db));
 beforeEach(async () => (org = await app.org()));
 const held: (() => void)[] = [];
 afterEach(() => {
@@ -21,13 +22,16 @@ const replies = ({ messages }: { messages?: unknown }) =>
   (messages as { role: string; content: string }[]).flatMap((m) => (m.role === 'assistant' ? m.content : []));
 
 /** Another worker, as far as PostgreSQL sees it. */
-async function anOwner(name: string, of = app.get(ProcessIdentity).app): Promise<{ die: () => Promise<void> }> {
+async function anOwner(name: string, of = app.get(ProcessIdentity).app): Promise<{ die: () => Promise<void>; leave: () => void }> {
   const owner = new RunOwner({ id: name, app: of } as ProcessIdentity);
   await owner.named();
   const { client } = (owner as unknown as { session: { client: Client } }).session;
+  // It takes no other session.
+  const leave = () => owner.beforeApplicationShutdown();
   return {
+    leave,
     die: () => {
-      owner.beforeApplicationShutdown();
+      leave();
       return client.end();
     },
   };
@@ -45,6 +49,20 @@ async function heldBy(name: string): Promise<{ chat: string; claim: TurnAnswer }
   const claim = await app.get(TurnRepository).claim(app.db, { run_id: turn_id, key: chat, worker: name, cap: -1, at: new Date() });
   inert.mockRestore();
   return { chat, claim: claim! };
+}
+
+/** Breaks off the sessions of all owners, as a failover does. @returns the new name of this one */
+async function breakOff(): Promise<string> {
+  const self = app.get(RunOwner);
+  const name = self.name;
+  await app.db.query(
+    sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'aps-run-owner' AND datname = current_database()`),
+  );
+  const renamed = await eventually(
+    () => Promise.resolve(self.name),
+    (now) => now !== undefined && now !== name,
+  );
+  return renamed!;
 }
 
 const turn = (id: string) => app.db.manager.findOneByOrFail(Turn, { id });
@@ -114,20 +132,11 @@ describe('the runs of a worker', () => {
   });
 
   it('whose session is broken off go on under its new name, and no claim is made without one', async () => {
-    const self = app.get(RunOwner);
-    const name = self.name;
+    const { name } = app.get(RunOwner);
     const chat = await app.chat(org);
     await app.send(org, chat, script({ text: 'one two three', chunk_delay_ms: 300 }));
     await app.until(org, chat, (c) => c.status === 'RUNNING');
-    await app.db.query(
-      sql(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'aps-run-owner' AND datname = current_database()`,
-      ),
-    );
-    const renamed = await eventually(
-      () => Promise.resolve(self.name),
-      (now) => now !== undefined && now !== name,
-    );
+    const renamed = await breakOff();
     expect(renamed).toMatch(/#\d+$/);
     expect(replies(await app.settled(org, chat, 1))).toEqual(['one two three']);
     const next = await app.chat(org);
@@ -137,7 +146,23 @@ describe('the runs of a worker', () => {
       ([row]) => row.lease_owner === renamed,
     );
     await app.settled(org, next, 1);
-    expect([await isKnown(name!), await isKnown(renamed!)]).toEqual([false, true]);
+    await eventually(
+      () => isKnown(name!),
+      (known) => !known,
+    );
+    expect(await isKnown(renamed)).toBe(true);
+  });
+
+  it('are left alone when all sessions have gone at once, until those of the living have had time to come back', async () => {
+    const owner = await anOwner('of before');
+    const { chat, claim } = await heldBy('of before');
+    owner.leave();
+    await breakOff();
+    await app.get(RunReaper).reap();
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'of before', fence: claim.fence });
+    expect(await isKnown('of before')).toBe(true);
+    expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
+    expect(await isKnown('of before')).toBe(false);
   });
 
   it('that shuts down go on elsewhere at once: neither relay nor sweep nor queue is waited for', async () => {
