@@ -5,12 +5,16 @@ import { Database } from './database';
 import { databaseConfig } from './database.config';
 import { Deletions } from './deletions';
 import { sessionLimits, Sessions } from './sessions';
+import { answerTimeoutMs } from './statement';
 
 /** Entities and migrations come from the composition root: this library knows no table of a domain. */
 export interface SchemaSources {
   entities: DataSourceOptions['entities'];
   migrations?: DataSourceOptions['migrations'];
 }
+
+/** The system asks a server that says nothing whether it is still there: by itself only after hours. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
  * Builds the data source; also used by the migration tool and the tests.
@@ -37,7 +41,8 @@ export function createDataSource(
       max: overrides.poolSize ?? config.poolSize,
       connectionTimeoutMillis: config.connectTimeoutMs,
       idleTimeoutMillis: 30_000,
-      keepAlive: true,
+      ...KEEP_ALIVE,
+      query_timeout: answerTimeoutMs(sessions.statementTimeoutMs),
       sessions,
       onConnect: (client: pg.ClientBase) => {
         // Whoever has it at that moment learns of a break by the next query. Between two owners nobody listens, and an error that nobody hears

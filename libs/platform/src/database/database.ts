@@ -1,11 +1,11 @@
-import type { ClientConfig, Pool, PoolClient } from 'pg';
+import type { ClientConfig, Pool, PoolClient, QueryConfig } from 'pg';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { Batcher, runAll, runAlone, type Ahead, type BatchStatement } from './batch';
 import { DatabaseClock } from './clock';
 import { isConnectionLoss } from './errors';
 import { BatchConnection } from './batch-connection';
 import type { Sessions } from './sessions';
-import { statement, unnamed, type Statement } from './statement';
+import { answerTimeoutMs, statement, unnamed, type Statement } from './statement';
 
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
 const RETRYABLE = new Set(['40001', '40P01']);
@@ -71,18 +71,20 @@ export interface Tx extends Db {
 /** A clock that is carried on alone drifts by far less than anybody sees in so long. */
 const LOOK_AT_CLOCK_MS = 60_000;
 
-/** So much later than PostgreSQL would end a statement, its connection is given up. */
-const ANSWER_GRACE_MS = 2_000;
-
 const CLOCK = statement<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
 const PING = statement('SELECT 1');
 const ADVISORY_LOCK = statement('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))');
 
 /** How a statement is put to the driver. */
-type ToQuery = (sql: Statement, values?: unknown[]) => { name?: string; text: string; values?: unknown[] };
+type ToQuery = (sql: Statement, values?: unknown[]) => QueryConfig & { query_timeout?: number };
 
-const byName: ToQuery = ({ name, text }, values) => ({ name, text, values });
-const byText: ToQuery = ({ text }, values) => ({ text, values });
+const byName: ToQuery = ({ name, text, timeoutMs }, values) => ({
+  name,
+  text,
+  values,
+  query_timeout: timeoutMs && answerTimeoutMs(timeoutMs),
+});
+const byText: ToQuery = ({ text, timeoutMs }, values) => ({ text, values, query_timeout: timeoutMs && answerTimeoutMs(timeoutMs) });
 
 class OpenTransaction implements Tx {
   readonly commitHooks: (() => void | Promise<void>)[] = [];
@@ -197,14 +199,8 @@ export class Database implements Db {
   private openBatcher<I>(batch: BatchStatement<I>): { batcher: Batcher<unknown>; connection: BatchConnection } {
     const { sessions } = this;
     const { options } = this.pool;
-    const connection = new BatchConnection(
-      {
-        ...(options as ClientConfig),
-        password: options.password,
-        // PostgreSQL ends a statement that takes too long. When it cannot say so any more, nobody shall wait behind that connection.
-        query_timeout: sessions.statementTimeoutMs && sessions.statementTimeoutMs + ANSWER_GRACE_MS,
-      },
-      (client) => sessions.begin(client, 'force_generic_plan'),
+    const connection = new BatchConnection({ ...(options as ClientConfig), password: options.password }, (client) =>
+      sessions.begin(client, 'force_generic_plan'),
     );
     const batcher = new Batcher<I>(
       batch,
@@ -252,18 +248,21 @@ export class Database implements Db {
 
   private async runOnce<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
+    let client: PoolClient | undefined;
+    // PostgreSQL rolls back what its connection leaves. One that has gone silent must not come to somebody else.
+    const giveUp = () => void client?.end();
     let tx: OpenTransaction;
     let result: T;
     try {
-      const client = (await runner.connect()) as PoolClient;
+      client = (await runner.connect()) as PoolClient;
       tx = new OpenTransaction(client, runner, this.toQuery);
       await runner.startTransaction();
       result = await fn(tx);
       await tx.confirm();
       await runner.commitTransaction();
     } catch (error) {
-      // The connection itself may be what broke; then there is nothing left to roll back.
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      if (isConnectionLoss(error)) giveUp();
+      else if (runner.isTransactionActive) await runner.rollbackTransaction().catch(giveUp);
       throw error;
     } finally {
       await runner.release().catch(() => undefined);

@@ -1,6 +1,7 @@
 import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
-import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { loadConfig } from '@aps/platform/config';
+import { sql, createTestDatabase, SilencedProxy, type TestDatabase } from '@aps/platform/testing';
 import type { Pool } from 'pg';
 import { batchStatement } from './batch';
 import { Database } from './database';
@@ -57,6 +58,57 @@ describe('sessions of an app', () => {
     client.release();
     expect(isLost).toBe(true);
     expect(await database.db.query(sql('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+  });
+
+  describe('whose server has gone silent', () => {
+    const ONE = sql<{ one: number }>('SELECT 1 AS one');
+    let proxy: SilencedProxy;
+    let db: Database;
+    beforeEach(async () => {
+      process.env.DATABASE_STATEMENT_TIMEOUT_MS = '200';
+      loadConfig();
+      proxy = await SilencedProxy.to(database.url);
+      // Of one connection, so that whoever comes next would get the one that is lost.
+      db = new Database(await createDataSource({ entities: [] }, { url: proxy.url, poolSize: 1 }).initialize());
+    });
+    afterEach(async () => {
+      delete process.env.DATABASE_STATEMENT_TIMEOUT_MS;
+      loadConfig();
+      await db.close();
+      await proxy.close();
+    });
+
+    it('are given up, in a transaction and outside of one', async () => {
+      const inTransaction = db.transaction(NO_CALLER, async (tx) => {
+        await tx.query(ONE);
+        proxy.silence();
+        await tx.query(ONE);
+      });
+      await expect(inTransaction).rejects.toThrow('Query read timeout');
+      expect(await db.query(ONE)).toEqual([{ one: 1 }]);
+      proxy.silence();
+      await expect(db.query(ONE)).rejects.toThrow('Query read timeout');
+      expect(await db.query(ONE)).toEqual([{ one: 1 }]);
+    });
+
+    it('are given up when they cannot be rolled back', async () => {
+      const refused = db.transaction(NO_CALLER, async (tx) => {
+        await tx.query(ONE);
+        proxy.silence();
+        throw new Error('refused');
+      });
+      await expect(refused).rejects.toThrow('refused');
+      expect(await db.query(ONE)).toEqual([{ one: 1 }]);
+    });
+
+    it('are waited for as long as a transaction has let its statements take', async () => {
+      const slow = sql<{ one: number }>('SELECT 1 AS one FROM pg_sleep(3)');
+      const rows = await db.transaction(NO_CALLER, async (tx) => {
+        await tx.execute(sql(`SELECT set_config('statement_timeout', '20s', true)`));
+        return tx.query({ ...slow, timeoutMs: 20_000 });
+      });
+      expect(rows).toEqual([{ one: 1 }]);
+    });
   });
 
   it('ask for nothing in the start-up packet that a pooler would not know', async () => {

@@ -7,6 +7,8 @@ import { createHash } from 'node:crypto';
 export interface Statement<Row = unknown> {
   readonly name: string;
   readonly text: string;
+  /** How long PostgreSQL lets it take, where its transaction has said something else than sessions do. */
+  readonly timeoutMs?: number;
   /** Never there: it ties the type to the text. */
   readonly row?: Row;
 }
@@ -18,3 +20,9 @@ export function statement<Row = unknown>(text: string): Statement<Row> {
 
 /** The same, parsed and planned with every call: for connections on which no name outlives a transaction. */
 export const unnamed = <Row>({ text }: Statement<Row>): Statement<Row> => ({ name: '', text });
+
+/** So much later than PostgreSQL would end a statement, its connection is given up: the server cannot say so any more. */
+const ANSWER_GRACE_MS = 2_000;
+
+/** For how long an answer is waited for where PostgreSQL ends a statement after so long; 0 is for ever. */
+export const answerTimeoutMs = (statementTimeoutMs: number): number => statementTimeoutMs && statementTimeoutMs + ANSWER_GRACE_MS;

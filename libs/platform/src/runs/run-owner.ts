@@ -1,5 +1,5 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
-import { databaseConfig } from '@aps/platform/database';
+import { databaseConfig, KEEP_ALIVE } from '@aps/platform/database';
 import { ProcessIdentity } from '@aps/platform/runtime';
 import { Client } from 'pg';
 import { ENTER, LEAVE, OWNER_SESSION } from './run-owner.sql';
@@ -62,7 +62,8 @@ export class RunOwner implements OnApplicationBootstrap, BeforeApplicationShutdo
       connectionString: databaseConfig.value.directUrl,
       application_name: OWNER_SESSION,
       connectionTimeoutMillis: PATIENCE_MS,
-      keepAlive: true,
+      query_timeout: PATIENCE_MS,
+      ...KEEP_ALIVE,
     });
     client.on('error', () => undefined);
     client.on('end', () => this.onEnd(client));

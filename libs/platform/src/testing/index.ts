@@ -3,6 +3,7 @@ export * from './http-caller';
 export * from './test-database';
 export * from './signed-delivery';
 export * from './owner-sessions';
+export * from './silenced-proxy';
 export * from './smtp-server';
 export * from './sql';
 export * from './watch-errors';

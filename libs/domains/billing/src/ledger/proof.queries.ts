@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { Database, NO_CALLER, statement } from '@aps/platform/database';
+import { Database, NO_CALLER, statement, type Statement } from '@aps/platform/database';
 import { OF_ALL, OF_ONE, type InvariantRow } from './proof.sql';
 
 /** Whether credits are what their rows say. */
@@ -13,13 +13,15 @@ export interface Proof {
 }
 
 const SNAPSHOT = statement('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+const LEISURE_MS = 60_000;
 // It may take longer than a request may, and remember more, but on one core: the others are for turns.
 const AT_LEISURE = statement(`
-  SELECT set_config('statement_timeout', '60s', true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`);
+  SELECT set_config('statement_timeout', '${LEISURE_MS}', true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`);
 const ALONE = statement<{ alone: boolean }>(`SELECT pg_try_advisory_xact_lock(hashtextextended('ledger-proof', 0)) AS alone`);
 const ORGANIZATIONS = statement<{ n: number; checked_at: Date }>(
   `SELECT count(*)::int AS n, now() AS checked_at FROM org_credits WHERE $1::uuid IS NULL OR org_id = $1`,
 );
+const atLeisure = <Row>(sql: Statement<Row>): Statement<Row> => ({ ...sql, timeoutMs: LEISURE_MS });
 
 /** Computes balances, burns and grants anew, from rows. Reads alone: nobody waits for it. */
 @Injectable()
@@ -36,10 +38,10 @@ export class ProofQueries {
       await tx.execute(AT_LEISURE);
       if (!(await tx.query(ALONE))[0].alone)
         throw new DomainError('proof_running', 'Another proof is being computed; ask again when it is done.');
-      const [{ n: organizations, checked_at }] = await tx.query(ORGANIZATIONS, [orgId]);
+      const [{ n: organizations, checked_at }] = await tx.query(atLeisure(ORGANIZATIONS), [orgId]);
       const proof: Proof = { ok: true, checked_at, organizations, invariants: [] };
       for (const statement of orgId === null ? OF_ALL : OF_ONE) {
-        for (const row of await tx.query(statement, orgId === null ? [] : [orgId])) {
+        for (const row of await tx.query(atLeisure(statement), orgId === null ? [] : [orgId])) {
           const ok = row.violations === 0;
           proof.invariants.push({ ...row, ok });
           proof.ok &&= ok;
