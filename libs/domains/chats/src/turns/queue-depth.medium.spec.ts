@@ -31,6 +31,15 @@ describe('the queue of an organization', () => {
     return Promise.all(to.map((chat, i) => app.send(org, chat, 'me', headers(i))));
   };
 
+  const post = (chat: string, action: string) => app.call('POST', `${org.path}/${chat}/${action}`, { as: org.owner });
+  /** Has the first turn of a chat fail, so that it can be continued. */
+  const failing = async (chat: string) => {
+    await app.send(org, chat, 'first');
+    await app.db.execute(sql(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`), [chat]);
+    const error = { code: 'provider_timeout', message: 'm', retryable: true };
+    await app.db.execute(sql(`UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = $2 WHERE id = $1`), [chat, error]);
+  };
+
   it.each([3, 40])('has room for exactly %i of 60 that come at once; the rest are refused and leave nothing', async (limit) => {
     await entitle(app, { max_queue_depth: limit });
     const answers = await flood(60);
@@ -51,16 +60,8 @@ describe('the queue of an organization', () => {
 
   it('counts messages with a key, to one chat, repeats and those that revive as any other', async () => {
     const [busy, failed] = await chats(2);
-    await app.send(org, failed, 'first');
-    await app.db.execute(sql(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`), [failed]);
-    await app.db.execute(
-      sql(
-        `UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`,
-      ),
-      [failed],
-    );
+    await failing(failed);
     await entitle(app, { max_queue_depth: 5 });
-    const post = (chat: string, action: string) => app.call('POST', `${org.path}/${chat}/${action}`, { as: org.owner });
     const answers = await Promise.all([
       ...Array.from({ length: 10 }, (_, i) => app.send(org, busy, 'busy', { 'Idempotency-Key': `busy-${org.id}-${i}` })),
       ...Array.from({ length: 5 }, () => app.send(org, failed, 'again')),
@@ -77,16 +78,8 @@ describe('the queue of an organization', () => {
     const orphaned = await app.chat(gone);
     await app.call('DELETE', `/api/orgs/${gone.id}/agents/${gone.agentId}`, { as: gone.owner });
     await app.call('PATCH', `${org.path}/${closed}`, { as: org.owner, body: { archived: true } });
-    await app.send(org, failed, 'first');
-    await app.db.execute(sql(`UPDATE turns SET status = 'failed', finished_at = now() WHERE chat_id = $1`), [failed]);
-    await app.db.execute(
-      sql(
-        `UPDATE chats SET status = 'ERRORED', current_turn_id = NULL, error = '{"code":"provider_timeout","message":"m","retryable":true}' WHERE id = $1`,
-      ),
-      [failed],
-    );
+    await failing(failed);
     await entitle(app, { max_queue_depth: limit });
-    const post = (chat: string, action: string) => app.call('POST', `${org.path}/${chat}/${action}`, { as: org.owner });
     const codes = async (answers: Promise<{ status: number; body: { code?: string } }>[]) =>
       (await Promise.all(answers)).map(({ status, body }) => body.code ?? status);
     // The one that there may be room for; what is continued already is not continued twice.
