@@ -23,11 +23,19 @@ const file = (env: string, description: string) =>
 const secret = (provider: string, what: string) =>
   setting(`INBOUND_EMAIL_SECRET_${provider.toUpperCase()}`, z.string().min(1).max(1_024).optional(), what, { secret: true });
 
+/** Bytes of a delivery of mail by HTTP: the mail in base64, and what is said of it. */
+export const MAX_DELIVERY = 40 * 1024 * 1024;
+
 export const intakeConfig = configSection('intake', {
   smtpHost: setting('SMTP_HOST', z.string().default('127.0.0.1'), 'Address that mail is taken in at; 0.0.0.0 in a container'),
   smtpPort: setting('SMTP_LISTEN_PORT', integer(2525, 0, 65_535), 'Port that mail is taken in at; 0 takes a free one'),
   smtpCertificate: file('SMTP_TLS_CERT_FILE', 'File of the certificate for STARTTLS, with its chain, in PEM. Empty: no STARTTLS'),
   smtpKey: file('SMTP_TLS_KEY_FILE', 'File of the key of SMTP_TLS_CERT_FILE'),
+  mailHookBytes: setting(
+    'MAIL_HOOK_BUFFER_BYTES',
+    integer(320 * 1024 * 1024, MAX_DELIVERY, 2 ** 40),
+    'Bytes of deliveries to /api/hooks/email that one process holds in memory; what comes beyond is asked to come again',
+  ),
   generic: secret('generic', 'Secret that /api/hooks/email/generic is signed with, as Standard Webhooks has it. Empty: it is not served'),
   mailgun: secret('mailgun', 'HTTP webhook signing key of Mailgun. Empty: /api/hooks/email/mailgun is not served'),
   postmark: secret(

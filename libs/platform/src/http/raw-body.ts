@@ -1,21 +1,37 @@
 import { DomainError } from '@aps/contracts';
 import type { Request } from 'express';
 
-/** The bytes of a body as they came. @throws DomainError 413 as soon as there are too many */
-export function rawBody(request: Request, limit: number): Promise<Buffer> {
+/**
+ * The bytes of a body as they came.
+ *
+ * @param hold told the bytes of each part before it is kept; what it throws refuses the body
+ * @throws DomainError 413 as soon as there are too many
+ */
+export function rawBody(request: Request, limit: number, hold: (bytes: number) => void = () => undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const tooLarge = () => reject(new DomainError('payload_too_large', `The body is larger than ${limit} bytes.`));
+    let chunks: Buffer[] | undefined = [];
+    // Nothing is kept of what is refused, however long the rest of it takes.
+    const refuse = (error: Error) => {
+      chunks = undefined;
+      reject(error);
+    };
+    const tooLarge = () => refuse(new DomainError('payload_too_large', `The body is larger than ${limit} bytes.`));
     if (Number(request.headers['content-length'] ?? 0) > limit) return tooLarge();
-    const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
+      if (!chunks) return;
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else tooLarge();
+      if (size > limit) return tooLarge();
+      try {
+        hold(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        refuse(error as Error);
+      }
     });
-    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('end', () => chunks && resolve(Buffer.concat(chunks)));
     // Nobody is there any more to be answered.
-    request.once('close', () => reject(Object.assign(new Error('The body was cut'), { name: 'AbortError' })));
-    request.once('error', reject);
+    request.once('close', () => refuse(Object.assign(new Error('The body was cut'), { name: 'AbortError' })));
+    request.once('error', refuse);
   });
 }

@@ -6,21 +6,19 @@ import { Public } from '@aps/guards';
 import { Operation, rawBody } from '@aps/platform/http';
 import { holdToRates, RateLimiter, rateLimitConfig } from '@aps/platform/rate-limit';
 import type { Request, Response } from 'express';
+import { intakeConfig, MAX_DELIVERY } from '../intake.config';
 import { MailHooks } from '../intake/mail/providers/mail-hooks';
 import { countingRefusals } from '../intake/refusals';
 import { WebhookDoor } from '../intake/webhooks/webhook-door';
 
 /** Bytes of a webhook. */
 const MAX_WEBHOOK = 5 * 1024 * 1024;
-/** Bytes of a delivery of mail: the mail in base64, and what is said of it. */
-const MAX_DELIVERY = 40 * 1024 * 1024;
-/** Deliveries of mail that are read at once: who sends them is known when they are read. */
-const MAX_READING = 8;
 
 @ApiTags('Hooks')
 @Controller('api/hooks')
 export class HooksController {
-  private reading = 0;
+  /** Bytes of deliveries of mail that are in memory: who sends them is known when they are read. */
+  private held = 0;
 
   constructor(
     private readonly webhooks: WebhookDoor,
@@ -72,15 +70,20 @@ export class HooksController {
 
   private async takeMail(name: string, request: Request): Promise<InboxMailHookResponse> {
     const provider = this.mails.served(name);
-    if (this.reading >= MAX_READING)
-      throw new DomainError('service_unavailable', 'Too many mails come at once. Try again.', { retryAfterS: 1 });
-    this.reading++;
+    let held = 0;
+    // By what has come of each, so that those that send slowly keep nobody out.
+    const hold = (bytes: number) => {
+      if (this.held + bytes > intakeConfig.value.mailHookBytes)
+        throw new DomainError('service_unavailable', 'Too many mails come at once. Try again.', { retryAfterS: 1 });
+      this.held += bytes;
+      held += bytes;
+    };
     try {
-      const body = await rawBody(request, MAX_DELIVERY);
+      const body = await rawBody(request, MAX_DELIVERY, hold);
       const { messages, rejected } = await this.mails.receive(provider, { headers: request.headers, body });
       return { messages: messages.map(({ recipient, message_id }) => ({ recipient, message_id })), rejected };
     } finally {
-      this.reading--;
+      this.held -= held;
     }
   }
 }

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
 import { Module } from '@nestjs/common';
 import { Egress } from '@aps/platform/egress';
 import { signed, WEBHOOK_SECRET } from '@aps/platform/testing';
-import { BASE_MODULES, testService } from '@aps/testing';
+import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { ChannelDirectory, Intake } from '../intake/intake.port';
 import { InMemoryIntake } from '../testing/in-memory-intake';
 import { SNS_HOST, snsEnvelope, SnsServer, TOPIC } from '../testing/sns-server';
@@ -26,7 +27,12 @@ const SECRETS = {
   INBOUND_EMAIL_SECRET_POSTMARK: 'inbound:p:w',
   INBOUND_EMAIL_SECRET_SES: TOPIC,
 };
-const SETTINGS = { SMTP_LISTEN_PORT: '0', INBOUND_EMAIL_DOMAIN: 'inbound.example', ...SECRETS };
+const SETTINGS = {
+  SMTP_LISTEN_PORT: '0',
+  MAIL_HOOK_BUFFER_BYTES: String(40 * 1024 * 1024),
+  INBOUND_EMAIL_DOMAIN: 'inbound.example',
+  ...SECRETS,
+};
 const t = testService([...BASE_MODULES, DoorsModule.over(InMemoryModule)], {
   rawPaths: HOOK_PREFIXES,
   settings: SETTINGS,
@@ -206,6 +212,42 @@ describe('a mail of any provider', () => {
   it('is asked to come again where it cannot be stored', async () => {
     intake.failure = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
     expect((await generic({ raw, recipients: [SUPPORT] })).status).toBe(503);
+  });
+});
+
+describe('deliveries of mail that come at once', () => {
+  const MIB = 1024 * 1024;
+  /** Sends so much of a delivery of 40 MiB, and stays. */
+  const begun = async (bytes: number): Promise<Socket> => {
+    const { hostname, port } = new URL(t.url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.write(
+      `POST /api/hooks/email/generic HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${40 * MIB}\r\n\r\n`,
+    );
+    await new Promise((resolve) => socket.write(Buffer.alloc(bytes, ' '), resolve));
+    return socket;
+  };
+  const mail = () => generic({ raw, recipients: [SUPPORT] });
+
+  it('are held up by none that is slow', async () => {
+    intake.add(SUPPORT);
+    const slow = await Promise.all(Array.from({ length: 20 }, () => begun(1)));
+    expect((await mail()).status).toBe(202);
+    for (const socket of slow) socket.destroy();
+  });
+
+  it('are asked to come again while too much of them is in memory', async () => {
+    intake.add(SUPPORT);
+    const beside = async () => {
+      const large = await begun(40 * MIB - 100);
+      const answer = await mail();
+      large.destroy();
+      return answer;
+    };
+    // The large one may be the one that there is no room for.
+    const refused = await eventually(beside, ({ status }) => status === 503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    await eventually(mail, ({ status }) => status === 202);
   });
 });
 

@@ -18,6 +18,7 @@ import {
   LET_GO,
   LOAD,
   OLDEST_HELD,
+  OLDEST_OF_QUEUES,
   OLDEST_OF_SENDERS,
   PASSED_OF_SENDER,
   PUT_OFF,
@@ -192,6 +193,11 @@ export class EvaluationRepository {
 
   oldestHeld(db: Db, inboxId: string, reason: HoldReason, limit: number): Promise<HeldMessage[]> {
     return db.query(OLDEST_HELD, [inboxId, reason, limit]);
+  }
+
+  /** Of those that are held for full queues, the oldest of each. @param among how many */
+  oldestOfQueues(db: Db, inboxId: string, among: number, limit: number): Promise<HeldMessage[]> {
+    return db.query(OLDEST_OF_QUEUES, [inboxId, among, limit]);
   }
 
   /** Of those that are held for the rates of their senders, the oldest that these have room for. */

@@ -257,6 +257,16 @@ export interface HeldMessage extends Pick<InboxMessage, 'id' | 'inbox_id' | 'rec
 const HELD_MESSAGE = `id, inbox_id, received_at, wait->'held_for' AS held_for`;
 export const OLDEST_HELD = statement<HeldMessage>(`
   SELECT ${HELD_MESSAGE} FROM ${TABLE} WHERE inbox_id = $1 AND ${IS_HELD} AND hold_reason = $2 AND raw_expires_at > now() ORDER BY received_at, id LIMIT $3`);
+/**
+ * The oldest of each queue of turns or of a process's key, taken in turns among the oldest of an inbox, so that a full queue does not keep those of
+ * others back. Values: inbox, among how many, how many in all.
+ */
+export const OLDEST_OF_QUEUES = statement<HeldMessage>(`
+  SELECT h.id, h.inbox_id, h.received_at, h.held_for FROM (
+    SELECT o.*, row_number() OVER (PARTITION BY o.held_for ORDER BY o.received_at, o.id) AS place FROM (
+      SELECT ${HELD_MESSAGE} FROM ${TABLE} WHERE inbox_id = $1 AND ${IS_HELD} AND hold_reason = 'queue_full' AND raw_expires_at > now() ORDER BY received_at, id LIMIT $2
+    ) o
+  ) h ORDER BY h.place, h.received_at, h.id LIMIT $3`);
 const OF_SENDERS = `inbox_id = $1 AND ${IS_HELD} AND hold_reason = 'rate_sender'`;
 /** The oldest of each sender, as many as its windows have room for. Values: inbox, how many it takes of a sender a minute and an hour, null for any number, and how many in all. */
 export const OLDEST_OF_SENDERS = statement<HeldMessage>(`

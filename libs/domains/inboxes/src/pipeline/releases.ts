@@ -23,6 +23,8 @@ export const RELEASED = [
 const EVERY_S = 10;
 /** Of an organization and reason in a transaction; where it was as many, the next look follows at once. */
 const BATCH = 500;
+/** Held messages of an inbox among which one is looked for whose queue has room. */
+const AMONG = 10_000;
 
 /** Lets messages go on that were held for what is over by itself: oldest first, and no more than there is room for. */
 @Injectable()
@@ -80,6 +82,7 @@ export class Releases implements OnModuleInit {
 
   private oldestOf(tx: Tx, inbox: HoldingInbox): Promise<HeldMessage[]> {
     if (inbox.hold_reason === 'rate_sender') return this.repository.oldestOfSenders(tx, inbox, BATCH);
+    if (inbox.hold_reason === 'queue_full') return this.repository.oldestOfQueues(tx, inbox.inbox_id, AMONG, BATCH);
     return this.repository.oldestHeld(tx, inbox.inbox_id, inbox.hold_reason, BATCH);
   }
 }
