@@ -78,10 +78,10 @@ async function frozenWorker(platform: Platform, chance: Chance): Promise<void> {
 
 /** SIGTERM under load: unready at once, then finished or handed back, then gone with code 0. */
 export async function drained(chance: Chance): Promise<void> {
-  await withPlatform({ apps: ['api-gateway', 'chat-worker', 'chat-worker:b'], env: { SHUTDOWN_GRACE_MS: '8000' } }, async (platform) => {
+  await withPlatform({ apps: ['api-gateway', 'chat-worker', 'chat-worker:b'], env: { SHUTDOWN_GRACE_MS: '15000' } }, async (platform) => {
     const works = await begin(platform, chance, 16, { kinds: ['streaming', 'tools', 'waits', 'pair'] });
     // Longer than the grace, in one step and in many.
-    const long = Array.from({ length: 30 }, (_, i) => `long${i}`).join(' ');
+    const long = Array.from({ length: 45 }, (_, i) => `long${i}`).join(' ');
     const chats = await Promise.all([0, 1, 2, 3].map(() => platform.openChat()));
     for (const [i, chat] of chats.entries()) {
       const steps = Array.from({ length: 20 }, () => ({

@@ -8,7 +8,8 @@ import { jobsOf, Outbox, type OutboxJob } from './outbox';
 import { DUE_AGAIN, DUE_ALL, OLDEST_DUE, TAKE } from './outbox.sql';
 
 const TICK_MS = 1_000;
-const BATCH = 500;
+/** Redis adds a batch in one go, and lets everybody else wait meanwhile. A Redis that is slow at it must still be done before the command times out. */
+const BATCH = 100;
 /** Who publishes a job by himself shall not come behind all that is due: where so many wait already, the next batch waits. */
 const ENOUGH = 500;
 const PAUSE_MS = 250;

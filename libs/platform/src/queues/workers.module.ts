@@ -22,8 +22,9 @@ const OWNED_QUEUES = Symbol('OWNED_QUEUES');
 type Handler = JobHandlerMetadata & { owner: string; run: (payload: unknown, context: JobContext) => Promise<void> };
 /** Waits double up to this often: with a first wait of one second, to about a minute. */
 const MAX_DOUBLINGS = 6;
-/** So long a consumer may take to close when it runs nothing. */
-const CLOSE_MS = 5_000;
+/** So long consumers may take to close when nothing runs any more, and how often that is looked at. */
+const CLOSE_MS = 1_000;
+const LOOK_MS = 50;
 
 const finished = counter('jobs_finished_total', 'Jobs that ended, by outcome', ['queue', 'job', 'outcome']);
 const seconds = durationHistogram('job_duration_seconds', 'Time a job ran', ['queue', 'job']);
@@ -224,13 +225,17 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
   async beforeApplicationShutdown(): Promise<void> {
     // Handlers learn that the process ends, finish their step and hand the rest back; then the queue's locks are released.
     this.shutdown.abort(new Error('The process is shutting down'));
-    const closed = Promise.all(this.consumers.map(({ worker }) => worker.close())).then(() => true);
+    const closed = new AbortController();
+    const closing = Promise.all(this.consumers.map(({ worker }) => worker.close()));
     // A consumer that lost its connection meanwhile may never say that it is closed; then it is enough that nothing runs any more.
-    const done = new AbortController();
-    const pause = () => sleep(CLOSE_MS, false, { signal: done.signal }).catch(() => false);
-    while (!(await Promise.race([closed, pause()])) && this.consumers.some(({ active }) => active > 0));
-    // Or the process would last as long as the pause.
-    done.abort();
+    const pause = (ms: number) => sleep(ms, undefined, { signal: closed.signal }).catch(() => undefined);
+    const idle = async () => {
+      while (!closed.signal.aborted && this.consumers.some(({ active }) => active > 0)) await pause(LOOK_MS);
+      await pause(CLOSE_MS);
+    };
+    await Promise.race([closing, idle()]);
+    // Or the process would last as long as a pause.
+    closed.abort();
     await this.registry.leave();
     for (const connection of this.connections) connection.disconnect();
   }
