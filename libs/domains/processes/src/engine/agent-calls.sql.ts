@@ -1,7 +1,11 @@
 import { statement } from '@aps/platform/database';
 
-/** What a turn of a chat has cost, and its place among those of the chat. */
-export const TURN_COST = statement<{
+/**
+ * What the turns of a chat have cost, up to one of them: that one, and those that messages have cut off before it. Nobody hears of those
+ * as they end, since their chat goes on.
+ */
+export const TURN_COSTS = statement<{
+  turn_id: string;
   turn_no: number;
   input: number;
   cached_input: number;
@@ -11,10 +15,12 @@ export const TURN_COST = statement<{
   usd_cost: string | null;
   credits: string;
 }>(`
-  SELECT (SELECT count(*)::int FROM turns t WHERE t.chat_id = $1 AND t.id <= $2) AS turn_no, coalesce(sum(r.input_tokens), 0)::int AS input, coalesce(sum(r.cached_input_tokens), 0)::int AS cached_input,
+  SELECT t.id AS turn_id, t.seq AS turn_no, coalesce(sum(r.input_tokens), 0)::int AS input, coalesce(sum(r.cached_input_tokens), 0)::int AS cached_input,
     coalesce(sum(r.cache_write_tokens), 0)::int AS cache_write, coalesce(sum(r.output_tokens), 0)::int AS output, coalesce(sum(r.reasoning_tokens), 0)::int AS reasoning,
     sum(r.usd_cost)::text AS usd_cost, coalesce(sum(r.credits), 0)::text AS credits
-  FROM inference_receipts r WHERE r.turn_id = $2`);
+  FROM turns t LEFT JOIN inference_receipts r ON r.turn_id = t.id
+  WHERE t.chat_id = $1 AND t.seq <= (SELECT l.seq FROM turns l WHERE l.id = $2)
+  GROUP BY t.id HAVING t.id = $2 OR count(r.id) > 0 ORDER BY t.seq`);
 
 export const ADD_AGENT_CALL = statement(`
   INSERT INTO process_agent_calls (id, org_id, run_id, step_id, path, kind, chat_id, turn_id, turn_no, tokens, cost_usd, cost_credits, status, messages, result)

@@ -99,6 +99,7 @@ describe('a step of an agent for whose turn there is no room', () => {
 
 describe('a step of an agent', () => {
   const once = { name: 'todo_write', arguments: { todos: [] } };
+  const question = { name: 'ask_human', arguments: { kind: 'question', prompt: 'Well?' } };
   const slow = () => script({ tool_calls: [once] }, { text: 'one two three', chunk_delay_ms: 20_000 });
   const turns = (process: string, id: string, call = '') =>
     t.make('GET', `/api/orgs/${org.id}/processes/${process}/runs/${id}/agent-calls${call}`, { as: org.owner });
@@ -138,6 +139,35 @@ describe('a step of an agent', () => {
     expect(Number(credits)).toBeGreaterThan(0);
     expect([run.error?.code ?? null, Number(run.cost_credits)]).toEqual([code, Number(credits)]);
     expect((await turns(process.id, id)).items).toMatchObject([{ status: 'failed', turn_no: 1, tokens: { input }, cost_credits: credits }]);
+  });
+
+  it('costs its run what messages have cut off, too', async () => {
+    const asks = (credits: number) =>
+      script({ tool_calls: [question], usage: { input: 10_000 * credits, output: 0 } }, { text: 'the end' });
+    const { process, id } = await begun(step({ task: asks(1) }));
+    const chat = (await t.waiting(id, 'a')).steps[0].chat_id!;
+    const asking = () => t.until(org, chat, (c) => c.status === 'PAUSED' && c.pending_hitl_count === 1);
+    await asking();
+    expect((await t.send(org, chat, asks(2))).status).toBe(202);
+    await t.until(org, chat, (c) => c.messages.filter((m: { role: string }) => m.role === 'assistant').length === 2);
+    await asking();
+    expect((await t.send(org, chat, script({ text: 'never mind', usage: { input: 40_000, output: 0 } }))).status).toBe(202);
+    const run = await t.ended(id);
+    expect([run.status, run.output, Number(run.cost_credits)]).toEqual(['completed', 'never mind', 7]);
+    expect((await turns(process.id, id)).items).toMatchObject([
+      { turn_no: 1, status: 'failed', cost_credits: '1', tokens: { input: 10_000 } },
+      { turn_no: 2, status: 'failed', cost_credits: '2', tokens: { input: 20_000 } },
+      { turn_no: 3, status: 'succeeded', cost_credits: '4', tokens: { input: 40_000 } },
+    ]);
+  });
+
+  it("asks no model once its run's budget is used up by what messages have cut off", async () => {
+    const process = await t.deployed(org, [step({ task: script({ tool_calls: [question], usage: { input: 10_000, output: 0 } }) })]);
+    const id = await t.begin(org, process, {}, { budget_credits: '1' });
+    const chat = (await t.waiting(id, 'a')).steps[0].chat_id!;
+    await t.until(org, chat, (c) => c.status === 'PAUSED');
+    await t.send(org, chat, 'never mind');
+    expect(await t.ended(id)).toMatchObject({ status: 'failed', error: { code: 'budget_exceeded' } });
   });
 
   const note = { name: 'todo_write', arguments: { todos: [{ title: 'more', status: 'pending' }] } };

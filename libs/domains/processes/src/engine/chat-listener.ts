@@ -4,7 +4,7 @@ import type { HitlRequest, Resolution, StepError } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { storable, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import { ADD_AGENT_CALL, TURN_COST } from './agent-calls.sql';
+import { ADD_AGENT_CALL, TURN_COSTS } from './agent-calls.sql';
 import { stepError } from './journal';
 import { JournalRepository } from './journal.repository';
 import { STEP_OF_CHAT } from './process-run.sql';
@@ -90,25 +90,26 @@ export class ChatListener implements EndListener, RunAsker, OnModuleInit {
     return stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
   }
 
-  /** The turn in the run's ledger, and what it has cost with the run. */
+  /** The turn in the run's ledger, with those that were cut off before it, and what they have cost with the run. */
   private async note(tx: Tx, step: { id: string; run_id: string }, chatId: string, turnId: string, text: string | null, done: boolean) {
-    const [{ turn_no, usd_cost, credits, ...tokens }] = await tx.query(TURN_COST, [chatId, turnId]);
-    const result = JSON.stringify(storable(text));
-    await tx.execute(ADD_AGENT_CALL, [
-      step.id,
-      uuidv7(),
-      'turn',
-      chatId,
-      turnId,
-      turn_no,
-      JSON.stringify(tokens),
-      usd_cost,
-      credits,
-      done ? 'succeeded' : 'failed',
-      // Those are its chat's.
-      '[]',
-      result,
-    ]);
-    await this.journal.charge(tx, step.run_id, { credits, usd_cost });
+    for (const { turn_id, turn_no, usd_cost, credits, ...tokens } of await tx.query(TURN_COSTS, [chatId, turnId])) {
+      const isLast = turn_id === turnId;
+      await tx.execute(ADD_AGENT_CALL, [
+        step.id,
+        uuidv7(),
+        'turn',
+        chatId,
+        turn_id,
+        turn_no,
+        JSON.stringify(tokens),
+        usd_cost,
+        credits,
+        isLast && done ? 'succeeded' : 'failed',
+        // Those are its chat's.
+        '[]',
+        JSON.stringify(isLast ? storable(text) : null),
+      ]);
+      await this.journal.charge(tx, step.run_id, { credits, usd_cost });
+    }
   }
 }

@@ -1,10 +1,10 @@
 import { statement } from '@aps/platform/database';
 
-/** Of a run without a budget no row. What turns of agents cost is the run's when they end; what those have cost so far that are under way counts, too. */
+/** Of a run without a budget no row. What the turns of a step's agent cost is the run's when one of them ends with its chat; until then all that they have cost so far counts, those that messages have cut off included. */
 const useOf = (run: string) =>
   statement<{ used_up: boolean }>(`
   SELECT r.cost_credits + coalesce((
-    SELECT sum(i.credits) FROM process_steps s JOIN chats c ON c.id = s.chat_id JOIN inference_receipts i ON i.turn_id = c.current_turn_id
+    SELECT sum(i.credits) FROM process_steps s JOIN turns t ON t.chat_id = s.chat_id JOIN inference_receipts i ON i.turn_id = t.id
     WHERE s.run_id = r.id AND s.status = 'waiting' AND s.chat_id IS NOT NULL AND s.resolution IS NULL), 0) + $2::numeric >= r.budget_credits AS used_up
   FROM process_runs r WHERE r.id = ${run} AND r.budget_credits IS NOT NULL`);
 export const USE_OF_RUN = useOf('$1');
