@@ -310,7 +310,10 @@ describe('questions to humans', () => {
       await app.settled(org, chat, 1);
     });
 
-    it('can be answered where the chat cannot be opened, and by its creator when the assignee has left', async () => {
+    it.each([
+      ['has left', 'DELETE FROM memberships WHERE user_id = $1'],
+      ['is deactivated', 'UPDATE users SET deactivated_at = now() WHERE id = $1'],
+    ])('can be answered where the chat cannot be opened, and by its creator when the assignee %s', async (_, goes) => {
       const user = await aMember(app, org, 'MEMBER');
       const { chat, requests } = await asked(
         [
@@ -324,7 +327,7 @@ describe('questions to humans', () => {
       expect((await answer(requests[0].id, { answer: 'x' }, { as: user })).status).toBe(200);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.owner })).status).toBe(404);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.member })).status).toBe(403);
-      await app.db.execute(sql('DELETE FROM memberships WHERE user_id = $1'), [user.id]);
+      await app.db.execute(sql(goes), [user.id]);
       expect((await answer(requests[1].id, { answer: 'x' }, { as: org.member })).status).toBe(200);
     });
 
@@ -339,7 +342,8 @@ describe('questions to humans', () => {
     });
 
     it('are not asked when there is no such member', async () => {
-      const stranger = await aPerson(app);
+      const [stranger, asleep] = [await aPerson(app), await aMember(app, org, 'MEMBER')];
+      await app.db.execute(sql('UPDATE users SET deactivated_at = now() WHERE id = $1'), [asleep.id]);
       const chat = await app.chat(org);
       await app.send(
         org,
@@ -349,15 +353,13 @@ describe('questions to humans', () => {
             tool_calls: [
               ask({ kind: 'question', prompt: 'You?', assignee: stranger.id }),
               ask({ kind: 'question', prompt: 'You?', assignee: 'nobody@example.com' }),
+              ask({ kind: 'question', prompt: 'You?', assignee: asleep.email }),
             ],
           },
           { text: 'oh' },
         ),
       );
-      expect(toolResults(await app.settled(org, chat, 1))).toEqual([
-        expect.stringMatching(/^assignee: nobody/),
-        expect.stringMatching(/^assignee: nobody/),
-      ]);
+      expect(toolResults(await app.settled(org, chat, 1))).toEqual(Array(3).fill(expect.stringMatching(/^assignee: nobody/)));
       expect((await list(`chat_id=${chat}`)).total).toBe(0);
     });
   });

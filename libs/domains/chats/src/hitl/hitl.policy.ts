@@ -36,7 +36,7 @@ const FIELDS_OF: Record<HitlRequest['kind'], readonly Field[]> = {
 };
 
 /**
- * Of a chat: its assignee, or an admin for them; without an assignee, or with one who has left, everybody who sees the request. Of a process run:
+ * Of a chat: its assignee, or an admin for them; without an assignee, or with one who has left or is deactivated, everybody who sees the request. Of a process run:
  * who is named by role or as a user, or an admin; everybody where nobody is.
  */
 export function mayAnswer(

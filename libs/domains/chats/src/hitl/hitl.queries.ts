@@ -14,7 +14,7 @@ export interface HitlFilter {
 
 /** A request with what decides who may answer it. */
 export type SeenRequest = HitlRequest & {
-  /** False when the assignee has left the organization: then anybody who sees the request may answer. */
+  /** False when the assignee has left the organization, or is deactivated: then anybody who sees the request may answer. */
   assignee_is_member: boolean;
 };
 
@@ -28,7 +28,8 @@ const seen = (row: string): string[] => [
 const SEEN = new OrgListing<SeenRequest, HitlFilter & { seen_by?: string; seen?: boolean }>({
   key: 'h.id',
   org: 'h.org_id',
-  select: `h.*, EXISTS (SELECT 1 FROM memberships a WHERE a.org_id = h.org_id AND a.user_id = h.assignee_user_id) AS assignee_is_member`,
+  select: `h.*, EXISTS (SELECT 1 FROM memberships a JOIN users u ON u.id = a.user_id
+           WHERE a.org_id = h.org_id AND a.user_id = h.assignee_user_id AND u.deactivated_at IS NULL) AS assignee_is_member`,
   from: 'hitl_requests h',
   where: {
     seen_by: seen('h'),

@@ -43,7 +43,8 @@ const LOCK_CHAT = statement<LockedChat>(
   'SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
 );
 const MEMBER_BY = statement<{ user_id: string }>(
-  `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND (m.user_id::text = lower($2) OR u.email_canonical = $3) LIMIT 1`,
+  `SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
+       WHERE m.org_id = $1 AND u.deactivated_at IS NULL AND (m.user_id::text = lower($2) OR u.email_canonical = $3) LIMIT 1`,
 );
 
 /** The table of questions to humans. Whoever changes a request of a chat holds the chat's row lock. */
@@ -113,7 +114,7 @@ export class HitlRepository {
     return (await tx.query(LOCK_CHAT, [chatId]))[0] ?? null;
   }
 
-  /** A member by user id or address; null when there is none. */
+  /** A member who can sign in, by user id or address; null when there is none. */
   async memberBy(db: Db, orgId: string, who: string): Promise<string | null> {
     const [row] = await db.query(MEMBER_BY, [orgId, who, canonicalEmail(who)]);
     return row?.user_id ?? null;
