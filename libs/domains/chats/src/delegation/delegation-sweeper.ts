@@ -37,18 +37,21 @@ export class DelegationSweeper {
     maintenance.register({ name: 'delegations', everyS: 5, batch: BATCH, run: () => this.sweep() });
   }
 
-  /** @returns the larger number of what it looked at, parents and children */
+  /** @returns the larger number of parents that it woke and children that it looked at */
   async sweep(): Promise<number> {
-    const overdue = await this.rows.overdueTurns(this.db, BATCH);
-    for (const { turnId, chatId } of overdue) await this.db.transaction(NO_CALLER, (tx) => this.wake(tx, turnId, chatId));
+    let woken = 0;
+    for (const { turnId, chatId } of await this.rows.overdueTurns(this.db, BATCH))
+      if (await this.db.transaction(NO_CALLER, (tx) => this.wake(tx, turnId, chatId))) woken += 1;
     const orphans = await this.rows.orphans(this.db, BATCH);
     for (const chatId of orphans) await this.db.transaction(NO_CALLER, (tx) => this.abandon(tx, chatId));
-    return Math.max(overdue.length, orphans.length);
+    return Math.max(woken, orphans.length);
   }
 
-  private async wake(tx: Tx, turnId: string, chatId: string): Promise<void> {
+  private async wake(tx: Tx, turnId: string, chatId: string): Promise<boolean> {
     const at = this.db.now();
-    await this.log.tell(tx, chatId, (await this.waits.wake(tx, turnId, at)) ?? [], at);
+    const events = await this.waits.wake(tx, turnId, at);
+    await this.log.tell(tx, chatId, events ?? [], at);
+    return events !== null;
   }
 
   /** Looks again under the locks of the child and then of its parent: either may have gone on meanwhile. */

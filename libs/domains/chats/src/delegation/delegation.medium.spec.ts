@@ -5,6 +5,7 @@ import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
+import { DelegationRepository } from './delegation.repository';
 import { DelegationSweeper } from './delegation-sweeper';
 
 describe('delegation', () => {
@@ -205,6 +206,30 @@ describe('delegation', () => {
       expect.objectContaining({ status: 'timeout' }),
       expect.objectContaining({ status: 'done', result: 'soon' }),
     ]);
+  });
+
+  it('goes on at its deadlines however many that wait on have passed some of theirs', async () => {
+    const rows = app.get(DelegationRepository);
+    const overdue = rows.overdueTurns.bind(rows);
+    const spy = jest.spyOn(rows, 'overdueTurns').mockImplementation((db) => overdue(db, 1));
+    const [stuck, behind] = [0, 0].map(() => begin(delegating([delegate(worker, slow('a', 60_000)), delegate(worker, slow('b', 60_000))])));
+    for (const chat of [stuck, behind]) await paused(boss, await chat);
+    const pass = (chat: string, limit: number) =>
+      app.db.execute(
+        sql(
+          `UPDATE child_waits SET deadline_at = now() WHERE id IN (SELECT id FROM child_waits WHERE parent_chat_id = $1 ORDER BY id LIMIT $2)`,
+        ),
+        [chat, limit],
+      );
+    await pass(await stuck, 1);
+    await pass(await behind, 2);
+    await sweep();
+    expect(resultsOf(await app.settled(boss, await behind, 1))).toEqual(Array(2).fill(expect.objectContaining({ status: 'timeout' })));
+    expect(await app.read(boss, await stuck)).toMatchObject({ body: { pause: { kind: 'children' } } });
+    expect(await overdue(app.db, 1)).toEqual([]);
+    spy.mockRestore();
+    for (const chat of [stuck, behind]) for (const { id } of await childrenOf(app, await chat)) await stop(worker, id);
+    await app.settled(boss, await stuck, 1);
   });
 
   it('does not wait where it is told so; the next turn reads the result once, before the words of its user', async () => {

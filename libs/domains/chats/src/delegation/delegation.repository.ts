@@ -114,11 +114,13 @@ const LOCK_ORPHAN = statement<Orphan>(
   `SELECT org_id, status, deleted_at, current_turn_id, parent_chat_id FROM chats WHERE id = $1 AND status <> 'RUNNING' FOR NO KEY UPDATE SKIP LOCKED`,
 );
 const SETTLE_ORPHAN = statement('UPDATE child_waits SET orphaned_at = NULL WHERE child_chat_id = $1');
-const OVERDUE_TURNS = statement<{
-  turnId: string;
-  chatId: string;
-}>(`SELECT DISTINCT t.id AS "turnId", t.chat_id AS "chatId" FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
-       WHERE w.status = 'open' AND w.waits AND w.deadline_at <= now() AND t.status = 'waiting' LIMIT $1`);
+/** A turn whose other children may still end waits on, and is not looked at: so many of them would keep the rest from being found. */
+const OVERDUE_TURNS = statement<{ turnId: string; chatId: string }>(`
+  SELECT t.id AS "turnId", t.chat_id AS "chatId" FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
+  WHERE w.status = 'open' AND w.waits AND w.deadline_at <= now() AND t.status = 'waiting' AND NOT EXISTS (
+    SELECT 1 FROM child_waits o WHERE o.parent_chat_id = w.parent_chat_id AND o.parent_turn_id = w.parent_turn_id
+      AND o.status = 'open' AND o.waits AND (o.deadline_at IS NULL OR o.deadline_at > now()))
+  GROUP BY t.id ORDER BY min(w.deadline_at) LIMIT $1`);
 
 /*
  * The rows of `child_waits` are changed under the lock of the parent chat alone, and whoever holds the child's lock, too, has taken that
@@ -254,7 +256,7 @@ export class DelegationRepository {
     await tx.execute(SETTLE_ORPHAN, [chatId]);
   }
 
-  /** Waiting turns with a child whose deadline has passed. Those whose other children are not over wait on. */
+  /** Waiting turns whose children have passed their deadlines, or ended. */
   overdueTurns(db: Db, limit: number): Promise<{ turnId: string; chatId: string }[]> {
     return db.query(OVERDUE_TURNS, [limit]);
   }
