@@ -21,7 +21,7 @@ type Answers = Type<unknown> | [Type<unknown>] | OtherAnswer;
 /** What a handler of such answers returns; others write theirs, or say which class it is. */
 type Returned<A> =
   A extends Type<infer One>
-    ? One | (One extends Page<infer Item> ? PageStream<Item> : never)
+    ? One | PageStream<One extends Page<infer Item> ? Item : One>
     : A extends [Type<infer One>]
       ? One[] | PageStream<One>
       : A extends undefined

@@ -29,7 +29,7 @@ export interface Page<T> {
 const CHUNK = 16 * 1024;
 const REST_MS = 1;
 
-/** A {@link Page}, or the bare array, of every row, written as its rows are read, no faster than the client takes it. */
+/** A {@link Page}, the bare array, or an object with one, of every row, written as its rows are read, no faster than the client takes it. */
 export class PageStream<A> extends StreamableFile {
   declare protected readonly of: A;
 
@@ -60,6 +60,18 @@ export function toPage<T, A, B extends object = object>(
 export function toArray<T, A>(list: Listed<T>, convert: (item: T) => A): A[] | PageStream<A> {
   if (list.rest) return new PageStream<A>(written(list.items, list.rest, convert, '[', () => ']'));
   return list.items.map((item) => convert(item));
+}
+
+/** What the handler of one thing returns that has a list in it, as its last field; of a long one, written as its rows are read. */
+export function toObject<B extends object, F extends string, T, A>(
+  beside: B,
+  field: F,
+  list: Listed<T>,
+  convert: (item: T) => A,
+): (B & Record<F, A[]>) | PageStream<B & Record<F, A[]>> {
+  const begin = `${JSON.stringify(beside).slice(0, -1)},${JSON.stringify(field)}:[`;
+  if (list.rest) return new PageStream<B & Record<F, A[]>>(written(list.items, list.rest, convert, begin, () => ']}'));
+  return { ...beside, [field]: list.items.map((item) => convert(item)) } as B & Record<F, A[]>;
 }
 
 /** The text of a list. @param end is told how many were written */

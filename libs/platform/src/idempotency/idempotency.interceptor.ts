@@ -6,6 +6,7 @@ import {
   Injectable,
   Logger,
   SetMetadata,
+  StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
@@ -18,6 +19,9 @@ import { IdempotencyStore, type Attempt, type StoredAnswer } from './store';
 /** What a caller may do, and how often, changes; what they have asked for does not. */
 const ABOUT_THE_CALLER = new Set([401, 403, 429]);
 
+/** Characters of an answer that is kept where a repeat can do without, and read again what it tells of. */
+const MAX_KEPT = 256 * 1024;
+
 /** Metadata of handlers whose repeats are answered as the first time. */
 export const IDEMPOTENT = 'aps:idempotent';
 
@@ -27,7 +31,8 @@ export const IDEMPOTENT = 'aps:idempotent';
  * unless another try may end differently: 401, 403, 429, 5xx and those with a `Retry-After`.
  *
  * An answer is kept after what was done. Where the process dies between the two, a repeat does it again, unless the handler goes on with
- * what its {@link IdempotencyAttempt} has made: whatever nobody could see and undo must.
+ * what its {@link IdempotencyAttempt} has made: whatever nobody could see and undo must. So must who answers with a stream, which is not kept;
+ * nor is a very long answer of one that does.
  */
 export const Idempotent = () =>
   applyDecorators(
@@ -83,18 +88,18 @@ export class IdempotencyInterceptor implements SelectiveInterceptor {
     // For handlers that go on where a failed try of the same request stopped.
     request.idempotencyAttempt = attempt;
     return next.handle().pipe(
-      mergeMap((body: unknown) =>
-        from(
-          this.keep(attempt, {
-            status: response.statusCode,
-            body: body === undefined ? null : JSON.stringify(withoutCredentials(handler, body)),
-          }).then(() => body),
-        ),
-      ),
+      mergeMap((body: unknown) => from(this.keepBody(attempt, response.statusCode, handler, body).then(() => body))),
       catchError((error: unknown) =>
         from(this.keepError(attempt, error, request.requestId ?? '')).pipe(mergeMap(() => throwError(() => error))),
       ),
     );
+  }
+
+  private async keepBody(attempt: Attempt, status: number, handler: object, answer: unknown): Promise<void> {
+    if (answer instanceof StreamableFile) return this.letGo(attempt);
+    const body = answer === undefined ? null : JSON.stringify(withoutCredentials(handler, answer));
+    if ((attempt.attached || attempt.resourceId) && body && body.length > MAX_KEPT) return this.letGo(attempt);
+    await this.keep(attempt, { status, body });
   }
 
   private async keepError(attempt: Attempt, error: unknown, requestId: string): Promise<void> {
@@ -102,8 +107,12 @@ export class IdempotencyInterceptor implements SelectiveInterceptor {
     if (known.status < 500 && !ABOUT_THE_CALLER.has(known.status) && known.retryAfterS === undefined) {
       await this.keep(attempt, { status: known.status, body: JSON.stringify(errorBody(known, requestId)) });
     } else {
-      await this.unlessFailing('let go of', this.store.abandon(attempt));
+      await this.letGo(attempt);
     }
+  }
+
+  private letGo(attempt: Attempt): Promise<void> {
+    return this.unlessFailing('let go of', this.store.abandon(attempt));
   }
 
   private async keep(attempt: Attempt, answer: StoredAnswer): Promise<void> {

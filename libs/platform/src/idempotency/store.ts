@@ -17,6 +17,8 @@ export interface Attempt {
   attemptId: string;
   /** What an earlier try of the same request made and left unfinished. */
   resourceId: string | null;
+  /** Whether this one has noted what it makes: a repeat without an answer goes on with that. */
+  attached?: true;
 }
 
 /** A stored answer. `body` is its JSON text, null when it was empty. */
@@ -82,6 +84,7 @@ export class IdempotencyStore implements OnApplicationShutdown {
     if ((await tx.execute(ATTACH, [attempt.id, attempt.attemptId, resourceId, LEASE_S])) === 0) {
       throw new DomainError('idempotency_in_progress', 'Another request with this key is being handled.', { retryAfterS: 1 });
     }
+    attempt.attached = true;
   }
 
   /**

@@ -59,7 +59,10 @@ export class ContinueService {
       if (!chat) throw notFound('Chat');
       if (chat.agent_deleted) throw agentDeleted();
       const last = await this.turns.newest(tx, chat.id);
-      if (last?.cause === 'continue' && NOT_OVER.includes(last.status)) return;
+      if (last?.cause === 'continue' && NOT_OVER.includes(last.status)) {
+        if (attempt) await this.idempotency.attach(tx, attempt, chatId);
+        return;
+      }
       if (effectOf('continue', chat) === 'refuse') {
         throw new DomainError(
           'not_continuable',

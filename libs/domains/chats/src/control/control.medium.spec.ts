@@ -316,6 +316,30 @@ describe('the control of chats', () => {
     expect(await rows('SELECT status FROM hitl_requests WHERE chat_id = $1', other)).toEqual([{ status: 'cancelled' }]);
   });
 
+  it('a closed chat keeps a hundred messages, and stores no further one', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, 'hello');
+    await app.settled(org, chat, 1);
+    await call('PATCH', chat, '', { archived: true });
+    const sent = await Promise.all(Array.from({ length: 103 }, () => app.send(org, chat, 'more')));
+    const refused = sent.filter(({ status }) => status !== 202);
+    expect(refused).toEqual(
+      Array(3).fill(
+        expect.objectContaining({
+          status: 429,
+          body: expect.objectContaining({ code: 'queue_full', context: { limit: 100, current: 100 } }),
+        }),
+      ),
+    );
+    expect((await app.read(org, chat)).body.message_count).toBe(102);
+    // Where it is continued, a turn reads them.
+    inert();
+    await rows(`UPDATE chats SET stop_reason = 'credits_exhausted' WHERE id = $1`, chat);
+    expect((await call('POST', chat, '/continue')).status).toBe(200);
+    await call('PATCH', chat, '', { archived: true });
+    expect((await app.send(org, chat, 'more')).status).toBe(202);
+  });
+
   describe('a patch', () => {
     it('needs a field, and takes no field for another', async () => {
       const chat = await app.chat(org);

@@ -166,6 +166,30 @@ describe('a retry', () => {
     expect(await app.db.query(sql('SELECT id FROM chats WHERE source_chat_id = $1'), [chat])).toEqual([{ id: made }]);
   });
 
+  it.each([
+    ['very many', 600, ''],
+    ['long', 60, 'x'.repeat(5_000)],
+  ])('carries %s messages, at most the last five hundred, and is repeated although so long an answer is not kept', async (_, n, text) => {
+    inert();
+    const chat = await app.chat(org);
+    await app.send(org, chat, 'hello');
+    await app.db.execute(
+      sql(`WITH c AS (UPDATE chats SET message_seq = $2, message_count = $2 WHERE id = $1 RETURNING id, org_id)
+        INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_no) SELECT gen_random_uuid(), c.org_id, c.id, n, 'user', n || $3, 1 FROM c, generate_series(2, $2) n`),
+      [chat, n, text],
+    );
+    const written = ['hello', ...Array.from({ length: n - 1 }, (__, i) => `${i + 2}${text}`)];
+    expect(contents((await app.read(org, chat)).body, 'user')).toEqual(written);
+    const headers = { 'Idempotency-Key': `long-${chat}` };
+    const [first, second] = [await retry(chat, { headers }), await retry(chat, { headers })];
+    expect([first.status, contents(first.body, 'user')]).toEqual([201, written.slice(-500)]);
+    expect([second.status, second.body]).toEqual([201, first.body]);
+    expect(await app.db.query(sql('SELECT id FROM chats WHERE source_chat_id = $1'), [chat])).toEqual([{ id: first.body.id }]);
+    expect(await app.db.query(sql('SELECT body FROM idempotency_keys WHERE key = $1'), [headers['Idempotency-Key']])).toEqual([
+      { body: null },
+    ]);
+  });
+
   it('with one key makes one chat when many ask at once', async () => {
     const chat = await app.chat(org);
     await app.send(org, chat, 'hello');

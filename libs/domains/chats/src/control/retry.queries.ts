@@ -34,9 +34,14 @@ const SOURCE = statement<RetrySource>(`
 
 /** The condition on `m` that holds for what users wrote before the first answer. */
 const OPENING = `m.role = 'user' AND m.seq < coalesce((SELECT min(a.seq) FROM messages a WHERE a.chat_id = m.chat_id AND a.role = 'assistant'), 2147483647)`;
-const OPENING_OF = statement<OpeningMessage>(
-  `SELECT m.id, m.content, m.attachments, m.author_id, m.turn_id FROM messages m WHERE m.org_id = $1 AND m.chat_id = $2 AND ${OPENING} ORDER BY m.seq`,
-);
+/** So many of them are carried, the last ones, and of these so many bytes. */
+const MAX_MESSAGES = 500;
+const MAX_BYTES = 8_000_000;
+const OPENING_OF = statement<OpeningMessage>(`
+  SELECT id, content, attachments, author_id, turn_id FROM (
+    SELECT o.*, sum(octet_length(o.content)) OVER (ORDER BY o.seq DESC) - octet_length(o.content) AS newer
+    FROM (SELECT m.id, m.content, m.attachments, m.author_id, m.turn_id, m.seq FROM messages m WHERE m.org_id = $1 AND m.chat_id = $2 AND ${OPENING} ORDER BY m.seq DESC LIMIT ${MAX_MESSAGES}) o
+  ) o WHERE newer < ${MAX_BYTES} ORDER BY seq`);
 
 /** Whether a chat has anything that a retry could begin with; `c` is the chat. */
 export const HAS_OPENING = `EXISTS (SELECT 1 FROM messages m WHERE m.chat_id = c.id AND ${OPENING})`;
@@ -49,7 +54,7 @@ export class RetryQueries {
     return (await db.query(SOURCE, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
   }
 
-  /** The user messages before the first answer, in their order. */
+  /** The user messages before the first answer, in their order: of very many the last. */
   opening(db: Db, scope: OrgScope, chatId: string): Promise<OpeningMessage[]> {
     return db.query(OPENING_OF, [scope.orgId, chatId]);
   }

@@ -112,7 +112,7 @@ export class ChatControlController {
   @Operation({
     summary: 'Begin a chat anew',
     description:
-      'Opens a new chat of the caller with what users wrote before the first answer, on the agent as it is live now, and dispatches it at once. The chat itself is left as it is. ' +
+      'Opens a new chat of the caller with what users wrote before the first answer (the last 500 messages of that), on the agent as it is live now, and dispatches it at once. The chat itself is left as it is. ' +
       '`dispatch_failed` means that the new chat is stored, as `context.chat_id`, and nothing runs: continue it, or repeat the request with the same `Idempotency-Key`.',
     answers: ChatResponse,
     refuses: ['agent_deleted', 'nothing_to_retry', 'queue_full', 'dispatch_failed'],
@@ -137,7 +137,7 @@ export class ChatControlController {
     return toDiagnosis(await this.diagnoses.of(scope, agentId, chatId));
   }
 
-  private async chat(scope: OrgScope, agentId: string, chatId: string): Promise<ChatResponse> {
+  private async chat(scope: OrgScope, agentId: string, chatId: string) {
     const [{ chat, messages }, { enforces_credits: hideDollars }] = await Promise.all([
       this.queries.withMessages(scope, agentId, chatId),
       this.entitlements.of(scope.orgId),

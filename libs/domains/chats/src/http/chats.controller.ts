@@ -57,7 +57,7 @@ export class ChatsController {
   })
   async create(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateChatRequest) {
     const [chat, hide] = await Promise.all([this.chats.create(scope, agentId, body), this.hidesDollars(scope)]);
-    return toChat(chat, [], hide);
+    return { ...toChatSummary(chat, hide), messages: [] };
   }
 
   @Get(':chat_id')
@@ -76,6 +76,7 @@ export class ChatsController {
     description:
       'Stores the message and dispatches the turn that answers it; follow the chat’s stream for the answer. While a turn runs, the message waits and becomes its own turn. ' +
       '`dispatch_failed` means that the message is stored, as `context.message_id`, and nothing runs: repeat the request with the same `Idempotency-Key`, continue the chat, or send another message. ' +
+      'A chat that is closed keeps up to 100 messages for a turn that may come; beyond that it answers `queue_full`. ' +
       'With `quote=true` it is answered 200 with what the first call of its turn would cost at most, and whether it would be made; nothing is stored, and nobody is asked.',
     status: 202,
     answers: SendMessageResponse,

@@ -1,7 +1,8 @@
 import { ChatMessageDto, type ChatResponse, ChatSummary, ChatTodo, type MessageQuoteResponse } from '@aps/dtos';
 import type { ChatRow, MessageRow, TurnQuote } from '@aps/chats';
 import type { Todo } from '@aps/entities';
-import { answer } from '@aps/platform/http';
+import type { Listed } from '@aps/platform/database';
+import { answer, toObject, type PageStream } from '@aps/platform/http';
 
 /** @param hideDollars the organization pays in credits */
 export function toChatSummary(chat: ChatRow, hideDollars: boolean): ChatSummary {
@@ -21,8 +22,8 @@ export function toChatMessage(m: MessageRow, hideDollars: boolean): ChatMessageD
   });
 }
 
-export function toChat(chat: ChatRow, messages: MessageRow[], hideDollars: boolean): ChatResponse {
-  return { ...toChatSummary(chat, hideDollars), messages: messages.map((m) => toChatMessage(m, hideDollars)) };
+export function toChat(chat: ChatRow, messages: Listed<MessageRow>, hideDollars: boolean): ChatResponse | PageStream<ChatResponse> {
+  return toObject(toChatSummary(chat, hideDollars), 'messages', messages, (m) => toChatMessage(m, hideDollars));
 }
 
 export function toQuote({ model_key, blocker, ...quote }: TurnQuote, hideDollars: boolean): MessageQuoteResponse {

@@ -3,7 +3,7 @@ import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { Todo } from '@aps/entities';
 import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
-import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, listed, listedInBatches, OrgListing, PIECE, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import type { ChatRow, MessageRow } from '../state/chat.types';
 import { VISIBLE_CHAT } from '../state/visible-chats.sql';
 import { TodoRepository } from '../tools/todo.repository';
@@ -38,7 +38,7 @@ const SAID_IN = statement<TurnMessage>(`
 const ERROR = statement<Pick<ChatRow, 'error'>>('SELECT error FROM chats WHERE org_id = $1 AND id = $2');
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const MESSAGES = statement<MessageRow>(`
-  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 ORDER BY seq`);
+  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 AND seq > $4 ORDER BY seq LIMIT $5`);
 /** `seen_by` is who reads, `seen` that somebody may: for the system. */
 const SEEN = new OrgListing<ChatRow, { seen_by?: string; seen?: boolean; agent_id?: string; ids?: string[] }>({
   key: 'c.id',
@@ -84,9 +84,17 @@ export class ChatsQueries {
    *
    * @throws DomainError 404 for a chat that is not there or that the caller may not open
    */
-  async withMessages(scope: OrgScope, agentId: string, chatId: string): Promise<{ chat: ChatRow; messages: MessageRow[] }> {
+  async withMessages(scope: OrgScope, agentId: string, chatId: string): Promise<{ chat: ChatRow; messages: Listed<MessageRow> }> {
     const chat = await this.get(scope, agentId, chatId);
-    return { chat, messages: await this.db.query(MESSAGES, [scope.orgId, chatId, chat.message_seq]) };
+    const read = (after: number, limit: number) => this.db.query(MESSAGES, [scope.orgId, chatId, chat.message_seq, after, limit]);
+    const messages = await listedInBatches(
+      {},
+      ({ limit = PIECE }) => listed({ limit }, read(0, limit + 1), () => 0),
+      async function* (_, size) {
+        for (let batch = await read(0, size); batch.length; batch = await read(batch[batch.length - 1].seq, size)) yield batch;
+      },
+    );
+    return { chat, messages };
   }
 
   /**

@@ -31,6 +31,9 @@ export interface MessageInput {
   reasoning_effort?: string | null;
 }
 
+/** So many messages a closed chat keeps for a turn that may never come. */
+const MAX_KEPT = 100;
+
 /** Why no worker runs a message's turn now. */
 export type SendReason = 'turn_running' | 'turn_stopped' | 'chat_archived' | 'chat_abandoned';
 
@@ -200,6 +203,14 @@ export class SendService {
       if (!chat) throw notFound('Chat');
       if (chat.agent_deleted) throw agentDeleted();
       const effect = effectOf('message', chat);
+      if (effect === 'keep' && (await this.chats.unreadAtEnd(tx, chat, MAX_KEPT)) >= MAX_KEPT)
+        throw new DomainError(
+          'queue_full',
+          `This chat is closed, and ${MAX_KEPT} messages wait in it already for somebody to continue it.`,
+          {
+            context: { limit: MAX_KEPT, current: MAX_KEPT },
+          },
+        );
       if (attempt) await this.idempotency.attach(tx, attempt, m.messageId);
       if (m.attachments) await this.messageFiles.attach(tx, scope, m.messageId, m.attachments);
       if (effect === 'keep') {

@@ -93,6 +93,8 @@ const APPEND = statement<{ seq: number }>(`
     turn_no: '$8',
     created_at: '$9',
   })} RETURNING seq`);
+const UNREAD_AT_END = statement<{ n: number }>(`
+  SELECT count(*)::int AS n FROM (SELECT m.role, m.turn_no FROM messages m WHERE m.chat_id = $1 ORDER BY m.seq DESC LIMIT $3) last WHERE last.role = 'user' AND last.turn_no > $2`);
 const FOUND = `
   SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id AS turn, c.message_seq, c.turn_seq,
          ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
@@ -158,6 +160,11 @@ export class ChatState {
     const attachments = m.attachments ? JSON.stringify(m.attachments) : null;
     const values = [chatId, m.id, m.role, m.content, attachments, m.author_id ?? null, m.turn_id ?? null, m.turn_no, m.created_at];
     return (await tx.query(APPEND, values))[0].seq;
+  }
+
+  /** Of the last so many messages of a locked chat, those of users that no turn has been there for. */
+  async unreadAtEnd(tx: Db, { id, turn_seq }: LockedChat, among: number): Promise<number> {
+    return (await tx.query(UNREAD_AT_END, [id, turn_seq, among]))[0].n;
   }
 
   /** Has a turn answer a message that was first sent to another. */

@@ -28,6 +28,8 @@ export interface TranscriptRow {
   turn_id: string | null;
   /** Of messages of users. */
   attachments?: FileReference[] | null;
+  /** Of a `summary`: so many messages behind it are left out, because together they are too long to be read. */
+  left_out?: number | null;
   /** The summary covers it already; it is what the turn answers, and stays word for word. */
   covered?: boolean;
 }

@@ -1,5 +1,7 @@
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
+import { Compaction } from './compaction';
+import { TurnRepository } from './turn.repository';
 
 /** Tokens that the test's model can read. */
 const WINDOW = 4_000;
@@ -96,6 +98,31 @@ describe('compaction', () => {
         .every((m: { tool_calls: unknown[] }) => m.tool_calls.length === 1),
     ).toBe(true);
     expect(Math.max(...(await turnInputs(chat)))).toBeLessThan(WINDOW * 1.5);
+  });
+
+  it('covers what is too far back to be read', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, 'hello');
+    await app.settled(org, chat, 1);
+    // 10 MB, of which 8 are read.
+    await app.db.execute(
+      sql(`WITH c AS (UPDATE chats SET message_seq = 102, message_count = 102 WHERE id = $1 RETURNING id, org_id)
+        INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_no) SELECT gen_random_uuid(), c.org_id, c.id, n, 'user', repeat('long ', 20000), 1 FROM c, generate_series(3, 102) n`),
+      [chat],
+    );
+    const [first, ...read] = await app.get(TurnRepository).transcript(app.db, { chat_id: chat, seq: 1 });
+    expect(first).toMatchObject({ role: 'summary', content: '', left_out: 102 - read.length });
+    expect(read).toHaveLength(80);
+    const asked = jest.spyOn(app.get(Compaction) as unknown as { summarize(): Promise<string> }, 'summarize').mockResolvedValue('short');
+    await app.send(org, chat, 'and now?');
+    expect((await app.until(org, chat, (c) => c.messages.at(-1).role === 'assistant')).messages.at(-1).content).toBe('You said: and now?');
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect(await events(chat)).toMatchObject([{ data: { messages: 102, through_seq: 102 } }]);
+    expect(await app.get(TurnRepository).transcript(app.db, { chat_id: chat, seq: 2 })).toMatchObject([
+      { role: 'summary', content: 'short', left_out: null },
+      { role: 'user', content: 'and now?' },
+      { role: 'assistant' },
+    ]);
   });
 
   it('leaves a chat alone where compaction is off', async () => {

@@ -179,7 +179,8 @@ export class Compaction {
       ...turn.rows.slice(cut),
     ];
     const after = tokensOfRows(rows);
-    const covered = old.filter((row) => row.role !== 'summary' && !row.covered).length;
+    // What was left out of the reading is behind the summary, too.
+    const covered = old.reduce((n, row) => n + (row.role === 'summary' ? (row.left_out ?? 0) : row.covered ? 0 : 1), 0);
     await this.db.transaction(NO_CALLER, (tx) => this.store(tx, turn, { summary, covered, before, after, receipts }));
     turn.rows.splice(0, turn.rows.length, ...rows);
   }

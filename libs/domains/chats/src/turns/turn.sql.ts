@@ -42,6 +42,14 @@ export const TURN_RUNS = runStatements<'turn.run'>(TURNS);
  * table that seems small would read all of it for ever.
  */
 
+/** A worker reads so much of a chat, newest first: more than any model's window takes, and no more than many turns at once may hold. */
+const MAX_READ_BYTES = 8_000_000;
+/** So much comes with a claim; what is longer is read by itself, and holds up no other claim. */
+const MAX_CLAIM_BYTES = 1_000_000;
+/** What a message takes of that, roughly: nothing is unpacked to know it. */
+const sizeOf = (message: string): string =>
+  `200 + octet_length(${message}.content) + coalesce(pg_column_size(${message}.tool_calls), 0) + coalesce(pg_column_size(${message}.provider_state), 0)`;
+
 export const CLAIM = claimStatement(TURNS, {
   from: 'turns r JOIN chats c ON c.id = r.chat_id',
   lock: 'c, r',
@@ -75,7 +83,8 @@ export const CLAIM = claimStatement(TURNS, {
   answer: `v.chat_id, v.agent_id, v.agent_revision_id, v.seq, v.cause, v.model_steps, v.model, v.model_mode_override,
          v.reasoning_effort, v.unpriced_allowed, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.max_steps, json_build_object('kind', v.origin_kind, 'ref_id', v.origin_ref_id) AS origin, v.event_seq,
          -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
-         CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id) THEN (
+         CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id)
+              AND (SELECT sum(${sizeOf('m')}) FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) < ${MAX_CLAIM_BYTES} THEN (
            SELECT json_agg(json_build_object('role', m.role, 'content', m.content, 'tool_calls', m.tool_calls, 'tool_call_id', m.tool_call_id, 'tool_name', m.tool_name,
                                              'provider_state', m.provider_state, 'finish_reason', m.finish_reason, 'turn_id', m.turn_id, 'attachments', m.attachments) ORDER BY m.turn_no, m.seq)
            FROM messages m WHERE m.chat_id = v.chat_id AND m.turn_no <= v.seq) END AS transcript`,
@@ -86,15 +95,24 @@ export const AWAIT_WRITER = statement(`
   WITH s AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
   SELECT 1 FROM s, chats c WHERE c.id = $1 FOR SHARE OF c`);
 
+/** What is too far back to be read is left out behind the summary, as if that covered it. */
 export const TRANSCRIPT = statement<TranscriptRow>(`
-  WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1)
-  SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, finish_reason, turn_id, covered, attachments FROM (
-    SELECT 'summary' AS role, k.summary AS content, NULL::jsonb AS tool_calls, NULL AS tool_call_id, NULL AS tool_name, NULL::jsonb AS provider_state, NULL AS finish_reason, NULL::uuid AS turn_id,
-           -1 AS turn_no, -1 AS seq, false AS covered, NULL::jsonb AS attachments FROM k
+  WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1),
+  far AS (
+    SELECT s.turn_no, s.seq, s.older FROM (
+      SELECT m.turn_no, m.seq, count(*) OVER () - row_number() OVER newest + 1 AS older, sum(${sizeOf('m')}) OVER newest - (${sizeOf('m')}) AS newer
+      FROM messages m LEFT JOIN k ON true
+      WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.through_turn_no IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq))
+      WINDOW newest AS (ORDER BY m.turn_no DESC, m.seq DESC)
+    ) s WHERE s.newer >= ${MAX_READ_BYTES} ORDER BY s.turn_no DESC, s.seq DESC LIMIT 1)
+  SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, finish_reason, turn_id, covered, attachments, left_out FROM (
+    SELECT 'summary' AS role, coalesce(k.summary, '') AS content, NULL::jsonb AS tool_calls, NULL AS tool_call_id, NULL AS tool_name, NULL::jsonb AS provider_state, NULL AS finish_reason, NULL::uuid AS turn_id,
+           -1 AS turn_no, -1 AS seq, false AS covered, NULL::jsonb AS attachments, far.older::int AS left_out FROM k FULL JOIN far ON true
     UNION ALL
     SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name, m.provider_state, m.finish_reason, m.turn_id, m.turn_no, m.seq,
-           coalesce((m.turn_no, m.seq) <= (k.through_turn_no, k.through_seq), false), m.attachments FROM messages m LEFT JOIN k ON true
+           coalesce((m.turn_no, m.seq) <= (k.through_turn_no, k.through_seq), false), m.attachments, NULL FROM messages m LEFT JOIN k ON true LEFT JOIN far ON true
     WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.through_turn_no IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq) OR (m.turn_no = $2 AND m.role = 'user'))
+      AND (far.seq IS NULL OR (m.turn_no, m.seq) > (far.turn_no, far.seq))
   ) rows ORDER BY turn_no, seq`);
 
 /** A chat without a title gets one after one of its first turns. */
