@@ -373,6 +373,20 @@ describe('Every app', () => {
       ]);
   });
 
+  it('adds turns in no more processes than the caps of organizations reckon with', () => {
+    for (const folder of OVERLAYS.map((o) => `k8s/overlays/${o}`)) {
+      const pods = ['api-gateway', ...RUN_APPS].map((name) => {
+        const scaler = named('HorizontalPodAutoscaler', name, folder) ?? named('ScaledObject', name, folder);
+        const { maxReplicas, maxReplicaCount } = (scaler?.spec ?? {}) as { maxReplicas?: number; maxReplicaCount?: number };
+        // A rollout adds a quarter.
+        expect(dig(named('Deployment', name, PRODUCTION), 'spec', 'strategy', 'rollingUpdate', 'maxSurge')).toBe('25%');
+        return Math.ceil((maxReplicas ?? maxReplicaCount ?? 1) * 1.25);
+      });
+      const { TURN_SENDERS } = named('ConfigMap', 'aps-config', folder)?.data as Record<string, string>;
+      expect(Number(TURN_SENDERS)).toBeGreaterThanOrEqual(pods.reduce((sum, n) => sum + n, 0));
+    }
+  });
+
   it('gets the time that its shutdown takes', async () => {
     const settings = (await allSections()).flatMap((s) => Object.values(s.settings));
     const fallback = (env: string) => settings.find((s) => s.env === env)?.schema.parse(undefined) as number;

@@ -4,6 +4,7 @@ import { sql } from '@aps/platform/testing';
 import { Outbox, type OutboxJob } from '@aps/platform/outbox';
 import { Runs } from '@aps/platform/runs';
 import { chatsService, type TestOrg } from '../testing/chats';
+import { turnsConfig } from './turns.config';
 
 describe('the queue of an organization', () => {
   const app = chatsService();
@@ -108,6 +109,17 @@ describe('the queue of an organization', () => {
     const locked = jest.spyOn(OneByOne.prototype, 'run');
     expect(statuses(await flood(30))).toEqual([30, 0]);
     expect(locked).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    [16, 0],
+    [30, 1],
+  ])('has %i processes take what is left without a lock, as far as all of them may', async (senders, locks) => {
+    jest.replaceProperty(turnsConfig.value, 'senders', senders);
+    await entitle(app, { max_queue_depth: 20 });
+    const locked = jest.spyOn(OneByOne.prototype, 'run');
+    expect(statuses(await flood(1))).toEqual([1, 0]);
+    expect(locked).toHaveBeenCalledTimes(locks);
   });
 
   it.each([-1, 20_000])('lets a flood come after what others send, with a cap of %i', async (cap) => {

@@ -4,6 +4,7 @@ import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { advisoryLock, Database, OneByOne, type Tx } from '@aps/platform/database';
 import { DispatchRepository } from './dispatch.repository';
+import { turnsConfig } from './turns.config';
 
 /** How long a count is believed while it is far below the cap. */
 const TTL_MS = 500;
@@ -12,12 +13,6 @@ const TTL_MS = 500;
 const FAIR_SHARE = 64;
 /** Where their number is not limited, so many are counted: enough to tell a flood from another. */
 const MOST_COUNTED = 4_096;
-
-/**
- * Requests of the same moment do not see each other's turns. A process lets so small a part of the room that is left be taken without a
- * lock: as many processes as this together cannot pass the cap.
- */
-const PROCESSES = 16;
 
 /** Leave to add one waiting turn, to be given back once it is stored or refused. */
 export interface Room {
@@ -142,8 +137,13 @@ export class QueueDepth {
   }
 }
 
-/** @param underWay requests of this process that may take of the room as well */
-const isScarce = (room: number, underWay: number): boolean => (underWay + 1) * PROCESSES > room;
+/**
+ * Requests of the same moment do not see each other's turns. A process lets so small a part of the room that is left be taken without a
+ * lock that as many processes as there may be together cannot pass the cap.
+ *
+ * @param underWay requests of this process that may take of the room as well
+ */
+const isScarce = (room: number, underWay: number): boolean => (underWay + 1) * turnsConfig.value.senders > room;
 
 const queueFull = (limit: number, current: number): DomainError =>
   new DomainError('queue_full', 'Too many turns of this organization wait already.', {
