@@ -1,5 +1,7 @@
 import { entitle } from '@aps/billing/testing';
+import { ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
+import { eventually } from '@aps/testing';
 import { chatsService, script, type TestOrg } from './testing/chats';
 
 describe('chats', () => {
@@ -151,6 +153,30 @@ describe('chats', () => {
       { feature: 'title' },
       { feature: 'turn' },
     ]);
+  });
+
+  it('is named once, however many turns end before it has its name', async () => {
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    let name = () => {};
+    const named = new Promise<void>((resolve) => (name = resolve));
+    const spy = jest.spyOn(models, 'streamChat').mockImplementation(async (model, call, options) => {
+      if (call.feature === 'title') await named;
+      return real(model, call, options);
+    });
+    const chat = await app.chat(org, {});
+    for (const replies of [1, 2, 3]) {
+      await app.send(org, chat, `hello ${replies}`);
+      await app.settled(org, chat, replies);
+    }
+    name();
+    await eventually(
+      () => app.db.query(sql(`SELECT id FROM outbox WHERE payload->>'chat_id' = $1`), [chat]),
+      (jobs) => jobs.length === 0,
+    );
+    spy.mockRestore();
+    expect((await app.read(org, chat)).body.title).not.toBeNull();
+    expect(await app.db.query(sql(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'title'`), [chat])).toHaveLength(1);
   });
 
   it('becomes ERRORED when the provider refuses, and goes on with the next message', async () => {

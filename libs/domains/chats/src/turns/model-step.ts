@@ -292,7 +292,6 @@ export class ModelStepRunner {
       receipt,
       events,
       tool_intents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
-      title_job_id: uuidv7(),
     };
     // One statement can neither tell of the end of a chat, nor answer calls.
     const several = step.final && (this.ends.isHeard(claim.origin.kind) || refused.length > 0);
@@ -345,7 +344,7 @@ export class ModelStepRunner {
           tx,
           'chat.title',
           { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id },
-          { id: write.title_job_id, requestId, traceparent },
+          { id: claim.chat_id, requestId, traceparent },
         );
       }
       return done;
@@ -358,10 +357,10 @@ export class ModelStepRunner {
     const message = events[0].data.message as Record<string, unknown>;
     message.seq = done.message_seq;
     turn.signals.events(numbered(events, done.event_seq, at));
-    if (done.title_job_id) {
+    if (done.wants_title) {
       void this.outbox.handOut(this.db, [
         {
-          id: done.title_job_id,
+          id: claim.chat_id,
           name: 'chat.title',
           payload: { org_id: claim.org_id, chat_id: claim.chat_id, turn_id: claim.id },
           requestId: turn.requestId,

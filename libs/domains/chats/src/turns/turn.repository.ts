@@ -82,7 +82,8 @@ export interface StepCommit {
   /** Newest number in the event log before the step's own events. */
   event_seq: number;
   message_seq: number;
-  title_job_id: string | null;
+  /** Whether a job is to find a title for a young chat. */
+  wants_title: boolean;
   /** Whether turns of the same organization wait for the slot that is free now. */
   parked: boolean;
 }

@@ -115,14 +115,14 @@ export const TRANSCRIPT = statement<TranscriptRow>(`
       AND (far.seq IS NULL OR (m.turn_no, m.seq) > (far.turn_no, far.seq))
   ) rows ORDER BY turn_no, seq`);
 
-/** A chat without a title gets one after one of its first turns. */
+/** A chat without a title gets one after one of its first turns. The job has the chat's id: while one is under way, no further one is paid for. */
 export const TURNS_BEFORE_TITLE = 3;
 
 const FINAL_PARTS = `
 d AS (${deleteJobs({ from: 'l', id: 'l.turn_id' })}
 ), ti AS (${insertJobs('chat.title', {
   from: `l WHERE l.seq <= ${TURNS_BEFORE_TITLE} AND l.title IS NULL`,
-  id: 'l.title_job_id',
+  id: 'l.chat_id',
   payload: { org_id: 'l.org_id', chat_id: 'l.chat_id', turn_id: 'l.turn_id' },
 })}
   RETURNING id
@@ -156,8 +156,6 @@ export interface Committing {
   events: NewEvent[];
   /** The calls that the model asks for. */
   tool_intents: { step_no: number; tool_call_id: string; tool_name: string }[];
-  /** Id of the job that finds a title for a young chat, where this ends the turn. */
-  title_job_id: string;
 }
 
 /**
@@ -174,7 +172,7 @@ const commitModelStep = (final: boolean) =>
     (locked) => `
 WITH i AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, fence bigint, step_no int, at timestamptz, message_id uuid, content text, tool_calls jsonb, provider_state jsonb, model text,
-    usage jsonb, finish_reason text, detail jsonb, receipt jsonb, events jsonb, tool_intents jsonb, title_job_id uuid)
+    usage jsonb, finish_reason text, detail jsonb, receipt jsonb, events jsonb, tool_intents jsonb)
 ), o AS MATERIALIZED (
   SELECT i.*, k.*
   FROM i CROSS JOIN LATERAL (
@@ -247,7 +245,7 @@ WITH i AS MATERIALIZED (
 SELECT l.chat_id AS batch_key, row_to_json(a) AS answer
 FROM l CROSS JOIN LATERAL (
   SELECT l.event_seq, l.message_seq + 1 AS message_seq,
-         ${final ? `(SELECT ti.id FROM ti WHERE ti.id = l.title_job_id) AS title_job_id, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'NULL AS title_job_id, false AS parked'}
+         ${final ? `EXISTS (SELECT 1 FROM ti WHERE ti.id = l.chat_id) AS wants_title, EXISTS (SELECT 1 FROM turns x WHERE x.parked AND x.org_id = l.org_id) AS parked` : 'false AS wants_title, false AS parked'}
 ) a`,
   );
 
