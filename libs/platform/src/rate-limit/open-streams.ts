@@ -14,7 +14,13 @@ const RETRY_S = 5;
 /** After a failure Redis is left alone for this long. */
 const PAUSE_MS = 2_000;
 
-/** One sorted set per user: a member per stream, scored by the time (of Redis) at which it is forgotten. */
+/** What is counted, each for itself: the setting that bounds it, and what it is called. */
+const KINDS = {
+  streams: { setting: 'sse_per_user', refusal: (limit) => `A user may have ${limit} stream${limit === 1 ? '' : 's'} open at once.` },
+  files: { setting: 'files_per_user', refusal: (limit) => `A user may upload or download ${limit} file${limit === 1 ? '' : 's'} at once.` },
+} as const satisfies Record<string, { setting: keyof typeof rateLimitConfig.settings; refusal: (limit: number) => string }>;
+
+/** One sorted set per user and kind: a member per stream, scored by the time (of Redis) at which it is forgotten. */
 const ADMIT = new Script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -31,12 +37,13 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1`);
 
 /**
- * Bounds the streams that a user has open at the same time, across gateways. What a gateway that died had open is forgotten after
+ * Bounds the streams that a user has open at the same time, across gateways: of events, and of the bytes of files. What a gateway that died had open is forgotten after
  * {@link TTL_MS}. While Redis is away everybody is admitted; once it is back, what is open counts again.
  */
 @Injectable()
 export class OpenStreams implements OnApplicationShutdown {
   private readonly logger = new Logger('OpenStreams');
+  /** By key. */
   private readonly held = new Map<string, Set<string>>();
   private readonly timer = setInterval(() => void this.keep(), BEAT_MS).unref();
   private pausedUntil = 0;
@@ -48,45 +55,43 @@ export class OpenStreams implements OnApplicationShutdown {
    *
    * @throws DomainError 429 `rate_limited` when the user has too many
    */
-  async admit(userId: string, response: ServerResponse): Promise<void> {
-    const { enabled, sse_per_user: limit } = rateLimitConfig.value;
+  async admit(userId: string, response: ServerResponse, kind: keyof typeof KINDS = 'streams'): Promise<void> {
+    const { setting, refusal } = KINDS[kind];
+    const { enabled, [setting]: limit } = rateLimitConfig.value;
     if (!enabled || limit === 0) return;
     const id = randomUUID();
-    if (!(await this.take(userId, id, limit))) {
-      throw new DomainError('rate_limited', `A user may have ${limit} stream${limit === 1 ? '' : 's'} open at once.`, {
-        retryAfterS: RETRY_S,
-      });
-    }
-    const ids = this.held.get(userId) ?? new Set();
-    this.held.set(userId, ids.add(id));
+    const key = `${redisConfig.value.prefix}:${kind}:${userId}`;
+    if (!(await this.take(key, id, limit))) throw new DomainError('rate_limited', refusal(limit), { retryAfterS: RETRY_S });
+    const ids = this.held.get(key) ?? new Set();
+    this.held.set(key, ids.add(id));
     // The client may have gone meanwhile.
-    if (response.destroyed) this.free(userId, id);
-    else response.once('close', () => this.free(userId, id));
+    if (response.destroyed) this.free(key, id);
+    else response.once('close', () => this.free(key, id));
   }
 
-  private async take(userId: string, id: string, limit: number): Promise<boolean> {
+  private async take(key: string, id: string, limit: number): Promise<boolean> {
     if (!this.reachable) return true;
     try {
-      return (await ADMIT.run(this.redis, keyOf(userId), limit, TTL_MS, id)) === 1;
+      return (await ADMIT.run(this.redis, key, limit, TTL_MS, id)) === 1;
     } catch (error) {
       this.pause(error);
       return true;
     }
   }
 
-  private free(userId: string, id: string): void {
-    const ids = this.held.get(userId);
+  private free(key: string, id: string): void {
+    const ids = this.held.get(key);
     ids?.delete(id);
-    if (ids?.size === 0) this.held.delete(userId);
+    if (ids?.size === 0) this.held.delete(key);
     // Lost, it is forgotten like that of a process that died.
-    if (this.reachable) this.redis.zrem(keyOf(userId), id).catch(() => undefined);
+    if (this.reachable) this.redis.zrem(key, id).catch(() => undefined);
   }
 
   /** Says that what this process has open still is. */
   async keep(): Promise<void> {
     if (!this.reachable) return;
     try {
-      await Promise.all([...this.held].map(([userId, ids]) => KEEP.run(this.redis, keyOf(userId), TTL_MS, ...ids)));
+      await Promise.all([...this.held].map(([key, ids]) => KEEP.run(this.redis, key, TTL_MS, ...ids)));
     } catch (error) {
       this.pause(error);
     }
@@ -105,5 +110,3 @@ export class OpenStreams implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 }
-
-const keyOf = (userId: string) => `${redisConfig.value.prefix}:streams:${userId}`;

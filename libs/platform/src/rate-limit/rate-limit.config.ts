@@ -20,6 +20,12 @@ export const rateLimitConfig = configSection('rate-limit', {
     integer(20, 0, 1_000_000),
     'Event streams that one user may have open at once; 0 = no limit',
   ),
+  // As many as a message may have.
+  files_per_user: setting(
+    'RATE_LIMIT_FILES_PER_USER',
+    integer(20, 0, 1_000_000),
+    'Files that one user may upload or download at once; 0 = no limit',
+  ),
 });
 
 /** Limits that a route can ask for, and whom each counts. */

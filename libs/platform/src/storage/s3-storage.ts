@@ -12,10 +12,13 @@ export interface S3Options {
   pathStyle: boolean;
 }
 
-/** Of an upload, this much is held in memory; what is longer goes up in parts of this size. */
-const PART_BYTES = 8 * 1024 * 1024;
+/** Of an upload, this much is held in memory; what is longer goes up in parts of this size. S3 takes no smaller ones. */
+const PART_BYTES = 5 * 1024 * 1024;
 
 type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib-storage');
+
+/** Requests that are under way at once. A download is one for as long as its reader takes. */
+const MAX_SOCKETS = 100;
 
 /** A bucket of Amazon S3, or of a server that speaks its protocol. */
 export class S3Storage extends ObjectStorage {
@@ -92,8 +95,8 @@ export class S3Storage extends ObjectStorage {
         requestHandler: {
           connectionTimeout: 3_000,
           socketTimeout: 30_000,
-          httpAgent: { maxSockets: 100 },
-          httpsAgent: { maxSockets: 100 },
+          httpAgent: { maxSockets: MAX_SOCKETS },
+          httpsAgent: { maxSockets: MAX_SOCKETS },
         },
       }),
     };

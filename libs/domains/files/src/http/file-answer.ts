@@ -7,6 +7,10 @@ import type { Request, Response } from 'express';
 /** What a browser may show by itself. Neither HTML nor SVG nor PDF: they run. */
 const INLINE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'text/plain']);
 
+/** A reader that takes less of a file in such a time, and holds its connection to the storage all the while, is cut off. */
+const PACE_MS = 30_000;
+const PACE_BYTES = 512 * 1024;
+
 /**
  * Streams a file, or the part of it that is asked for. Whatever it is, a browser neither guesses at its type nor runs anything in it.
  *
@@ -40,8 +44,26 @@ export async function answerFile(request: Request, response: Response, file: Fil
   if (!bytes) throw withoutHeaders(response, notFound('File'));
   response.setHeader('Content-Length', String(length));
   // A reader that leaves, or a storage that breaks off: the connection is cut, so that half a file is not taken for a whole one.
-  await pipeline(bytes.stream, response).catch(() => response.destroy());
+  await pipeline(bytes.stream, keepingPace(response), response).catch(() => response.destroy());
 }
+
+/** Lets the bytes through for as long as their reader takes enough of them. */
+const keepingPace = (response: Response) =>
+  async function* (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let taken = 0;
+    const timer = setInterval(() => {
+      if (taken < PACE_BYTES) response.destroy();
+      taken = 0;
+    }, PACE_MS).unref();
+    try {
+      for await (const chunk of bytes) {
+        taken += chunk.length;
+        yield chunk;
+      }
+    } finally {
+      clearInterval(timer);
+    }
+  };
 
 /** Not `request.fresh`: it heeds `Cache-Control`, by which a client speaks to the caches in between. */
 function hasAlready(request: Request, etag: string): boolean {

@@ -6,6 +6,7 @@ import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { FILE_BYTES, Operation } from '@aps/platform/http';
 import type { Request, Response } from 'express';
 import { answerFile } from './file-answer';
+import { FileTransfers } from './file-transfers';
 import { toUpload } from './files.convert';
 import { receiveFile, TakesFile } from './multipart';
 
@@ -16,6 +17,7 @@ export class FilesController {
   constructor(
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
+    private readonly transfers: FileTransfers,
   ) {}
 
   @Post('uploads')
@@ -27,7 +29,8 @@ export class FilesController {
       'It takes no `Idempotency-Key`: sent again it is another file, and the one that nothing refers to is removed.',
     answers: UploadResponse,
   })
-  async upload(@CurrentOrg() scope: OrgScope, @Req() request: Request) {
+  async upload(@CurrentOrg() scope: OrgScope, @Req() request: Request, @Res({ passthrough: true }) response: Response) {
+    await this.transfers.admit(scope.userId, response);
     return toUpload(await this.files.upload(scope, await receiveFile(request)));
   }
 
@@ -35,12 +38,13 @@ export class FilesController {
   @Operation({
     summary: 'Get the bytes of a file',
     description:
-      'For who uploaded it, and for whoever may open something that refers to it. Answers `HEAD`, `Range`, `If-Range` and `If-None-Match`. Shown by browsers only where it is an image or plain text.',
+      'For who uploaded it, and for whoever may open something that refers to it. Answers `HEAD`, `Range`, `If-Range` and `If-None-Match`. Shown by browsers only where it is an image or plain text. Who takes less than 512 KiB of it in half a minute is cut off, and goes on with a `Range`.',
     status: [200, 206],
     answers: FILE_BYTES,
     refuses: ['range_not_satisfiable'],
   })
   async get(@CurrentOrg() scope: OrgScope, @Param('file_id') fileId: string, @Req() request: Request, @Res() response: Response) {
+    await this.transfers.admit(scope.userId, response);
     await answerFile(request, response, await this.queries.get(scope, fileId), this.queries);
   }
 }

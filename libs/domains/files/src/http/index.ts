@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
 import { FilesModule } from '@aps/files';
+import { FileTransfers } from './file-transfers';
 import { FilesController } from './files.controller';
 
 export { MAX_FORM_BYTES } from './multipart';
 
-@Module({ imports: [FilesModule], controllers: [FilesController] })
+@Module({ imports: [FilesModule], controllers: [FilesController], providers: [FileTransfers] })
 export class FilesHttpModule {}

@@ -1,0 +1,74 @@
+import http from 'node:http';
+import { loadConfig } from '@aps/platform/config';
+import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
+import { sql } from '@aps/platform/testing';
+import { testService } from '@aps/testing';
+import { FILES } from '../testing/files';
+import { MOST_AT_ONCE } from './file-transfers';
+
+const t = testService(FILES);
+let org: TestTeam;
+
+beforeAll(async () => {
+  org = await aTeam(t);
+});
+
+const underWay = async () => (await t.db.query(sql<{ n: number }>(`SELECT count(*)::int AS n FROM files WHERE sha256 = ''`)))[0].n;
+/** Until what is asked is so. */
+const until = async (asked: () => Promise<boolean>) => {
+  while (!(await asked())) await new Promise((r) => setTimeout(r, 20));
+};
+/** Uploads that stop in the middle, all of them under way. */
+const stalled = async (n: number): Promise<http.ClientRequest[]> => {
+  const before = await underWay();
+  const requests = Array.from({ length: n }, () => {
+    const request = http.request(`${t.url}/api/orgs/${org.id}/uploads`, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        'Content-Type': 'multipart/form-data; boundary=b',
+        'Content-Length': '1000000',
+        Authorization: `Bearer ${org.owner.token}`,
+      },
+    });
+    request.on('error', () => undefined);
+    request.write('--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nhalf of it');
+    return request;
+  });
+  await until(async () => (await underWay()) === before + n);
+  return requests;
+};
+const upload = async (as = org.owner.token) => {
+  const body = new FormData();
+  body.append('file', new Blob(['hello']), 'x.txt');
+  const answer = await fetch(`${t.url}/api/orgs/${org.id}/uploads`, { method: 'POST', body, headers: { Authorization: `Bearer ${as}` } });
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: (await answer.json()) as Record<string, string> };
+};
+const download = async (id: string) => {
+  const answer = await fetch(`${t.url}/api/orgs/${org.id}/files/${id}`, { headers: { Authorization: `Bearer ${org.owner.token}` } });
+  return { status: answer.status, text: await answer.text() };
+};
+
+it('a user has so many files on their way at once, up or down; another has as many', async () => {
+  loadConfig({ ...process.env, RATE_LIMITS: 'on', RATE_LIMIT_FILES_PER_USER: '2' });
+  const member = await aMember(t, org, 'MEMBER');
+  const { body } = await upload();
+  const [first, second] = await stalled(2);
+  expect(await upload()).toMatchObject({ status: 429, retryAfter: '5', body: { code: 'rate_limited' } });
+  expect((await download(body.file_id)).status).toBe(429);
+  expect((await upload(member.token)).status).toBe(201);
+  first.destroy();
+  await until(async () => (await upload()).status === 201);
+  expect(await download(body.file_id)).toEqual({ status: 200, text: 'hello' });
+  second.destroy();
+});
+
+it('a process has so many, whoever they are of', async () => {
+  loadConfig({ ...process.env, RATE_LIMITS: 'off' });
+  await until(async () => (await underWay()) === 0);
+  const requests = await stalled(MOST_AT_ONCE);
+  expect(await upload()).toMatchObject({ status: 503, retryAfter: '5', body: { code: 'service_unavailable' } });
+  requests[0].destroy();
+  await until(async () => (await upload()).status === 201);
+  for (const request of requests) request.destroy();
+});
