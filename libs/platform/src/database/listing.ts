@@ -35,6 +35,8 @@ export interface ListingOptions<Values> extends Pieces {
   tally?: { from: string; where: { readonly [V in keyof Values]?: Condition } };
   /** Names a row in a 404. */
   what?: string;
+  /** They have so many bytes that only a few are held at a time. */
+  rows?: 'large';
 }
 
 interface Statements<Row> {
@@ -79,6 +81,7 @@ export class Listing<Row, Values extends object> {
         const batches = await db.query(statements.keys, [...bound, offset, size]);
         for (const { keys } of batches) yield db.query(statements.byKeys, [...bound, keys]);
       },
+      this.options.rows,
     );
   }
 

@@ -21,6 +21,9 @@ export const PIECE = 100;
 /** Of a longer one so many rows are read, and held, at a time. The driver takes them in one go, for which other requests wait. */
 export const BATCH = 50;
 
+/** Both, of rows that may have half a megabyte each. */
+export const FEW = 4;
+
 /** The values of `LIMIT` and `OFFSET` for {@link listed}: one row more than asked for, which tells that there are more. */
 export function sliceBounds({ limit, offset }: Slice): [limit: number | null, offset: number] {
   return [limit === undefined ? null : limit + 1, offset ?? 0];
@@ -50,15 +53,17 @@ export async function listed<T>(
  *
  * @param page reads some rows
  * @param batches reads every row after so many; not before it is asked, and with no connection kept from one batch to the next
+ * @param rows `large`: of which no more than {@link FEW} are held
  */
 export async function listedInBatches<T>(
   slice: Slice,
   page: (slice: Slice) => Promise<Listed<T>>,
   batches: (offset: number, size: number) => AsyncGenerator<T[], void>,
+  rows?: 'large',
 ): Promise<Listed<T>> {
-  const first = await page({ ...slice, limit: slice.limit ?? PIECE });
+  const first = await page({ ...slice, limit: slice.limit ?? (rows ? FEW : PIECE) });
   if (slice.limit !== undefined || !first.more) return first;
-  const rest = batches(slice.offset ?? 0, BATCH);
+  const rest = batches(slice.offset ?? 0, rows ? FEW : BATCH);
   const start = await rest.next();
   return { items: start.done ? [] : start.value, total: first.total, more: false, rest };
 }

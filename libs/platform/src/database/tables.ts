@@ -63,11 +63,13 @@ export class Table<E extends ObjectLiteral> {
   /**
    * @param what names it in a 404
    * @param tally gives the totals of pages
+   * @param size as `rows` of a {@link Listing}
    */
   constructor(
     private readonly entity: EntityClass<E> & (E extends { org_id: string } ? never : unknown),
     private readonly what: string = entity.name,
     private readonly tally?: TableTally<E>,
+    private readonly size?: 'large',
   ) {
     const columns = getMetadataArgsStorage().filterColumns(entity);
     this.columns = new Set(columns.map(({ propertyName }) => propertyName));
@@ -176,6 +178,7 @@ export class Table<E extends ObjectLiteral> {
       order: Object.entries(order)
         .map(([column, way]) => `t.${column} ${way as string}`)
         .join(', '),
+      rows: this.size,
     });
     this.listings.set(JSON.stringify(order), made);
     return made;
@@ -204,10 +207,16 @@ export class OrgTable<E extends ObjectLiteral> {
   /**
    * @param what names it in a 404
    * @param tally gives the totals of pages; it has the organization as the rows have it
+   * @param size as `rows` of a {@link Listing}
    */
-  constructor(entity: EntityClass<E> & (E extends OfAnOrganization ? unknown : never), what?: string, tally?: TableTally<E>) {
+  constructor(
+    entity: EntityClass<E> & (E extends OfAnOrganization ? unknown : never),
+    what?: string,
+    tally?: TableTally<E>,
+    size?: 'large',
+  ) {
     const ofOrg = tally && { ...tally, where: { ...tally.where, org_id: 'org_id = $' } };
-    this.rows = new Table<E>(entity as never, what ?? entity.name, ofOrg);
+    this.rows = new Table<E>(entity as never, what ?? entity.name, ofOrg, size);
   }
 
   find(db: Db, scope: Tenant, key: Key<E>, lock?: Lock): Promise<E | null> {

@@ -201,10 +201,11 @@ export const BOUNDED = {
 /** Lists that have no pages: they answer all they have, so they cost that. What keeps it little. */
 export const WHOLE = {
   'GET /api/orgs/{org_id}/inboxes/{inbox_id}/channels': 'An inbox has at most twenty.',
-  'GET /api/orgs/{org_id}/inboxes/{inbox_id}/revisions': 'People deploy them one by one, and there is one open draft.',
+  'GET /api/orgs/{org_id}/inboxes/{inbox_id}/revisions':
+    'People deploy them one by one, and there is one open draft. Four are held at a time.',
   'GET /api/orgs/{org_id}/members/invitations': 'Those that are open are seats; one that has expired stays until it is revoked.',
   'GET /api/orgs/{org_id}/processes/{process_id}/revisions':
-    'People push them, and nothing is written where one says what the newest does.',
+    'People push them, and nothing is written where one says what the newest does. Four are held at a time.',
   'GET /api/orgs/{org_id}/prompt-templates/{template_id}/revisions': 'People write them, and each is without its text.',
   'GET /api/admin/admins': 'Operators are few.',
   'GET /api/admin/ai/routes': 'Operators add them one by one, and so do organizations with their own keys.',

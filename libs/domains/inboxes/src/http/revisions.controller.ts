@@ -8,7 +8,7 @@ import {
   SimulateInboxRevisionRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { answer, Operation } from '@aps/platform/http';
+import { answer, Operation, toArray } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { RevisionsService, Simulations } from '..';
@@ -27,7 +27,7 @@ export class InboxRevisionsController {
   @OrgMember('inboxes', BY_INBOX)
   @Operation({ summary: 'List the rule sets of an inbox', description: 'Newest version first.', answers: [InboxRevisionResponse] })
   async list(@CurrentOrg() scope: OrgScope, @Param('inbox_id') inboxId: string) {
-    return (await this.revisions.list(scope, inboxId)).map(toRevision);
+    return toArray(await this.revisions.list(scope, inboxId), toRevision);
   }
 
   @Post()

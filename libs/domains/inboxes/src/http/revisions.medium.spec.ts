@@ -87,6 +87,13 @@ describe('pushing', () => {
     expect(await statuses()).toEqual(['3 draft', '2 deployed', '1 archived']);
   });
 
+  it('lists many of them a few at a time: each may be large', async () => {
+    const all: Revision[] = [];
+    for (let i = 0; i < 7; i++) all.unshift(await deployed(tagged(String(i))));
+    const { body, headers } = await t.call('GET', path, { as: org.member });
+    expect([(body as unknown as Revision[]).map(({ id }) => id), headers.get('content-length')]).toEqual([all.map(({ id }) => id), null]);
+  });
+
   it('tells every problem by its place', async () => {
     const { status, body } = await push({
       stages: [{ id: 'A', kind: 'match', when: { field: 'nothing', op: 'exists' }, then: { action: 'hop' } }],

@@ -5,7 +5,7 @@ import { Inbox, InboxRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog, ModelQueries } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { Database, now, OrgTable, type Tx } from '@aps/platform/database';
+import { Database, now, OrgTable, type Listed, type Tx } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
 import { LessThan } from 'typeorm';
 import { Handlers } from '../handlers';
@@ -27,7 +27,7 @@ type Change = 'created' | 'updated' | 'discarded' | 'deployed' | 'rolled_back';
 @Injectable()
 export class RevisionsService {
   private readonly inboxes = new OrgTable(Inbox, 'Inbox');
-  private readonly revisions = new OrgTable(InboxRevision, 'Revision');
+  private readonly revisions = new OrgTable(InboxRevision, 'Revision', undefined, 'large');
 
   constructor(
     private readonly db: Database,
@@ -39,9 +39,9 @@ export class RevisionsService {
   ) {}
 
   /** Newest first. @throws DomainError `not_found` */
-  async list(scope: OrgScope, inboxId: string): Promise<InboxRevision[]> {
+  async list(scope: OrgScope, inboxId: string): Promise<Listed<InboxRevision>> {
     await this.inboxes.get(this.db, scope, inboxId);
-    return this.revisions.list(this.db, scope, { inbox_id: inboxId }, { version: 'DESC' });
+    return this.revisions.page(this.db, scope, { inbox_id: inboxId }, { version: 'DESC' }, {});
   }
 
   /** @throws DomainError `not_found` */

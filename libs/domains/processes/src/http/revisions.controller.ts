@@ -8,7 +8,7 @@ import {
   SimulateProcessRevisionRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { answer, Operation } from '@aps/platform/http';
+import { answer, Operation, toArray } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { ProcessRevisions, RunReviews } from '..';
@@ -27,7 +27,7 @@ export class ProcessRevisionsController {
   @OrgMember('processes', BY_PROCESS)
   @Operation({ summary: 'List the revisions of a process', description: 'Newest version first.', answers: [ProcessRevisionResponse] })
   async list(@CurrentOrg() scope: OrgScope, @Param('process_id') processId: string) {
-    return (await this.revisions.list(scope, processId)).map(toRevision);
+    return toArray(await this.revisions.list(scope, processId), toRevision);
   }
 
   @Post()

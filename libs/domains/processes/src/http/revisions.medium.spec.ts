@@ -115,6 +115,13 @@ describe('pushing', () => {
     expect(same.map(({ status }) => status).sort()).toEqual([...Array<number>(7).fill(200), 201]);
   });
 
+  it('lists many of them a few at a time: each may be large', async () => {
+    const all: Revision[] = [];
+    for (let i = 0; i < 11; i++) all.unshift(await pushed(saying(String(i))));
+    const { body, headers } = await t.call('GET', path, { as: org.member });
+    expect([body, headers.get('content-length')]).toEqual([all, null]);
+  });
+
   it('is for administrators, of a process that is there', async () => {
     expect(seen(await push(saying('a'), {}, org.member))).toEqual([403, 'insufficient_role']);
     const { id } = await pushed(saying('a'));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Process, ProcessRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, now, OrgTable, type Tx } from '@aps/platform/database';
+import { Database, now, OrgTable, type Listed, type Tx } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
 import type { DefinitionWarning } from '../definition';
 import { StepTools } from '../tools/step-tools';
@@ -22,7 +22,7 @@ export interface ProcessDeployment {
 @Injectable()
 export class ProcessRevisions {
   private readonly processes = new OrgTable(Process, 'Process');
-  private readonly revisions = new OrgTable(ProcessRevision, 'Revision');
+  private readonly revisions = new OrgTable(ProcessRevision, 'Revision', undefined, 'large');
 
   constructor(
     private readonly db: Database,
@@ -32,9 +32,9 @@ export class ProcessRevisions {
   ) {}
 
   /** Newest version first. @throws DomainError `not_found` */
-  async list(scope: OrgScope, processId: string): Promise<ProcessRevision[]> {
+  async list(scope: OrgScope, processId: string): Promise<Listed<ProcessRevision>> {
     await this.processes.get(this.db, scope, processId);
-    return this.revisions.list(this.db, scope, { process_id: processId }, { version: 'DESC' });
+    return this.revisions.page(this.db, scope, { process_id: processId }, { version: 'DESC' }, {});
   }
 
   /**
