@@ -268,6 +268,7 @@ export class Interpreter {
   /** Ends a step that holds others by what came of them; those that are still at work are given up. */
   private conclude(row: JournalRow, result: Result): Result {
     if (result.is === 'blocked' || result.is === 'flagged') return result;
+    if (result.is === 'done') this.page.requireRoomFor(result.output);
     this.loops.delete(row.path);
     this.page.giveUp(`${row.path}/`);
     return result.is === 'done' ? this.page.complete(row, result.output) : this.page.fail(row, result.error);

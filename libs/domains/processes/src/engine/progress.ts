@@ -60,6 +60,8 @@ export const pathOf = (parent: string | null, id: string): string => (parent ===
 
 /** Rows that the journal of a run may have: whoever goes on with it reads them all. */
 export const MAX_ROWS = 100_000;
+/** So many bytes may what its steps were given and came to take in memory, about: whoever goes on with it holds all of that, too. */
+export const MAX_KEPT = 64 * 1024 * 1024;
 /** What is done at once is one commit, and meanwhile its process does nothing else. */
 export const MAX_BEGUN = 500;
 const MAX_MS = 50;
@@ -78,6 +80,7 @@ export class JournalPage {
   /** Of these, what is not over: few, however long the run is. */
   private readonly openRows = new Set<JournalRow>();
   private lastSeq = 0;
+  private kept = 0;
   private begun = 0;
   private since = 0;
   private at = new Date(0);
@@ -90,6 +93,7 @@ export class JournalPage {
     for (const row of journal) {
       this.rows.set(row.path, row);
       this.lastSeq = Math.max(this.lastSeq, row.seq);
+      this.kept += heldBy([row.input, row.output, row.resolution]);
     }
     for (const row of this.rows.values()) if (!isOver(row)) this.openRows.add(row);
   }
@@ -143,13 +147,18 @@ export class JournalPage {
 
   /** Before something is begun, after which as much may follow again. @throws Halt */
   requireRoom(): void {
-    if (this.lastSeq >= MAX_ROWS)
-      throw new Halt({ status: 'failed', error: stepError('max_iterations', `The run takes more than ${MAX_ROWS} steps.`) });
+    if (this.lastSeq >= MAX_ROWS) throw tooMuch(`The run takes more than ${MAX_ROWS} steps.`);
+    this.requireRoomFor(null);
     if (this.begun > 0 && (this.begun >= MAX_BEGUN || performance.now() - this.since > MAX_MS)) {
       this.progress.goesOn = true;
       throw new Halt(null);
     }
     this.begun += 1;
+  }
+
+  /** Before what other steps came to is kept once more. @throws Halt */
+  requireRoomFor(output: unknown): void {
+    if (this.kept + heldBy(output) > MAX_KEPT) throw tooMuch(`The steps of the run keep more than ${MAX_KEPT} bytes.`);
   }
 
   /** @throws Halt */
@@ -188,6 +197,7 @@ export class JournalPage {
   /** A row is something else now, and not over. */
   change(row: JournalRow, values: Partial<JournalRow>): void {
     Object.assign(row, values);
+    this.kept += heldBy([values.input, values.output]);
     this.written.add(row);
   }
 
@@ -268,6 +278,16 @@ export class JournalPage {
   tell(type: RunEvent['type'], row: JournalRow, metadata: Record<string, unknown> = {}): void {
     this.progress.events.push({ type, step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...metadata } });
   }
+}
+
+/** Whatever handles the errors of the run: that would only be more. */
+const tooMuch = (message: string): Halt => new Halt({ status: 'failed', error: stepError('max_iterations', message) });
+
+/** About as many bytes as a value of JSON takes in memory. Its text may have far fewer: a list of empty lists does. */
+function heldBy(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  return Object.values(value).reduce((bytes: number, inner) => bytes + 8 + heldBy(inner), 32);
 }
 
 const emptyProgress = (): Progress => ({

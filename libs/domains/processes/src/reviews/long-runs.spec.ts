@@ -28,8 +28,12 @@ class Pieces {
   readonly sizes: number[] = [];
   private readonly interpreter: Interpreter;
 
-  constructor(readonly steps: unknown[]) {
-    this.interpreter = new Interpreter(aDefinition(steps), FACTS, []);
+  constructor(
+    readonly steps: unknown[],
+    private readonly facts = FACTS,
+    journal: JournalRow[] = [],
+  ) {
+    this.interpreter = new Interpreter(aDefinition(steps), facts, journal);
   }
 
   /** Until it waits, or has come to its end. @param most pieces */
@@ -47,7 +51,7 @@ class Pieces {
   }
 
   replay() {
-    return replayed(aDefinition(this.steps), FACTS, [...this.rows.values()]);
+    return replayed(aDefinition(this.steps), this.facts, [...this.rows.values()]);
   }
 }
 
@@ -65,6 +69,24 @@ describe('a run of many steps', () => {
     const run = new Pieces(ENDLESS);
     expect(run.goOn()).toMatchObject({ status: 'failed', error: { code: 'max_iterations' } });
     expect([run.rows.size, run.rows.get('l')!.status]).toEqual([MAX_ROWS, 'cancelled']);
+  });
+
+  it('fails where its steps would keep too much', () => {
+    const facts = { ...FACTS, envelope: { input: { text: 'x'.repeat(512 * 1024), list: list.slice(0, 1_000) } } };
+    const taken = { text: '${input.text}' };
+    const run = new Pieces([each('l', set('a', taken))], facts);
+    expect(run.goOn()).toMatchObject({ status: 'failed', error: { code: 'max_iterations' } });
+    expect(run.rows.size).toBeGreaterThan(120);
+    expect(run.rows.size).toBeLessThanOrEqual(130);
+    expect(run.rows.get('l')!.status).toBe('cancelled');
+    // What a loop came to is what its steps came to, once more; whoever reads the journal counts the same.
+    const again = new Pieces([whilst('l', 70, set('a', taken)), set('after')], facts);
+    expect(again.goOn()).toMatchObject({ status: 'failed', error: { code: 'max_iterations' } });
+    expect([again.rows.get('l')!.output, again.rows.has('after')]).toEqual([null, false]);
+    Object.assign(run.rows.get('l')!, { status: 'running', finished_at: null });
+    const read = new Pieces([each('l', set('a', taken))], facts, [...run.rows.values()].slice(0, 120));
+    expect(read.goOn()).toMatchObject({ status: 'failed', error: { code: 'max_iterations' } });
+    expect(read.rows.size).toBeLessThanOrEqual(12);
   });
 
   it('may be a loop that holds nothing', () => {
