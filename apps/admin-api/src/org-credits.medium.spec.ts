@@ -28,7 +28,8 @@ describe('the credits of an organization, administered', () => {
     call('POST', at('/credits/adjust'), { delta, reason: 'because' }, options);
   const patch = (body: object) => call('PATCH', at('/subscription'), body);
   const reset = (plan_code: string) => call('POST', at('/reset-baseline'), { plan_code, reason: 'again' });
-  const roll = (force?: boolean) => call('POST', at('/credits/roll-period'), { force });
+  const roll = (force?: boolean, options?: { headers: Record<string, string> }) =>
+    call('POST', at('/credits/roll-period'), { force }, options);
   const moves = () => movesOf(t, org.id);
   const audits = async (action: string) => t.audit({ org_id: org.id, action });
   const ended = (ago: string) =>
@@ -318,6 +319,26 @@ describe('the credits of an organization, administered', () => {
       expect(outcome(await roll(true))).toEqual([403, 'forced_roll_disabled']);
       t.configure({ CREDITS_FORCE_PERIOD_ROLL_ENABLED: 'on' });
       expect((await roll(true)).body).toMatchObject({ rolled: true, expired: '3000', granted: '3000' });
+      t.configure({ CREDITS_FORCE_PERIOD_ROLL_ENABLED: undefined });
+    });
+
+    it('come early once for a repeat, however its first try ended', async () => {
+      t.configure({ CREDITS_FORCE_PERIOD_ROLL_ENABLED: 'on' });
+      await patch({ plan_code: starter.code });
+      const key = { headers: { 'idempotency-key': uuidv7() } };
+      const { body } = await roll(true, key);
+      expect(await roll(true, key)).toMatchObject({ status: 200, body });
+      const lost = { headers: { 'idempotency-key': uuidv7() } };
+      const store = t.get(IdempotencyStore);
+      jest.spyOn(store, 'complete').mockImplementationOnce(async (attempt) => {
+        await store.abandon(attempt);
+        throw new Error('The answer is lost');
+      });
+      const first = await roll(true, lost);
+      const { rolled, reason, period_end } = (await roll(true, lost)).body;
+      expect([first.body.rolled, rolled, reason, period_end]).toEqual([true, false, 'not_due', first.body.period_end]);
+      const once = ['expire granted -3000', 'grant granted 3000'];
+      expect(await moves()).toEqual(['grant granted 3000', ...once, ...once]);
       t.configure({ CREDITS_FORCE_PERIOD_ROLL_ENABLED: undefined });
     });
 

@@ -90,6 +90,7 @@ export class AdminOrgCreditsController {
   }
 
   @Post('credits/roll-period')
+  @Idempotent()
   @Operation({
     summary: 'Close the period of an organization',
     description:
@@ -98,8 +99,13 @@ export class AdminOrgCreditsController {
     answers: RollPeriodResponse,
     refuses: ['forced_roll_disabled'],
   })
-  async roll(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: RollPeriodRequest) {
-    return answer(RollPeriodResponse, await this.accounts.rollPeriod(operator, orgId, body.force ?? false));
+  async roll(
+    @CurrentOperator() operator: ActingUser,
+    @Param('org_id') orgId: string,
+    @Body() { force = false }: RollPeriodRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ) {
+    return answer(RollPeriodResponse, await this.accounts.rollPeriod(operator, orgId, force, attempt));
   }
 
   @Post('reset-baseline')

@@ -162,16 +162,18 @@ export class CreditAccountsService {
   /**
    * Closes the period of an organization if it is over; forced, now.
    *
+   * @param attempt where an earlier try of it has closed one, none is forced any more
    * @throws DomainError 404; 403 `forced_roll_disabled` unless the deployment allows it
    */
-  rollPeriod(operator: ActingUser, orgId: string, force: boolean): Promise<PeriodRoll> {
+  rollPeriod(operator: ActingUser, orgId: string, force: boolean, attempt?: Attempt): Promise<PeriodRoll> {
     if (force && !billingConfig.value.forcePeriodRoll) {
       throw new DomainError('forced_roll_disabled', 'This deployment does not end periods before they are over.');
     }
     return this.db.transaction(operator, async (tx) => {
       await this.accounts.get(orgId, tx);
-      const roll = await this.periods.close(tx, orgId, { force });
+      const roll = await this.periods.close(tx, orgId, { force: force && !attempt?.resourceId });
       if (roll.rolled) {
+        if (attempt) await this.idempotency.attach(tx, attempt, orgId);
         const facts = { force, expired: roll.expired, granted: roll.granted };
         await this.audit.record(tx, { orgId, actor: operator }, 'subscription.period_rolled', target(orgId), facts);
       }
