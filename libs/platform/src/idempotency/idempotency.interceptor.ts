@@ -16,8 +16,8 @@ import { catchError, from, mergeMap, type Observable, of, throwError } from 'rxj
 import { idempotencyKeyOf, requestHash, type OwnedRequest } from './request';
 import { IdempotencyStore, type Attempt, type StoredAnswer } from './store';
 
-/** What a caller may do, and how often, changes; what they have asked for does not. */
-const ABOUT_THE_CALLER = new Set([401, 403, 429]);
+/** What a caller may do, can pay, and how often, changes; what they have asked for does not. */
+const ABOUT_THE_CALLER = new Set([401, 402, 403, 429]);
 
 /** Characters of an answer that is kept where a repeat can do without, and read again what it tells of. */
 const MAX_KEPT = 256 * 1024;
@@ -28,7 +28,7 @@ export const IDEMPOTENT = 'aps:idempotent';
 /**
  * For POSTs that create or dispatch: a repeat with the same `Idempotency-Key` gets the first answer again, with
  * `Idempotency-Replayed: true`, and nothing is done twice. A credential in it is shown once, and null from then on. Errors are answers too,
- * unless another try may end differently: 401, 403, 429, 5xx and those with a `Retry-After`.
+ * unless another try may end differently: 401, 402, 403, 429, 5xx and those with a `Retry-After`.
  *
  * An answer is kept after what was done. Where the process dies between the two, a repeat does it again, unless the handler goes on with
  * what its {@link IdempotencyAttempt} has made: whatever nobody could see and undo must. So must who answers with a stream, which is not kept;

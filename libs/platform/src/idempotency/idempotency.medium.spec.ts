@@ -190,6 +190,7 @@ describe('idempotency', () => {
       expect(calls).toBe(1);
 
       for (const error of [
+        new DomainError('credits_exhausted', 'Empty.'),
         new DomainError('queue_full', 'Full.'),
         new DomainError('service_unavailable', 'Away.'),
         new Error('bug'),
@@ -197,7 +198,7 @@ describe('idempotency', () => {
       ]) {
         const key = randomUUID();
         refuse(error);
-        expect((await post('/things', key)).status).toBeGreaterThanOrEqual(409);
+        expect((await post('/things', key)).status).toBeGreaterThanOrEqual(402);
         expect((await post('/things', key).expect(201)).headers).not.toHaveProperty('idempotency-replayed');
       }
     });
