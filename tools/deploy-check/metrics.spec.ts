@@ -102,6 +102,11 @@ describe('Metrics in the cluster', () => {
         expect([name, metric, labels.has('kind') || labels.has('job')]).toEqual([name, metric, false]);
   });
 
+  it('alert when PostgreSQL is away, and with it all that is computed from its rows and every request, which the ingress answers by itself', () => {
+    const stuck = ALERTS.find(({ alert }) => alert === 'OutboxStuck');
+    expect(stuck?.expr).toContain(`or absent(outbox_oldest_seconds{namespace="${monitor.metadata.namespace}"})`);
+  });
+
   const promtool = isInstalled('promtool');
   it(`alert by rules that ${promtool ? 'promtool takes' : 'have nothing that Prometheus does not know'}`, () => {
     for (const { groups } of RULES) {
