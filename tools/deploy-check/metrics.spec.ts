@@ -48,9 +48,13 @@ describe('Metrics in the cluster', () => {
 
   it.each(ASKED)('that %s asks for exist, with their labels: %s', (_, expression) => {
     const registered = metricLabels();
-    const { metrics, groups } = askedBy(expression);
-    expect(metrics.length).toBeGreaterThan(0);
-    for (const { metric, labels } of metrics) {
+    // What stands beside an `or` has groups of its own.
+    const asked = expression
+      .split(/\bor (?=\w+[ (])/)
+      .map(askedBy)
+      .flatMap(({ metrics, groups }) => metrics.map((m) => ({ ...m, groups })));
+    expect(asked.length).toBeGreaterThan(0);
+    for (const { metric, labels, groups } of asked) {
       // Node's own have no labels of ours.
       const own = metric.startsWith('nodejs_') ? [] : registered.get(metricOf(metric));
       expect([metric, own]).toEqual([metric, expect.any(Array)]);
@@ -105,6 +109,16 @@ describe('Metrics in the cluster', () => {
   it('alert when PostgreSQL is away, and with it all that is computed from its rows and every request, which the ingress answers by itself', () => {
     const stuck = ALERTS.find(({ alert }) => alert === 'OutboxStuck');
     expect(stuck?.expr).toContain(`or absent(outbox_oldest_seconds{namespace="${monitor.metadata.namespace}"})`);
+  });
+
+  it('alert when what comes in from outside reaches no app behind the gateway, which counts what it answers in its place', () => {
+    for (const [name, path] of [
+      ['DeliveriesFail', '/api/webhooks'],
+      ['InboxDoorFails', '/api/hooks'],
+    ]) {
+      const asked = askedBy(ALERTS.find(({ alert }) => alert === name)?.expr ?? '').metrics;
+      expect([name, asked.find(({ metric }) => metric === 'proxy_failures_total')?.labels.get('path')]).toEqual([name, path]);
+    }
   });
 
   const promtool = isInstalled('promtool');

@@ -4,6 +4,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
 import { InternalTokens } from '@aps/platform/crypto';
+import { metrics } from '@aps/platform/observability';
 import type { Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
@@ -210,6 +211,24 @@ describe('admin proxy', () => {
       expect(response.status).toBe(504);
       expect(await response.json()).toEqual({ detail: expect.any(String), code: 'upstream_timeout', request_id: 'r-4' });
       await left.opened;
+    });
+
+    it('and counts it by path, from 0 on', async () => {
+      const failures = async () => {
+        const { values } = await metrics.getSingleMetric('proxy_failures_total')!.get();
+        return Object.fromEntries(values.map(({ labels, value }) => [`${labels.path} ${labels.code}`, value]));
+      };
+      const before = await failures();
+      expect(Object.keys(before)).toEqual(
+        PROXIED_PREFIXES.flatMap((path) => ['upstream_timeout', 'upstream_unavailable'].map((code) => `${path} ${code}`)),
+      );
+      target('http://127.0.0.1:1');
+      await call('/api/admin/orgs');
+      // What the service answers by itself, it counts.
+      target(upstreamUrl);
+      upstream.answer = (_, response) => response.writeHead(503).end();
+      await call('/api/admin/orgs');
+      expect(await failures()).toEqual({ ...before, '/api/admin upstream_unavailable': before['/api/admin upstream_unavailable'] + 1 });
     });
   });
 

@@ -5,13 +5,17 @@ import { PlatformAdmin, Public, type AuthenticatedRequest, type Principal } from
 import { INTERNAL_TOKEN_HEADER } from '@aps/administration/http';
 import { InternalTokens } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
-import { proxyRequest } from '@aps/platform/http';
+import { PROXY_FAILURES, proxyRequest } from '@aps/platform/http';
+import { counter } from '@aps/platform/observability';
 import type { Response } from 'express';
 import { staysBelow, type ProxiedPath } from './proxied-path';
+
+const failures = counter('proxy_failures_total', 'Requests that the service behind a proxied path did not answer', ['path', 'code']);
 
 /** Makes the controller of a proxied path: one handler for every method and path below its prefix, behind the gateway's global guards. */
 export function proxyController(proxied: ProxiedPath): Type<unknown> {
   const access = proxied.access.tier === 'public' ? Public() : PlatformAdmin();
+  for (const code of Object.keys(PROXY_FAILURES)) failures.inc({ path: proxied.prefix, code }, 0);
 
   @ApiExcludeController()
   @Controller(proxied.prefix)
@@ -23,10 +27,11 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
 
     @All(['', '*path'])
     @access
-    pass(@Req() request: AuthenticatedRequest, @Res() response: Response): Promise<void> {
+    async pass(@Req() request: AuthenticatedRequest, @Res() response: Response): Promise<void> {
       if (!staysBelow(request.originalUrl, proxied.prefix)) throw new DomainError('not_found', 'There is nothing at this address.');
       const headers = this.identify(request);
-      return proxyRequest(request, response, proxied.target(), headers);
+      const code = await proxyRequest(request, response, proxied.target(), headers);
+      if (code) failures.inc({ path: proxied.prefix, code });
     }
 
     /** What the service behind is told about the caller. */

@@ -8,6 +8,7 @@ export const webhooksProxyConfig = configSection('webhooks-proxy', {
     z.url({ protocol: /^http$/ }).default('http://billing-webhooks:3000'),
     'Address of billing-webhooks inside the cluster',
   ),
+  // Less than the ten seconds that the provider waits, so that it hears, and we count, what became of its delivery. One that is stored later comes again, and changes nothing.
   timeoutMs: setting('BILLING_WEBHOOKS_TIMEOUT_MS', integer(8_000, 1, 60_000), 'How long billing-webhooks may take to begin an answer'),
 });
 

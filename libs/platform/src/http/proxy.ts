@@ -29,6 +29,13 @@ export interface ProxyTarget {
   timeoutMs: number;
 }
 
+/** What is answered where the service does not. */
+export const PROXY_FAILURES = {
+  upstream_timeout: 'The service behind this address did not answer in time.',
+  upstream_unavailable: 'The service behind this address cannot be reached.',
+};
+export type ProxyFailure = keyof typeof PROXY_FAILURES;
+
 /** Methods whose request may be sent a second time. */
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -50,15 +57,16 @@ const hungUp = (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' || 
  * An unreachable service answers 502, a slow one 504, both in our error shape. A read that finds its kept connection closed is sent once more.
  *
  * @param headers added to the request, e.g. the signed internal token
+ * @returns the code of what was answered in place of the service; undefined where it has answered, or nobody waits for an answer
  */
 export async function proxyRequest(
   request: Request & RequestContext,
   response: Response,
   target: ProxyTarget,
   headers: Record<string, string>,
-): Promise<void> {
+): Promise<ProxyFailure | undefined> {
   // The client left while the guards were asked: there is nobody to work for, and its address is no longer known.
-  if (request.socket.destroyed || request.ip === undefined) return;
+  if (request.socket.destroyed || request.ip === undefined) return undefined;
   // Put together by hand: resolving the target against the base would let an absolute one name another host, and get our signature.
   const base = new URL(target.baseUrl);
   const path = request.originalUrl;
@@ -78,7 +86,7 @@ export async function proxyRequest(
   Object.assign(outgoing, headers, traceparent && { traceparent }, { 'x-request-id': request.requestId, 'x-forwarded-for': request.ip });
 
   const isRead = READS.has(request.method) && !hasBody(request);
-  return new Promise<void>((resolve) => {
+  return new Promise<ProxyFailure | undefined>((resolve) => {
     let upstream: http.ClientRequest;
     let timedOut = false;
     const timer = setTimeout(() => {
@@ -103,19 +111,16 @@ export async function proxyRequest(
       answer.on('aborted', () => response.destroy());
       response.on('close', () => {
         answer.destroy();
-        resolve();
+        resolve(undefined);
       });
     };
     const fail = () => {
       clearTimeout(timer);
-      failSpan(span, timedOut ? 'upstream_timeout' : response.destroyed ? 'aborted' : 'upstream_unavailable');
-      if (!response.destroyed) {
-        const error = timedOut
-          ? new DomainError('upstream_timeout', 'The service behind this address did not answer in time.')
-          : new DomainError('upstream_unavailable', 'The service behind this address cannot be reached.');
-        sendError(error, request, response);
-      }
-      resolve();
+      const code: ProxyFailure = timedOut ? 'upstream_timeout' : 'upstream_unavailable';
+      const isHeard = !response.destroyed;
+      failSpan(span, timedOut || isHeard ? code : 'aborted');
+      if (isHeard) sendError(new DomainError(code, PROXY_FAILURES[code]), request, response);
+      resolve(isHeard ? code : undefined);
     };
     const send = (agent: http.Agent) => {
       upstream = http.request({ host: base.hostname, port: base.port || 80, path, method: request.method, headers: outgoing, agent });
