@@ -26,7 +26,7 @@ describe('migrations', () => {
   }
   const url = () => Object.assign(new URL(server()), { pathname: `/${name}` }).toString();
   const migrated = (migrations: (new () => MigrationInterface)[]): Promise<DataSource> =>
-    createDataSource({ entities: ENTITIES, migrations }, { url: url(), poolSize: 2 }).initialize();
+    createDataSource({ entities: ENTITIES, migrations }, { url: url(), poolSize: 2, unlimited: true }).initialize();
   beforeAll(async () => {
     await asServer(`CREATE DATABASE ${name}`);
     empty = await migrated(MIGRATIONS);
@@ -61,6 +61,40 @@ describe('migrations', () => {
       expect(await later.query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'later'::regclass`)).toEqual([{ indisvalid: true }]);
       await later.undoLastMigration({ transaction: 'none' });
     } finally {
+      await later.destroy();
+    }
+  });
+
+  it('let others go on while somebody holds a table that they need, and run once it is let go', async () => {
+    class Blocked1900000000000 implements MigrationInterface {
+      readonly name = 'Blocked1900000000000';
+      up = (runner: QueryRunner) => runner.query('ALTER TABLE chats ADD COLUMN later text') as Promise<void>;
+      down = (runner: QueryRunner) => runner.query('ALTER TABLE chats DROP COLUMN later') as Promise<void>;
+    }
+    const later = await migrated([...MIGRATIONS, Blocked1900000000000]);
+    const [holder, reader] = [new Client({ connectionString: url() }), new Client({ connectionString: url() })];
+    const told: unknown[] = [];
+    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((line) => Boolean(told.push(line)));
+    try {
+      await Promise.all([holder.connect(), reader.connect()]);
+      await holder.query('BEGIN; LOCK TABLE chats IN ACCESS SHARE MODE');
+      const done = runMissing(later);
+      await eventually(
+        () => holder.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'chats'::regclass`),
+        ({ rowCount }) => rowCount === 1,
+      );
+      await reader.query('SELECT FROM chats');
+      await eventually(
+        () => Promise.resolve(told),
+        () => told.length > 0,
+      );
+      await holder.query('COMMIT');
+      expect(await done).toEqual(['Blocked1900000000000']);
+      expect(told[0]).toMatch(/gives way.*ALTER TABLE chats/);
+      await later.undoLastMigration({ transaction: 'each' });
+    } finally {
+      stderr.mockRestore();
+      await Promise.all([holder.end(), reader.end()]);
       await later.destroy();
     }
   });

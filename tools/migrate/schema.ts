@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { DataSource } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource, MigrationExecutor, QueryFailedError, type EntitySubscriberInterface } from 'typeorm';
 import { createDataSource } from '@aps/platform/database';
 import { ENTITIES, recountOf, SCHEMA_EXTRAS, TALLIES } from '@aps/entities';
 
@@ -26,9 +27,43 @@ export async function alone(dataSource: DataSource, work: () => Promise<void>): 
   }
 }
 
-/** Runs the migrations that are missing, each in a transaction of its own or, where it says `transaction = false`, in none. @returns their names */
+/** So long a migration waits for a lock: who comes to that table meanwhile waits behind it, and apps do so for no more than three seconds. */
+const WAITS_MS = 2_000;
+/** So long it stands back then, and those behind it go on. */
+const STANDS_BACK_MS = 1_000;
+
+/**
+ * Runs the migrations that are missing, each in a transaction of its own or, where it says `transaction = false`, in none. One that does not
+ * get a lock gives way and begins anew. In no transaction it waits without a bound, since what is built concurrently is in nobody's way.
+ *
+ * @returns their names
+ */
 export async function runMissing(dataSource: DataSource): Promise<string[]> {
-  return (await dataSource.runMigrations({ transaction: 'each' })).map(({ name }) => name);
+  const missing = await new MigrationExecutor(dataSource).getPendingMigrations();
+  const bounded: EntitySubscriberInterface = {
+    afterTransactionStart: ({ queryRunner }) => queryRunner.query(`SET LOCAL lock_timeout = ${WAITS_MS}`),
+  };
+  dataSource.subscribers.push(bounded);
+  try {
+    for (let statement; (statement = await heldUp(() => dataSource.runMigrations({ transaction: 'each' }))); await sleep(STANDS_BACK_MS))
+      process.stderr.write(`migrate: others hold what a migration needs, so it gives way and tries again: ${statement.slice(0, 200)}\n`);
+  } finally {
+    dataSource.subscribers.splice(dataSource.subscribers.indexOf(bounded), 1);
+  }
+  return missing.map(({ name }) => name);
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** @returns the statement that did not get a lock in the time it has; nothing of its transaction is left then */
+async function heldUp(work: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof QueryFailedError && (error.driverError as { code?: string }).code === LOCK_NOT_AVAILABLE) return error.query;
+    throw error;
+  }
 }
 
 /** Statements that would bring the database to what the entities say. Indexes that only the extras know are left alone. */
@@ -55,27 +90,18 @@ export async function checkSchema(dataSource: DataSource): Promise<void> {
 
 /** So long it waits for who writes: less than PostgreSQL takes to see a deadlock, which might end one of them. */
 const GIVES_WAY_MS = 500;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Counts anew what is tallied, one table after another; who writes one waits meanwhile. */
 export async function recount(dataSource: DataSource): Promise<void> {
-  for (const statements of TALLIES.flatMap(recountOf)) while (!(await recounted(dataSource, statements)));
+  for (const statements of TALLIES.flatMap(recountOf)) while (await heldUp(() => recountOne(dataSource, statements)));
   process.stdout.write(`counted anew: ${TALLIES.map(({ table }) => table).join(', ')}\n`);
 }
 
-/** @returns false where writers were in the way, who have gone on */
-async function recounted(dataSource: DataSource, statements: string[]): Promise<boolean> {
-  try {
-    await dataSource.transaction(async (tx) => {
-      await tx.query(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
-      for (const sql of statements) await tx.query(sql);
-    });
-    return true;
-  } catch (error) {
-    if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
-    throw error;
-  }
-}
+const recountOne = (dataSource: DataSource, statements: string[]) =>
+  dataSource.transaction(async (tx) => {
+    await tx.query(`SET LOCAL lock_timeout = ${GIVES_WAY_MS}`);
+    for (const sql of statements) await tx.query(sql);
+  });
 
 /** Writes the initial migration from the entities, compared with an empty schema. */
 export async function regenerateInitial(): Promise<void> {
