@@ -42,7 +42,7 @@ export interface JobEnvelope<N extends JobName = JobName> {
 export interface QueuePolicy {
   /** Jobs one process runs at the same time; `CONCURRENCY_<QUEUE>` overrides it. */
   concurrency: number;
-  /** Tries after an error that the handler threw. A lost worker is not an error; those are bounded by `maxStalledCount`. */
+  /** Tries, whether the handler threw an error or its process died. Jobs that are runs bound theirs by themselves. */
   attempts: number;
   /** First wait of the exponential backoff between tries, milliseconds; jittered by half. */
   backoffMs: number;
@@ -50,7 +50,7 @@ export interface QueuePolicy {
   lockMs: number;
   /** How often lost jobs are looked for, milliseconds. */
   stalledMs: number;
-  /** How often a job may lose its worker before it is given up, in BullMQ's count. */
+  /** How often a job may lose its worker before the queue drops it, and its row brings it again after a minute. */
   maxStalledCount: number;
 }
 

@@ -1,6 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { JOBS, type JobName, type JobPayload } from '@aps/contracts';
+import { JOBS, QUEUE_POLICY, type JobName, type JobPayload } from '@aps/contracts';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
@@ -10,16 +10,18 @@ import { PlatformModule } from '@aps/platform/runtime';
 import { createTestDatabase, eventually, sql, type TestDatabase } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
-import { JobHandler, WorkersModule } from '.';
+import { JobHandler, WorkersModule, type JobContext } from '.';
 
 const done: string[] = [];
+/** What else proving does. */
+let whileProving = (_context: JobContext): Promise<void> => Promise.resolve();
 
 @Injectable()
 class Handlers {
   @JobHandler('billing.prove')
-  prove({ proof_id }: JobPayload<'billing.prove'>): Promise<void> {
+  prove({ proof_id }: JobPayload<'billing.prove'>, context: JobContext): Promise<void> {
     done.push(proof_id);
-    return Promise.resolve();
+    return whileProving(context);
   }
 
   @JobHandler('billing.apply', { ownsRow: true })
@@ -135,6 +137,63 @@ describe('a payload that does not parse', () => {
     );
     expect(row!.last_error).toContain('event_id');
     expect(await isBuried(id)).toBe(false);
+  });
+});
+
+describe('a try', () => {
+  const { attempts } = QUEUE_POLICY.billing;
+  const proof = () => written('billing.prove', 1, { proof_id: uuidv7() });
+  const tried = (id: string, times: number) => database.db.execute(sql('UPDATE outbox SET failures = $2 WHERE id = $1'), [id, times]);
+  afterEach(() => (whileProving = () => Promise.resolve()));
+
+  it('counts from its begin, so that a job cannot kill one process after another for ever', async () => {
+    const id = await proof();
+    // What is left of it when its process dies now.
+    let left: Row | undefined;
+    whileProving = async () => void (left = await rowOf(id));
+    await tried(id, attempts - 1);
+    await delivered(id, 'done');
+    expect([left?.failures, await rowOf(id)]).toEqual([attempts, undefined]);
+
+    const killer = await proof();
+    const { proof_id } = (await rowOf(killer))!.payload as JobPayload<'billing.prove'>;
+    await tried(killer, attempts);
+    await delivered(killer, 'dead');
+    await eventually(
+      () => isBuried(killer),
+      (buried) => buried,
+    );
+    expect(done).not.toContain(proof_id);
+  });
+
+  it('that ends with an error counts once', async () => {
+    whileProving = () => Promise.reject(new Error('the first time'));
+    const id = await proof();
+    await delivered(id, 'failed');
+    const row = await eventually(
+      () => rowOf(id),
+      (now) => now!.last_error !== null,
+    );
+    expect(row).toMatchObject({ failures: 1, last_error: 'the first time' });
+  });
+
+  it('that the end of the process breaks off does not count', async () => {
+    const id = await proof();
+    await tried(id, attempts - 1);
+    const begun = new Promise<void>((resolve) => {
+      whileProving = ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+          resolve();
+        });
+    });
+    const { job, version, payload } = (await rowOf(id))!;
+    await outbox.publish([{ id, name: job, version, payload }]);
+    await begun;
+    await app.close();
+    expect(await rowOf(id)).toMatchObject({ failures: attempts - 1, last_error: 'The process is shutting down' });
+    app = await boot();
+    outbox = app.get(Outbox, { strict: false });
   });
 });
 

@@ -15,7 +15,7 @@ import { JOB_HANDLER, NotBegun, proveHandlers, type JobContext, type JobHandlerM
 import { oldestReadySeconds } from './queue-state';
 import { concurrencyOf, queuesConfig } from './queues.config';
 import { WorkerBroadcasts, WorkerRegistry } from './worker-registry';
-import { BURY, DONE, EXISTS, FAILED_AGAIN, LATER } from './workers.sql';
+import { BURY, COUNT_TRY, DONE, LATER } from './workers.sql';
 
 const OWNED_QUEUES = Symbol('OWNED_QUEUES');
 
@@ -30,6 +30,8 @@ const finished = counter('jobs_finished_total', 'Jobs that ended, by outcome', [
 const seconds = durationHistogram('job_duration_seconds', 'Time a job ran', ['queue', 'job']);
 
 class InvalidPayload extends Error {}
+/** Where the last try had failed by an error, that was the end of its job. */
+class TriedTooOften extends Error {}
 
 /** A queue's consumer in this process. */
 interface Consumer {
@@ -153,10 +155,16 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       traceparent: traceparentOf(span),
       signal: this.shutdown.signal,
     };
+    let tries: number | undefined;
     try {
-      if (!handler.ownsRow && (await this.db.query(EXISTS, [id])).length === 0) {
-        finished.inc({ queue, job: job.name, outcome: 'repeated' });
-        return;
+      if (!handler.ownsRow) {
+        // Before it begins: of one that kills its process nobody is left to say that it has failed.
+        tries = (await this.db.query(COUNT_TRY, [id]))[0]?.failures;
+        if (tries === undefined) {
+          finished.inc({ queue, job: job.name, outcome: 'repeated' });
+          return;
+        }
+        if (tries > QUEUE_POLICY[queue].attempts) throw new TriedTooOften(`The process of the last of ${tries - 1} tries died`);
       }
       const payload = JOBS[job.name as JobName].payload.safeParse(job.data.payload);
       if (!payload.success) throw new InvalidPayload(payload.error.message);
@@ -166,20 +174,22 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     } catch (error) {
       if (error instanceof NotBegun) return await this.handBack(queue, job, token);
       failSpan(span, (error as Error)?.name ?? 'unknown');
-      await this.onError(queue, job, handler, error as Error);
+      await this.onError(queue, job, handler, error as Error, tries);
     } finally {
       stop();
     }
   }
 
   /** Errors end here: the row decides about another try, so the queue itself never has to keep a failed job. */
-  private async onError(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, error: Error): Promise<void> {
+  private async onError(queue: QueueName, job: Job<JobEnvelope>, handler: Handler, error: Error, tries: number | undefined): Promise<void> {
     const id = jobIdOf(job.id ?? '');
     const attempts = QUEUE_POLICY[queue].attempts;
-    const [row] = await this.db.query(FAILED_AGAIN, [id]).catch(() => [{ failures: 0 }]);
-    const failures = row?.failures ?? 0;
+    const failures = tries ?? (await this.db.query(COUNT_TRY, [id]).catch(() => []))[0]?.failures ?? 0;
+    // The end of the process has broken it off, which says nothing about it.
+    const cutOff = this.shutdown.signal.aborted;
+    const hopeless = error instanceof InvalidPayload || error instanceof TriedTooOften;
     // A payload that does not parse never will. Who owns its row decides by itself when to give up; it is only slowed down here.
-    const last = !handler.ownsRow && (error instanceof InvalidPayload || failures >= attempts);
+    const last = !handler.ownsRow && !cutOff && (hopeless || failures >= attempts);
     finished.inc({ queue, job: job.name, outcome: last ? 'dead' : 'failed' });
     this.logger[last ? 'error' : 'warn']({
       msg: last ? 'Job given up' : 'Job failed, will run again',
@@ -193,7 +203,7 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       if (last) await this.db.execute(BURY, [id, String(error.message).slice(0, 2_000)]);
       else {
         const wait = QUEUE_POLICY[queue].backoffMs * 2 ** Math.min(failures - 1, MAX_DOUBLINGS) * (0.5 + Math.random() / 2);
-        await this.db.execute(LATER, [id, wait / 1000, String(error.message).slice(0, 500)]);
+        await this.db.execute(LATER, [id, wait / 1000, String(error.message).slice(0, 500), Number(cutOff)]);
       }
     } catch {
       // The database is away; the row becomes due again by itself.
