@@ -203,6 +203,26 @@ describe('compose.yaml', () => {
     }
   });
 
+  it('passes every setting that is no secret on to every app, but those that are decided here', async () => {
+    const decided = [
+      // Where the services of the file are, what its volumes hold, and what the image says of addresses; PORT is the port of this machine.
+      ...['ADMIN_API_URL', 'BILLING_WEBHOOKS_URL', 'INBOX_INTAKE_URL', 'MOCK_ROUTE_BASE_URL', 'REDIS_URL', 'FILES_DIR', 'MAIL_DIR'],
+      ...['HOST', 'PORT', 'SMTP_HOST', 'SMTP_LISTEN_PORT', 'INTERNAL_HOST', 'INTERNAL_PORT', 'NODE_ENV', 'APP_VERSION'],
+      // Of one app each: an app refuses to consume the queues of another, and spans of all under one name tell nothing.
+      ...['QUEUES', 'OTEL_SERVICE_NAME'],
+      // The keys come with the secrets of the first run; and Docker gives an app a time to end that goes with the default.
+      ...['MASTER_KEYS_FILE', 'SHUTDOWN_GRACE_MS'],
+    ];
+    const settings = (await allSections()).flatMap((s) => Object.values(s.settings)).filter(({ secret }) => !secret);
+    const names = settings.map(({ env }) => env).filter((name) => !decided.includes(name));
+    for (const app of APPS) {
+      const { environment = {}, volumes = [] } = services[app];
+      const read = names.filter((name) => !name.startsWith('S3_') || volumes.includes('files:/files'));
+      const ignored = read.filter((name) => environment[name] !== null && !environment[name]?.startsWith(`\${${name}:-`));
+      expect([app, ignored]).toEqual([app, []]);
+    }
+  });
+
   it('names only variables that the configuration knows, and no secret by value', async () => {
     const settings = new Map((await allSections()).flatMap((s) => Object.values(s.settings)).map((s) => [s.env, s]));
     for (const [name, { environment = {} }] of Object.entries(services)) {
