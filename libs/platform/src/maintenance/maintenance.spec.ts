@@ -37,4 +37,22 @@ describe('maintenance', () => {
     const { values } = await metrics.getSingleMetric('maintenance_failures_total')!.get();
     expect(values).toContainEqual({ labels: { task: 'calm' }, value: 0 });
   });
+
+  it('tells how often a task has failed in a row, however seldom it runs', async () => {
+    const maintenance = make();
+    const ends = [false, false, true, false];
+    maintenance.register({
+      name: 'hourly',
+      everyS: 3_600,
+      batch: 10,
+      run: () => (ends.shift() ? Promise.resolve(0) : Promise.reject(new Error('away'))),
+    });
+    const told: number[] = [];
+    for (let i = 0; i <= 4; i++) {
+      const { values } = await metrics.getSingleMetric('maintenance_failing')!.get();
+      told.push(values.find(({ labels }) => labels.task === 'hourly')!.value);
+      if (ends.length) await maintenance.runAll();
+    }
+    expect(told).toEqual([0, 1, 2, 0, 1]);
+  });
 });

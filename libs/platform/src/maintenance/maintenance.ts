@@ -15,6 +15,7 @@ export interface MaintenanceTask {
 
 const touched = counter('maintenance_rows_total', 'Rows that maintenance has removed or renewed', ['task']);
 const failures = counter('maintenance_failures_total', 'Maintenance tasks that failed', ['task']);
+const failing = gauge('maintenance_failing', 'How often a maintenance task has failed since it was last done', ['task']);
 
 /** Longest stretch of one task before the others get their turn. */
 const MAX_BATCHES = 20;
@@ -40,6 +41,7 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
   register(task: MaintenanceTask): void {
     this.tasks.push(task);
     failures.inc({ task: task.name }, 0);
+    failing.set({ task: task.name }, 0);
   }
 
   onApplicationBootstrap(): void {
@@ -68,10 +70,12 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
       for (let i = 0; i < MAX_BATCHES && !this.stopped; i++) {
         const n = await task.run();
         touched.inc({ task: task.name }, n);
-        if (n < task.batch) return;
+        if (n < task.batch) break;
       }
+      failing.set({ task: task.name }, 0);
     } catch (error) {
       failures.inc({ task: task.name });
+      failing.inc({ task: task.name });
       this.logger.warn(`${task.name} failed: ${(error as Error).message}`);
     } finally {
       this.running.delete(task);
