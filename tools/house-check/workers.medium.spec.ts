@@ -7,6 +7,7 @@ import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { JobHandler, proveHandlers, Workers, WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
 import { createTestDatabase, type TestDatabase } from '@aps/platform/testing';
+import { Redis } from 'ioredis';
 
 let database: TestDatabase;
 
@@ -48,7 +49,7 @@ async function boot(queues: QueueName[], ...providers: Type<unknown>[]): Promise
     .compile();
   // The one hook that decides; after a failed init Nest would close nothing.
   try {
-    module.get(Workers, { strict: false }).onApplicationBootstrap();
+    await module.get(Workers, { strict: false }).onApplicationBootstrap();
     return 'boots';
   } catch (error) {
     return (error as Error).message;
@@ -68,6 +69,15 @@ describe('a worker', () => {
 
   it('refuses to boot on a job with two handlers', async () => {
     expect(await boot(['titles'], One, Another)).toMatch(/job chat\.title has several handlers: One\.run, Another\.run/);
+  });
+
+  it('refuses to boot on a Redis that drops jobs', async () => {
+    const original = Reflect.get(Redis.prototype, 'info') as (...args: unknown[]) => Promise<string>;
+    const info = jest.spyOn(Redis.prototype, 'info').mockImplementation(function (this: Redis, ...args: unknown[]) {
+      return args[0] === 'memory' ? Promise.resolve('maxmemory_policy:volatile-lru') : original.apply(this, args);
+    });
+    expect(await boot(['titles'], One)).toMatch(/volatile-lru, and must be noeviction/);
+    info.mockRestore();
   });
 
   it('refuses to boot on a queue that it does not own', async () => {

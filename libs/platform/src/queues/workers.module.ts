@@ -5,7 +5,7 @@ import { JOBS, QUEUE_POLICY, type JobEnvelope, type JobName, type QueueName } fr
 import { Database } from '@aps/platform/database';
 import { counter, durationHistogram, gauge } from '@aps/platform/observability';
 import { jobIdOf, knowsJob, Outbox, OutboxRelayModule } from '@aps/platform/outbox';
-import { CommandRedis, connectRedis, redisConfig } from '@aps/platform/redis';
+import { CommandRedis, connectRedis, proveNoEviction, redisConfig } from '@aps/platform/redis';
 import { failSpan, inSpan, traceparentOf, type Span } from '@aps/platform/tracing';
 import { ProcessIdentity } from '@aps/platform/runtime';
 import { WaitingError, Worker, type Job, type Queue } from 'bullmq';
@@ -62,13 +62,14 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     @Inject(OWNED_QUEUES) private readonly owned: QueueName[],
   ) {}
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     const queues = queuesConfig.value.queues ?? this.owned;
     const foreign = queues.filter((q) => !this.owned.includes(q));
     if (foreign.length) throw new Error(`This app does not own the queue ${foreign.join(', ')}; it owns ${this.owned.join(', ')}.`);
     const found = this.findHandlers();
     proveHandlers(found, queues);
     for (const handler of found) this.handlers.set(handler.name, handler);
+    await proveNoEviction(this.redis);
     for (const queue of queues) this.consume(queue);
     this.measure(queues);
     this.registry.join({ queues: () => this.queues(), onDraining: (draining) => this.setDraining(draining) });
