@@ -26,6 +26,8 @@ interface ReferenceOptions {
   self?: { id: string; slug: string };
   /** Where the problems stand in the request. Default: each in its own field of the body. */
   loc?: (string | number)[];
+  /** A denial of an agent that is gone takes nothing away: what was written when the agent was there still holds. */
+  deniedMayBeGone?: boolean;
 }
 
 /**
@@ -43,7 +45,7 @@ export class AgentReferences {
   ) {}
 
   /** @throws DomainError `unknown_reference` with every problem */
-  async require(tx: Tx, scope: OrgScope, refs: Referring, { self, loc }: ReferenceOptions = {}): Promise<void> {
+  async require(tx: Tx, scope: OrgScope, refs: Referring, { self, loc, deniedMayBeGone }: ReferenceOptions = {}): Promise<void> {
     const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: bases = [] } = refs;
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
       (refs[field] ?? []).map((text, i) => ({ path: [field, i], tool: parseToolScope(text) })),
@@ -59,7 +61,7 @@ export class AgentReferences {
     const problems = [
       ...tools.flatMap(({ path, tool }) => {
         if (!tool) return unknown(path, 'There is no such tool scope');
-        if (tool.kind !== 'agent') return [];
+        if (tool.kind !== 'agent' || (deniedMayBeGone && path[0] === 'denied_tools')) return [];
         if (tool.slug === self?.slug) return unknown(path, 'An agent cannot be its own tool');
         return there.slugs.has(tool.slug) ? [] : unknown(path, 'There is no agent of this slug');
       }),

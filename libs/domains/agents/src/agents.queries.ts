@@ -80,9 +80,9 @@ const NAMING = (inDraft: string, inLive: string) => `
 const NAMING_AGENT = statement<AgentName>(`
   ${NAMING(`$2::uuid = ANY(a.child_agent_ids) OR $3 = ANY(a.allowed_tools)`, `r.config->'child_agent_ids' ? $2::text OR r.config->'allowed_tools' ? $3`)}
   AND a.id <> $2::uuid ORDER BY a.slug`);
-const NAMING_SLUG = statement<AgentName>(
-  `${NAMING(`$3 = ANY(a.allowed_tools)`, `r.config->'allowed_tools' ? $3`)} AND a.id <> $2::uuid ORDER BY a.slug`,
-);
+const NAMING_SLUG = statement<AgentName>(`
+  ${NAMING(`$3 = ANY(a.allowed_tools || a.denied_tools)`, `r.config->'allowed_tools' ? $3 OR r.config->'denied_tools' ? $3`)}
+  AND a.id <> $2::uuid ORDER BY a.slug`);
 const MOUNTING_SKILL = statement<AgentName>(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
 // The live model first: chats run on it now.
 const MODEL_OUTSIDE = statement<AgentModel>(`
@@ -141,12 +141,12 @@ export class AgentsQueries implements ModelUserReader {
     return row ?? null;
   }
 
-  /** Other live agents that name this one as a child, or grant its tool scope. */
+  /** Other live agents that name this one as a child, or grant its tool scope. Those that deny it lose nothing with it. */
   namingAgent(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
     return db.query(NAMING_AGENT, [scope.orgId, agent.id, `agent:${agent.slug}`]);
   }
 
-  /** Other live agents that grant this one's tool scope, which carries its slug. */
+  /** Other live agents that grant or deny this one's tool scope, which carries its slug. */
   namingSlug(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
     return db.query(NAMING_SLUG, [scope.orgId, agent.id, `agent:${agent.slug}`]);
   }

@@ -59,7 +59,7 @@ export class AgentsService {
   /**
    * Edits the draft. What runs stays as it is, unless `deploy` seals and deploys the draft at once.
    *
-   * @throws DomainError `agent_in_use` when the slug changes while others grant it as a tool
+   * @throws DomainError `agent_in_use` when the slug changes while others grant or deny it as a tool
    */
   async update(scope: OrgScope, ref: string, input: AgentInput, options: { deploy?: boolean } = {}): Promise<AgentView> {
     requireStorable(input);
@@ -71,7 +71,7 @@ export class AgentsService {
       const columns = columnsOf(input);
       await this.requireResolvable(tx, scope, columns, before);
       if (isSet(input.slug) && input.slug !== before.slug) {
-        // The tool scope of an agent is its slug: what others grant must not silently end, or pass to another agent.
+        // The tool scope of an agent is its slug: what others grant or deny must not silently end, or pass to another agent.
         requireUnused(await this.queries.namingSlug(tx, scope, before));
         columns.slug = input.slug;
       }

@@ -78,7 +78,7 @@ export class RevisionsService {
 
     // What a revision names was there when it was sealed; an old one may outlive it. Older ones tell where their agent belonged, which is not sealed any more.
     const config = { ...revision.config, team_id: null, project_id: null };
-    await this.references.require(tx, scope, config, { self: agent, loc: ['path', 'revision_id'] });
+    await this.references.require(tx, scope, config, { self: agent, loc: ['path', 'revision_id'], deniedMayBeGone: true });
     await this.rollouts.update(tx, scope, inForce, { status: 'superseded', ended_at: now });
     const { version } = revision;
     const rollout = await this.rollouts.insert(tx, scope, {

@@ -57,7 +57,7 @@ export class AgentsController {
   @Operation({
     summary: 'Edit an agent',
     description:
-      'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`. The slug stays while other agents grant it as a tool.',
+      'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`. The slug stays while other agents grant or deny it as a tool.',
     answers: AgentResponse,
     refuses: [
       'entitlement_required',

@@ -1,6 +1,7 @@
 import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { createHash, randomUUID } from 'node:crypto';
+import { AgentReferences } from '../agent-references';
 import { AgentsRepository } from '../agents.repository';
 import { canonicalJson } from '../sealed-config';
 import { entitle } from '@aps/billing/testing';
@@ -255,6 +256,21 @@ describe('editing an agent', () => {
     expect((await asOwner('PATCH', `/agents/${agent.id}`, { slug: 'new' })).status).toBe(200);
   });
 
+  it('renames its slug, but not under those who deny it, in their draft or live', async () => {
+    const agent = await anAgent(t, org, { slug: 'payroll' });
+    const denying = await anAgent(t, org, { allowed_tools: ['*'], denied_tools: ['agent:payroll'] });
+    const inUse = { code: 'agent_in_use', context: { agents: [{ id: denying.id, slug: denying.slug, name: denying.name }] } };
+    const rename = () => asOwner('PATCH', `/agents/${agent.id}`, { slug: 'wages' });
+    expect((await rename()).body).toMatchObject(inUse);
+    await asOwner('PATCH', `/agents/${denying.id}`, { denied_tools: [] });
+    expect((await rename()).body).toMatchObject(inUse);
+    await asOwner('POST', `/agents/${denying.id}/revisions`);
+    await asOwner('PATCH', `/agents/${denying.id}?deploy=true`, { max_steps: 9 });
+    expect((await rename()).body.slug).toBe('wages');
+    await asOwner('PATCH', `/agents/${denying.id}`, { denied_tools: ['agent:wages'] });
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, { slug: 'payroll' })).body).toMatchObject(inUse);
+  });
+
   it('is for ADMIN and OWNER', async () => {
     const agent = await anAgent(t, org);
     const attempts: [string, string][] = [
@@ -330,6 +346,30 @@ describe('references under races', () => {
         [422, 204],
       ]).toContainEqual([mounted.status, deleted.status]);
     }
+  });
+
+  it('keep a denial: an agent is renamed or denied, not both', async () => {
+    for (let round = 0; round < 15; round++) {
+      const [denied, denying] = [await anAgent(t, org), await anAgent(t, org)];
+      const [named, renamed] = await Promise.all([
+        asOwner('PATCH', `/agents/${denying.id}`, { denied_tools: [`agent:${denied.slug}`] }),
+        asOwner('PATCH', `/agents/${denied.id}`, { slug: `renamed-${round}` }),
+      ]);
+      expect([
+        [200, 409],
+        [422, 200],
+      ]).toContainEqual([named.status, renamed.status]);
+    }
+  });
+
+  it('keep a denial that goes live again from a rename until its revision is live', async () => {
+    const denied = await anAgent(t, org);
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      const refs = { denied_tools: [`agent:${denied.slug}`, 'agent:gone'] };
+      await t.get(AgentReferences).require(tx, org.scope, refs, { deniedMayBeGone: true });
+      const renaming = t.db.query(sql('SELECT id FROM agents WHERE id = $1 FOR UPDATE NOWAIT'), [denied.id]);
+      await expect(renaming).rejects.toMatchObject({ code: '55P03' });
+    });
   });
 
   it('may point at each other', async () => {

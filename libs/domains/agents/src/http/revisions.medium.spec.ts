@@ -125,6 +125,16 @@ describe('deploying', () => {
     expect([status, body.code, body.detail[0].loc]).toEqual([422, 'unknown_reference', ['path', 'revision_id']]);
   });
 
+  it('takes a revision that denies an agent which is gone, forwards and backwards', async () => {
+    const denied = await anAgent(t, org);
+    const agent = await anAgent(t, org, { denied_tools: [`agent:${denied.slug}`] });
+    expect((await asOwner('DELETE', denied.id)).status).toBe(204);
+    expect((await asOwner('PATCH', `${agent.id}?deploy=true`, { max_steps: 9 })).body.live_revision.version).toBe(2);
+    expect((await asOwner('POST', `${agent.id}/revisions/${agent.live_revision.id}/deploy`)).status).toBe(200);
+    // Its own slug by now.
+    expect((await asOwner('PATCH', `${agent.id}?deploy=true`, { slug: denied.slug })).status).toBe(200);
+  });
+
   it('takes an old revision that has sealed where its agent belonged', async () => {
     const agent = await anAgent(t, org);
     const { id } = agent.live_revision;
