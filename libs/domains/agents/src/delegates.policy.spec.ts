@@ -12,6 +12,11 @@ describe('who may delegate to whom', () => {
     ['the scope of another agent', { allowed_tools: ['agent:helper-2', 'core'] }, false],
     ['a child whose scope is denied', { child_agent_ids: ['helper-id'], denied_tools: ['agent:helper'] }, false],
     ['everything but this agent', { allowed_tools: ['*', 'agent:helper'], denied_tools: ['agent:helper'] }, false],
+    [
+      'nobody where everything is denied',
+      { allowed_tools: ['*', 'agent:helper'], child_agent_ids: ['helper-id'], denied_tools: ['*'] },
+      false,
+    ],
     ['itself', { agent_id: 'helper-id', allowed_tools: ['*'], child_agent_ids: ['helper-id'] }, false],
   ])('%s', (_, grants, reached) => {
     expect(reachesAgent({ ...config, ...grants }, helper)).toBe(reached);

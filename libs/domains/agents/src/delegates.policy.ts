@@ -1,3 +1,4 @@
+import { covers } from '@aps/tools';
 import type { AgentName } from './agents.queries';
 import type { SealedAgentConfig } from './sealed-config';
 
@@ -8,11 +9,11 @@ export const mayDelegate = (grants: Pick<Granting, 'allowed_tools' | 'child_agen
   grants.child_agent_ids.length > 0 || grants.allowed_tools.some((scope) => scope === '*' || scope.startsWith('agent:'));
 
 /**
- * Whether an agent may delegate to another one: as its child, by the scope `agent:{slug}` or by `*`. A denied scope beats all three, and
- * nobody delegates to itself.
+ * Whether an agent may delegate to another one: as its child, by the scope `agent:{slug}` or by `*`. A denied scope, or `*` denied, beats all
+ * three, and nobody delegates to itself.
  */
 export function reachesAgent(config: Granting, agent: Pick<AgentName, 'id' | 'slug'>): boolean {
   const scope = `agent:${agent.slug}`;
-  if (agent.id === config.agent_id || config.denied_tools.includes(scope)) return false;
-  return config.child_agent_ids.includes(agent.id) || config.allowed_tools.some((granted) => granted === '*' || granted === scope);
+  if (agent.id === config.agent_id || covers(config.denied_tools, scope)) return false;
+  return config.child_agent_ids.includes(agent.id) || covers(config.allowed_tools, scope);
 }

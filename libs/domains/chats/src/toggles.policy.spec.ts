@@ -82,6 +82,7 @@ describe('reachesConnection', () => {
     ['nothing granted', ['core', 'system:web'], [], false],
     ['another granted', ['con:mailer', 'mailer.send'], [], false],
     ['denied', ['*', 'con:mail'], ['con:mail'], false],
+    ['everything denied', ['*', 'con:mail', 'mail.send'], ['*'], false],
     ['one tool of it denied', ['con:mail'], ['mail.send'], true],
   ])('with %s', (_, allowed_tools, denied_tools, reached) =>
     expect(reachesConnection({ allowed_tools, denied_tools }, mail)).toBe(reached),

@@ -1,6 +1,6 @@
 import { parseToolScope } from '@aps/agents';
 import { DomainError, type Problem, requireValid } from '@aps/contracts';
-import { WEB_SCOPE, type ToolGrants } from '@aps/tools';
+import { covers, WEB_SCOPE, type ToolGrants } from '@aps/tools';
 
 /** Something that a chat can switch. */
 export interface Toggle {
@@ -22,7 +22,7 @@ export const WEB_TOGGLE: Toggle = { scope: WEB_SCOPE, label: 'Web search', kind:
 
 /** Whether an agent may use a connection, or any single tool of it. */
 export function reachesConnection(grants: Pick<ToolGrants, 'allowed_tools' | 'denied_tools'>, scope: string): boolean {
-  if (grants.denied_tools.includes(scope)) return false;
+  if (covers(grants.denied_tools, scope)) return false;
   return grants.allowed_tools.some((grant) => {
     const named = parseToolScope(grant);
     return named?.kind === 'all' || grant === scope || (named?.kind === 'tool' && `con:${named.connection}` === scope);

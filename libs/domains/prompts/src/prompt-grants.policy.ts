@@ -1,4 +1,4 @@
-import type { ToolGrants } from '@aps/tools';
+import { covers, type ToolGrants } from '@aps/tools';
 
 /** What the scope of a template begins with; its slug follows. */
 const SCOPE = 'prompt:';
@@ -13,6 +13,6 @@ export const namedPrompts = ({ allowed_tools }: Pick<Grants, 'allowed_tools'>): 
 export const mayRunPrompts = (grants: Pick<Grants, 'allowed_tools'>): boolean =>
   grants.allowed_tools.includes('*') || namedPrompts(grants).length > 0;
 
-/** Whether an agent may run a template: by the scope `prompt:{slug}` or by `*`, and not where the scope is denied. */
+/** Whether an agent may run a template: by the scope `prompt:{slug}` or by `*`, and not where either is denied. */
 export const reachesPrompt = ({ allowed_tools, denied_tools }: Grants, slug: string): boolean =>
-  !denied_tools.includes(`${SCOPE}${slug}`) && [`${SCOPE}${slug}`, '*'].some((scope) => allowed_tools.includes(scope));
+  !covers(denied_tools, `${SCOPE}${slug}`) && covers(allowed_tools, `${SCOPE}${slug}`);

@@ -57,6 +57,7 @@ describe('what an agent reaches', () => {
       { allowed_tools: ['*'], denied_tools: ['con:mail', 'shell', 'core'] },
       ['search', 'notes_find', 'ask'],
     ],
+    ['nothing where everything is denied', { allowed_tools: ['*', 'core', 'mail.send'], denied_tools: ['*'] }, []],
     [
       'only the switchable scopes that the chat has on',
       { allowed_tools: ['*'], enabled_scopes: ['con:mail'] },

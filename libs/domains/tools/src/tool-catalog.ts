@@ -86,15 +86,19 @@ export const WEB_SCOPE = 'system:web';
 /** Whether a chat can switch a scope off: the web, and connections. */
 export const isSwitchable = (scope: string): boolean => scope === WEB_SCOPE || scope.startsWith('con:');
 
+/** Whether what is granted, or denied, has one of the scopes in it. Everything is in `*`. */
+export const covers = (listed: readonly string[], ...scopes: string[]): boolean =>
+  listed.some((scope) => scope === '*' || scopes.includes(scope));
+
 /**
- * `core` is always granted; `*` grants everything; a deny of the scope or of the tool itself wins. A scope that the chat has switched off
- * is not reached, whatever is granted.
+ * `core` is always granted; a deny of the scope, of the tool itself or of everything wins, of `core` too. A scope that the chat has
+ * switched off is not reached, whatever is granted.
  */
 export function reaches(grants: ToolGrants, tool: Tool): boolean {
-  if (grants.denied_tools.includes(tool.scope) || grants.denied_tools.includes(tool.slug)) return false;
+  if (covers(grants.denied_tools, tool.scope, tool.slug)) return false;
   if (grants.enabled_scopes && isSwitchable(tool.scope) && !grants.enabled_scopes.includes(tool.scope)) return false;
   if (tool.availableTo && !tool.availableTo(grants)) return false;
-  return tool.scope === 'core' || grants.allowed_tools.some((g) => g === '*' || g === tool.scope || g === tool.slug);
+  return tool.scope === 'core' || covers(grants.allowed_tools, tool.scope, tool.slug);
 }
 
 /**

@@ -60,7 +60,7 @@ export class AgentSettings {
   reasoning_effort: ReasoningEffort | null;
 
   @ListField('string', tools('What it may use.')) allowed_tools: string[];
-  @ListField('string', tools('What it may not use, whatever its team or project grants.')) denied_tools: string[];
+  @ListField('string', tools('What it may not use, whatever is granted; `*` leaves it no tool at all.')) denied_tools: string[];
 
   @ListField('string', { max: 100, item: { min: 1, max: 64 }, description: 'Slugs of skills that it mounts.', example: ['clear-writing'] })
   mounted_skills: string[];
