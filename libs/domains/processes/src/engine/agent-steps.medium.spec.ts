@@ -1,9 +1,11 @@
 import { AgentsService } from '@aps/agents';
+import { anAgent } from '@aps/agents/testing';
 import { override, withRateCard } from '@aps/billing/testing';
 import { script, type TestOrg } from '@aps/chats/testing';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { RunControl, RunReviews } from '..';
+import { aProcess, aRevision } from '../testing';
 import { runningService } from '../testing/running';
 import { Openings } from './openings';
 
@@ -94,6 +96,34 @@ describe('a step of an agent for whose turn there is no room', () => {
     expect(run).toMatchObject({ status: 'flagged', flag_reason: 'enough' });
     expect(run.steps.find(({ path }) => path === 'a/agent/b')).toMatchObject({ status: 'cancelled', chat_id: null });
     expect(await replay(process.id, id)).toMatchObject({ deterministic: true });
+  });
+});
+
+describe('a step whose agent has another slug than when its process was deployed', () => {
+  const CHAT_OF = sql<{ agent_id: string }>('SELECT c.agent_id FROM chats c JOIN process_steps s ON s.chat_id = c.id WHERE s.run_id = $1');
+
+  it('is of that agent, and of no other, until it is gone', async () => {
+    const path = `/api/orgs/${org.id}`;
+    const inOrg = { ...org, path };
+    const call = (method: string, below: string, body?: object) => t.make(method, `${path}/${below}`, { as: org.owner, body });
+    const meant = await anAgent(t, inOrg, { slug: 'payroll' });
+    const process = (await aProcess(t, inOrg)) as { id: string; current_revision_id: string };
+    const revision = await aRevision(t, inOrg, process.id, { schema_version: 1, steps: [step({ agent: 'payroll' })] });
+    await call('POST', `processes/${process.id}/revisions/${revision.id as string}/deploy`);
+    await call('PATCH', `agents/${meant.id as string}`, { slug: 'wages' });
+    await anAgent(t, inOrg, { slug: 'payroll' });
+    const begin = () => t.begin(org, { id: process.id, revision_id: revision.id as string });
+    const id = await begin();
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', steps: [{ input: { agent: 'payroll', task: 'hello' } }] });
+    expect(await t.db.query(CHAT_OF, [id])).toEqual([{ agent_id: meant.id }]);
+    expect(await replay(process.id, id)).toMatchObject({ deterministic: true, compared: 1 });
+    await call('DELETE', `agents/${meant.id as string}`);
+    const of = await begin();
+    expect(await t.ended(of)).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_failed', message: 'There is no agent payroll.' },
+      steps: [{ chat_id: null }],
+    });
   });
 });
 

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AgentsModule } from '@aps/agents';
 import { ChatsModule } from '@aps/chats';
 import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
@@ -37,7 +36,7 @@ export class RunControlModule {}
 
 /** What has runs go on, for the app that does so. */
 @Module({
-  imports: [AgentsModule, ChatsModule, InferenceModule, PromptsModule, RunControlModule, RunsModule, DefinitionsModule],
+  imports: [ChatsModule, InferenceModule, PromptsModule, RunControlModule, RunsModule, DefinitionsModule],
   providers: [
     Calls,
     Ledgers,

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentsQueries } from '@aps/agents';
 import { ChatStarts, CloseService, HitlService } from '@aps/chats';
-import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import type { AgentStep, HumanStep, ProcessStep } from '../definition';
@@ -10,7 +8,7 @@ import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
 import { stepError, waitsForSignal, type JournalRow, type RunEvent } from './journal';
 import type { Opening } from './progress';
-import { RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
+import { AGENT_MEANT, RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
 import { resolutionOf } from './run-ends';
 import { RunStarter } from './run-starter';
 
@@ -27,7 +25,6 @@ const MAX_DEPTH = 10;
 @Injectable()
 export class Openings {
   constructor(
-    private readonly agents: AgentsQueries,
     private readonly chats: ChatStarts,
     private readonly closing: CloseService,
     private readonly questions: HitlService,
@@ -130,7 +127,7 @@ export class Openings {
 
   private async beginChat(tx: Tx, run: LoadedRun, row: JournalRow, step: AgentStep): Promise<boolean> {
     const scope = OrgScope.system(run.org_id, 'process');
-    const agent = await this.agents.idOf(scope, step.agent, tx).catch(nobody);
+    const [{ id: agent }] = await tx.query(AGENT_MEANT, [run.revision_id, step.agent]);
     const { task } = row.input as { task: string };
     const begun = agent
       ? await this.chats.start(tx, scope, {
@@ -173,10 +170,4 @@ export class Openings {
     row.resolution = null;
     return true;
   }
-}
-
-/** A name that means nothing any more. */
-export function nobody(error: unknown): null {
-  if (error instanceof DomainError && error.code === 'not_found') return null;
-  throw error;
 }

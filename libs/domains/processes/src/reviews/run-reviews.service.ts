@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HitlQueries } from '@aps/chats';
-import { notFound, refuseValue } from '@aps/contracts';
+import { DomainError, notFound, refuseValue } from '@aps/contracts';
 import { Process, ProcessRevision, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgTable } from '@aps/platform/database';
@@ -9,7 +9,6 @@ import { PromptsQueries, schemaOf } from '@aps/prompts';
 import { referencesIn, validate, type Definition, type Schema } from '../definition';
 import { envelopeOf } from '../engine/envelope';
 import { JournalRepository } from '../engine/journal.repository';
-import { nobody } from '../engine/openings';
 import { runFactsOf } from '../engine/run-facts';
 import { Definitions } from '../revisions/definitions';
 import { RUN } from '../runs/runs.sql';
@@ -105,4 +104,10 @@ export class RunReviews {
     if (!run) throw notFound('Run');
     return run;
   }
+}
+
+/** A name that means nothing any more. */
+function nobody(error: unknown): null {
+  if (error instanceof DomainError && error.code === 'not_found') return null;
+  throw error;
 }

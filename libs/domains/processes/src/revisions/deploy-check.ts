@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { isUuid } from '@aps/contracts';
+import type { ProcessRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { advisoryLock, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
@@ -32,7 +33,7 @@ export class DeployCheck {
     processId: string,
     definition: Definition,
     called: CalledTools,
-  ): Promise<{ refs: string[]; warnings: DefinitionWarning[] }> {
+  ): Promise<{ named: Pick<ProcessRevision, 'refs' | 'agents'>; warnings: DefinitionWarning[] }> {
     const assigned = stepsOf(definition).flatMap(({ step }) => (step.kind === 'human' && step.assignees.length ? [step] : []));
     if (assigned.length) await this.entitlements.require(scope.orgId, 'hitl_routing', tx);
     const found = await this.references.held(tx, scope, definition);
@@ -48,7 +49,9 @@ export class DeployCheck {
       ...(await this.cycles(tx, scope, processId, found)),
     ];
     if (errors.length) throw revisionInvalid(errors, warnings);
-    return { refs: [...new Set(found.map(({ kind, id }) => refOf(kind, id!)))].sort(), warnings };
+    const refs = [...new Set(found.map(({ kind, id }) => refOf(kind, id!)))].sort();
+    const agents = Object.fromEntries(found.flatMap(({ kind, name, id }) => (kind === 'agent' ? [[name, id!]] : [])));
+    return { named: { refs, agents }, warnings };
   }
 
   /** One deploy of an organization at a time looks for them: two that name each other shall not miss each other. */

@@ -35,21 +35,25 @@ export class References {
     private readonly models: ModelQueries,
   ) {}
 
-  /** All that a definition names but tools, in this order: agents, templates, processes, models. Until the transaction ends nobody deletes it. */
-  async held(tx: Tx, scope: OrgScope, definition: Definition): Promise<Reference[]> {
+  /**
+   * All that a definition names but tools, in this order: agents, templates, processes, models. Until the transaction ends nobody deletes it.
+   *
+   * @param meant ids of agents, by what the definition calls them, where that was settled before
+   */
+  async held(tx: Tx, scope: OrgScope, definition: Definition, meant: ReadonlyMap<string, string> = new Map()): Promise<Reference[]> {
     const { agents, templates, processes, models } = referencesIn(definition);
-    const named: Record<Referred, { step_id: string; name: string }[]> = {
-      agent: agents.map(({ step_id, agent: name }) => ({ step_id, name })),
-      template: templates.map(({ step_id, template: name }) => ({ step_id, name })),
-      process: processes.map(({ step_id, process: name }) => ({ step_id, name })),
+    const named: Record<Referred, { step_id: string; name: string; ref: string }[]> = {
+      agent: agents.map(({ step_id, agent: name }) => ({ step_id, name, ref: meant.get(name) ?? name })),
+      template: templates.map(({ step_id, template: name }) => ({ step_id, name, ref: name })),
+      process: processes.map(({ step_id, process: name }) => ({ step_id, name, ref: name })),
     };
     const found: Reference[] = [];
     for (const kind of REFERRED) {
-      const names = [...new Set(named[kind].map(({ name }) => name))];
-      const [ids, slugs] = kind === 'process' ? [names, names] : [names.filter(isUuid), names.filter((name) => !isUuid(name))];
-      const rows = names.length ? await tx.query(HOLD[kind], [scope.orgId, ids, slugs]) : [];
-      const idOf = (name: string) => rows.find(({ id, slug }) => id === name.toLowerCase() || slug === name)?.id ?? null;
-      found.push(...named[kind].map(({ step_id, name }) => ({ step_id, kind, name, id: idOf(name) })));
+      const refs = [...new Set(named[kind].map(({ ref }) => ref))];
+      const [ids, slugs] = kind === 'process' ? [refs, refs] : [refs.filter(isUuid), refs.filter((ref) => !isUuid(ref))];
+      const rows = refs.length ? await tx.query(HOLD[kind], [scope.orgId, ids, slugs]) : [];
+      const idOf = (ref: string) => rows.find(({ id, slug }) => id === ref.toLowerCase() || slug === ref)?.id ?? null;
+      found.push(...named[kind].map(({ step_id, name, ref }) => ({ step_id, kind, name, id: idOf(ref) })));
     }
     const usable = await this.catalog.holdUsable(tx, scope, [...new Set(models.map(({ model }) => model))], 'process');
     return [

@@ -78,13 +78,13 @@ export class ProcessRevisions {
     const definition = storedDefinition(asked.definition);
     const called = await calledTools(this.tools, scope.orgId, definition);
     return this.db.transaction(scope, async (tx) => {
-      const { refs, warnings } = await this.check.pass(tx, scope, processId, definition, called);
+      const { named, warnings } = await this.check.pass(tx, scope, processId, definition, called);
       await this.processes.get(tx, scope, processId, 'for no key update');
       const meanwhile = await this.revisions.get(tx, scope, id);
       if (meanwhile.status === 'deployed') return unchanged(meanwhile);
       // The one that is deployed goes first: there are never two.
       const previous = await this.revisions.update(tx, scope, { process_id: processId, status: 'deployed' }, { status: 'archived' });
-      const deployed = { status: 'deployed' as const, deployed_by: scope.actor.userId, deployed_at: now, refs };
+      const deployed = { status: 'deployed' as const, deployed_by: scope.actor.userId, deployed_at: now, ...named };
       const revision = (await this.revisions.update(tx, scope, id, { ...deployed, tool_snapshot: snapshotOf(called, this.db.now()) }))!;
       await this.processes.update(tx, scope, processId, { current_revision_id: id, stale_reason: null, stale_checked_at: now });
       const previous_revision_id = previous?.id ?? null;

@@ -113,14 +113,19 @@ describe('a process whose surroundings change', () => {
     expect(await reason(id)).toBeNull();
   });
 
-  it('is found to be stale when its model is retired, or nothing has the slug that it names any more', async () => {
+  it('is found to be stale when its model is retired, but not when its agent is called otherwise', async () => {
     const agent = await anAgent(t, org, { name: 'Named' });
     const asking = await deployed({ steps: [{ id: 'm', kind: 'llm', model: 'test-model', prompt: 'x' }] }, 'Asking');
     const naming = await deployed(ofAgent('named'), 'Naming');
     await t.db.manager.update(ModelCatalogEntry, { key: 'test-model' }, { enabled: false });
     await t.make('PATCH', `${org.path}/agents/${agent.id as string}`, { as: org.owner, body: { slug: 'renamed' } });
     await checked();
-    expect([await reason(asking), await reason(naming)]).toEqual(['model_retired:test-model', 'agent_deleted:named']);
+    expect([await reason(asking), await reason(naming)]).toEqual(['model_retired:test-model', null]);
+    await anAgent(t, org, { name: 'Named' });
+    await remove(`agents/${agent.id as string}`);
+    expect(await reason(naming)).toBe('agent_deleted:renamed');
+    await checked();
+    expect(await reason(naming)).toBe('agent_deleted:named');
     await t.db.manager.update(ModelCatalogEntry, { key: 'test-model' }, { enabled: true });
   });
 

@@ -18,8 +18,8 @@ export const MAKE_DUE = statement(
   `UPDATE processes SET stale_checked_at = to_timestamp(0) WHERE org_id = $1 AND deleted_at IS NULL AND current_revision_id IS NOT NULL`,
 );
 
-export const PINNED = statement<{ tool_snapshot: PinnedTool[] | null }>(
-  'SELECT tool_snapshot FROM process_revisions WHERE org_id = $1 AND id = $2',
+export const PINNED = statement<{ tool_snapshot: PinnedTool[] | null; agents: Record<string, string> }>(
+  'SELECT tool_snapshot, agents FROM process_revisions WHERE org_id = $1 AND id = $2',
 );
 
 /** Unless something else has been deployed meanwhile. */

@@ -38,7 +38,7 @@ export class RunningService extends ChatsService {
     return OrgScope.system(org.id, 'spec');
   }
 
-  /** Puts a definition into force, as a deploy would leave it. */
+  /** Puts a definition into force, as a deploy would leave it. Agents are named by id. */
   async deployed(org: TestOrg, steps: unknown[], over: Record<string, unknown> = {}): Promise<DeployedProcess> {
     const [id, revision_id] = [prefixedId('prc'), uuidv7()];
     const process = {
@@ -52,6 +52,7 @@ export class RunningService extends ChatsService {
     };
     await this.insert(Process, process);
     const definition = { schema_version: 1, steps, ...over };
+    const named = [...JSON.stringify(steps).matchAll(/"agent":"([^"]+)"/g)];
     await this.insert(ProcessRevision, {
       id: revision_id,
       org_id: org.id,
@@ -60,6 +61,7 @@ export class RunningService extends ChatsService {
       status: 'deployed',
       hash: 'h',
       definition,
+      agents: Object.fromEntries(named.map(([, agent]) => [agent, agent])),
     });
     return { id, revision_id };
   }
