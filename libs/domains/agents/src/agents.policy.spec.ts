@@ -44,10 +44,10 @@ describe('columnsOf', () => {
   });
 
   it('keeps each element of a list once', () => {
-    const id = '0198C0DE-0000-7000-8000-00000000000A';
-    expect(columnsOf({ allowed_tools: ['core', 'core', '*'], child_agent_ids: [id, id.toLowerCase()] })).toEqual({
+    const id = '0198c0de-0000-7000-8000-00000000000a';
+    expect(columnsOf({ allowed_tools: ['core', 'core', '*'], child_agent_ids: [id, id] })).toEqual({
       allowed_tools: ['core', '*'],
-      child_agent_ids: [id.toLowerCase()],
+      child_agent_ids: [id],
     });
   });
 });

@@ -48,7 +48,7 @@ export function columnsOf(input: AgentInput): Partial<Agent> {
   for (const field of [...PLACES, ...PLAIN]) if (input[field] !== undefined) columns[field] = input[field];
   for (const field of SETS) {
     const values = input[field];
-    if (values !== undefined) columns[field] = [...new Set(field.endsWith('_ids') ? values.map((v) => v.toLowerCase()) : values)];
+    if (values !== undefined) columns[field] = [...new Set(values)];
   }
   return columns;
 }

@@ -3,6 +3,7 @@ import {
   BooleanField,
   DateTimeField,
   EnumField,
+  IdField,
   IntField,
   ListField,
   NestedField,
@@ -24,7 +25,7 @@ const LIMIT = (description: string) =>
 export class InboxTarget {
   @EnumField(HANDLER_KINDS, { nullable: true, description: 'What gets the messages that no rule sends elsewhere.', example: 'agent' })
   target_kind: HandlerKind | null;
-  @StringField({
+  @IdField({
     nullable: true,
     max: 64,
     description: 'Id of that agent or process. Null, as its kind, for nobody.',
@@ -68,7 +69,7 @@ export class InboxListQuery extends PageQuery {
   @IdOrNone('Only inboxes of this project, or `none`.') project_id?: string;
   @EnumField(HANDLER_KINDS, { optional: true, description: 'Only inboxes that hand on to agents, or to processes.' })
   target_kind?: HandlerKind;
-  @StringField({ optional: true, max: 64, description: 'Only inboxes that hand on to this one.' }) target_id?: string;
+  @IdField({ optional: true, max: 64, description: 'Only inboxes that hand on to this one.' }) target_id?: string;
 }
 
 export class InboxRevisionSummary {

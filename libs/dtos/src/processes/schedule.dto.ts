@@ -1,5 +1,15 @@
 import { IntersectionType, PartialType } from '@nestjs/swagger';
-import { BooleanField, DateTimeField, EnumField, NestedField, ObjectField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import {
+  BooleanField,
+  DateTimeField,
+  EnumField,
+  IdField,
+  NestedField,
+  ObjectField,
+  PageQuery,
+  StringField,
+  UuidField,
+} from '@aps/platform/http';
 import { HANDLER_KINDS, type HandlerKind } from '../inboxes/values';
 import { SCHEDULE_CATCH_UPS, SCHEDULE_OVERLAPS, type ScheduleCatchUp, type ScheduleOverlap } from './values';
 
@@ -14,7 +24,7 @@ class ScheduleBasics {
   name: string;
   @EnumField(HANDLER_KINDS, { description: 'Whether it begins a chat of an agent, or a run of a process.', example: 'process' })
   target_kind: HandlerKind;
-  @StringField({
+  @IdField({
     max: 64,
     description: 'Id of that agent or process. Nothing need be deployed of a process yet.',
     example: 'prc_01jd3k5m7n9p1r3s5t7v9w1x3z',
@@ -61,7 +71,7 @@ export class UpdateScheduleRequest extends PartialType(IntersectionType(Schedule
 
 export class ScheduleListQuery extends PageQuery {
   @EnumField(HANDLER_KINDS, { optional: true, description: 'Only schedules of agents, or of processes.' }) target_kind?: HandlerKind;
-  @StringField({ optional: true, max: 64, description: 'Only schedules of this agent or process.' }) target_id?: string;
+  @IdField({ optional: true, max: 64, description: 'Only schedules of this agent or process.' }) target_id?: string;
 }
 
 export class ScheduleLastRun {

@@ -112,8 +112,16 @@ const uuidValidators = (wrap: (v: ValidationOptions) => ValidationOptions): Prop
   Matches(UUID, wrap(message('uuid_parsing', 'Input should be a valid UUID'))),
 ];
 
+/** One spelling from here on, as in paths: ids are compared as text, too, and used as keys. */
+const inOneSpelling = (id: unknown): unknown => (isUuid(id) ? id.toLowerCase() : id);
+
 export function UuidField(o: FieldOptions = {}): PropertyDecorator {
-  return field('string', o, { type: 'string', format: 'uuid' }, uuidValidators(one));
+  return field('string', o, { type: 'string', format: 'uuid' }, uuidValidators(one), { convert: inOneSpelling });
+}
+
+/** An id of something that may be of several kinds: a UUID, or one with a prefix. Whoever takes it looks which. */
+export function IdField(o: StringOptions = {}): PropertyDecorator {
+  return field('string', o, stringSchema(o), stringValidators(o, one), { convert: inOneSpelling });
 }
 
 /** What something is to be called. Where ids and slugs are both taken, the form of a UUID would be read as an id. */
@@ -382,10 +390,9 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
     ]);
   }
   if (of === 'uuid') {
-    return field('list', o, { type: 'array', items: { type: 'string', format: 'uuid' }, ...sizes }, [
-      ...validators,
-      ...uuidValidators(each),
-    ]);
+    const elements = [...validators, ...uuidValidators(each)];
+    const convert = (ids: unknown) => (Array.isArray(ids) ? ids.map(inOneSpelling) : ids);
+    return field('list', o, { type: 'array', items: { type: 'string', format: 'uuid' }, ...sizes }, elements, { convert });
   }
   if (of === 'object') {
     const elements = [...validators, IsObject(each(message('dict_type', 'Input should be a valid object')))];

@@ -1,11 +1,25 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { survivesDouble } from './body';
-import { DateTimeField, DecimalField, ListField, NestedField, NumberField, ObjectField, SlugField, StringField, UrlField } from './fields';
+import {
+  DateTimeField,
+  DecimalField,
+  IdField,
+  ListField,
+  NestedField,
+  NumberField,
+  ObjectField,
+  SlugField,
+  StringField,
+  UrlField,
+  UuidField,
+} from './fields';
 import { startEdge, type TestEdge } from './testing/edge';
 
 class Inner {
   @StringField({ optional: true })
   text?: string;
+  @UuidField({ optional: true, nullable: true })
+  uuid?: string | null;
   @ObjectField({ optional: true })
   data?: Record<string, unknown>;
 }
@@ -25,6 +39,10 @@ class Outer {
   at?: string;
   @ObjectField({ optional: true })
   metadata?: Record<string, unknown>;
+  @IdField({ optional: true, nullable: true })
+  id?: string | null;
+  @ListField('uuid', { optional: true, nullable: true, unique: true })
+  uuids?: string[] | null;
   @NestedField(() => Inner, { optional: true })
   inner?: Inner;
   @ListField(() => Inner, { optional: true })
@@ -34,6 +52,8 @@ class Outer {
 class Filter {
   @StringField({ optional: true })
   text?: string;
+  @UuidField({ optional: true })
+  uuid?: string;
 }
 
 @Controller('things')
@@ -196,6 +216,44 @@ describe('a slug', () => {
   it('has not the form of an id', async () => {
     const { status, body } = await make('{"slug":"0198c0de-0000-7000-8000-000000000000"}');
     expect([status, places(body)]).toEqual([422, [['body.slug', 'value_error']]]);
+  });
+});
+
+describe('an id', () => {
+  const uuid = '0198c0de-0000-7000-8000-00000000000a';
+  const LOUD = uuid.toUpperCase();
+
+  it('has one spelling from here on, wherever it stands', async () => {
+    const sent = { id: LOUD, uuids: [LOUD], inner: { uuid: LOUD }, inners: [{ uuid: LOUD }, { uuid: null }] };
+    expect((await make(JSON.stringify(sent))).body).toEqual({
+      id: uuid,
+      uuids: [uuid],
+      inner: { uuid },
+      inners: [{ uuid }, { uuid: null }],
+    });
+    expect((await edge.call('GET', `/things?uuid=${LOUD}`)).body).toEqual({ uuid });
+  });
+
+  it('of another form stays as it is, and so does what is none', async () => {
+    for (const sent of [
+      { id: 'prc_A', text: LOUD },
+      { id: null, uuids: null },
+    ])
+      expect((await make(JSON.stringify(sent))).body).toEqual(sent);
+    const { status, body } = await make('{"id":1,"uuids":["X",2],"inner":{"uuid":"X"}}');
+    expect([status, places(body)]).toEqual([
+      422,
+      [
+        ['body.id', 'string_type'],
+        ['body.uuids', 'uuid_parsing'],
+        ['body.inner.uuid', 'uuid_parsing'],
+      ],
+    ]);
+  });
+
+  it('is named once where none may repeat, however it is spelt', async () => {
+    const { status, body } = await make(JSON.stringify({ uuids: [uuid, LOUD] }));
+    expect([status, places(body)]).toEqual([422, [['body.uuids', 'value_error']]]);
   });
 });
 

@@ -150,6 +150,12 @@ describe('skills', () => {
     expect((await t.call('GET', `${(await aTeam(t)).path}/skills/refunds`, { as: org.owner })).status).toBe(403);
   });
 
+  it('find a file however its id is spelt', async () => {
+    const file_id = await aFile();
+    const made = await asOwner('POST', '/skills', { ...skill, files: [{ file_id: file_id.toUpperCase() }] });
+    expect([made.status, made.body.files]).toEqual([201, [{ file_id }]]);
+  });
+
   it('keep their files for as long as they name them, for every member', async () => {
     const [kept, dropped] = [await aFile(), await aFile()];
     const opened = async (id: string) => (await t.call('HEAD', `${org.path}/files/${id}`, { as: org.member })).status;

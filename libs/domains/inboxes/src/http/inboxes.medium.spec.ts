@@ -115,6 +115,14 @@ describe('inboxes', () => {
     expect((await create({ target_kind: 'agent', target_id })).body.code).toBe('unknown_reference');
   });
 
+  it('keep the id of their target as it is made, however it was spelt', async () => {
+    const target_id = await anAgent();
+    const made = await make({ target_kind: 'agent', target_id: target_id.toUpperCase() });
+    expect(made).toMatchObject({ target_id });
+    expect((await patch(made.id, { target_id: target_id.toUpperCase() })).body).toMatchObject({ target_id });
+    expect(await get(`?target_id=${target_id.toUpperCase()}`)).toMatchObject({ items: [{ id: made.id }], total: 1 });
+  });
+
   it('are changed by any member, setting by setting', async () => {
     const { id } = await make();
     const limits = { rate_limit_messages_per_day: 5, rate_limit_per_sender_per_hour: null, retention_days: 365, status: 'paused' };

@@ -102,8 +102,6 @@ export class SchedulesService {
   }
 }
 
-/** Without what is not said; ids are kept as they are made. */
-function given<T extends Partial<ScheduleSettings>>({ target_id, ...input }: T): T {
-  const settings = { ...input, ...(target_id !== undefined && { target_id: isUuid(target_id) ? target_id.toLowerCase() : target_id }) };
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as T;
-}
+/** Without what is not said. */
+const given = <T extends Partial<ScheduleSettings>>(input: T): T =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
