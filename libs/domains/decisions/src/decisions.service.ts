@@ -80,12 +80,12 @@ export class DecisionsService {
    * @throws DomainError 422 when `reverted` comes without a note
    */
   async review(scope: OrgScope, chatId: string, id: string, { review_status, ...said }: Review): Promise<Decision> {
+    const review_note = blankAsNull(said.review_note);
+    if (review_status === 'reverted' && review_note === null)
+      throw invalid({ loc: ['body', 'review_note'], msg: 'Field required: say what was undone', type: 'missing' });
+    const should_have = review_status === 'disputed' && said.should_have !== undefined ? blankAsNull(said.should_have) : undefined;
     return this.db.transaction(scope, async (tx) => {
       const { review_status: from } = await this.lock(tx, scope, chatId, id);
-      const review_note = blankAsNull(said.review_note);
-      if (review_status === 'reverted' && review_note === null)
-        throw invalid({ loc: ['body', 'review_note'], msg: 'Field required: say what was undone', type: 'missing' });
-      const should_have = review_status === 'disputed' && said.should_have !== undefined ? blankAsNull(said.should_have) : undefined;
       const written = { review_status, review_note, should_have, reviewed_by: scope.actor.userId, reviewed_at: now };
       const after = await this.decisions.update(tx, scope, id, written);
       await this.audit.record(tx, scope, 'decision.reviewed', { kind: 'decision', id }, { from, to: review_status, chat_id: chatId });

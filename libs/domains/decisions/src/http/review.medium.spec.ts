@@ -85,6 +85,9 @@ describe('a review', () => {
       for (const answer of [await review(t, place, of, { review_status: 'agreed' }), await draftOf(t, place, of)])
         expect(answer).toMatchObject({ status: 404, body: { code: 'not_found', detail: 'Decision not found.' } });
     expect((await review(t, chat, 'slug', { review_status: 'agreed' })).status).toBe(422);
+    // What a body lacks by itself is told before anything is looked for.
+    const problem = { code: 'validation_error', detail: [{ loc: ['body', 'review_note'], type: 'missing' }] };
+    expect(await review(t, chat, uuidv7(), { review_status: 'reverted' })).toMatchObject({ status: 422, body: problem });
   });
 });
 
