@@ -1,5 +1,5 @@
 import { AuditLogRow } from '@aps/entities';
-import { actingUser } from '@aps/guards';
+import { actingUser, OrgScope } from '@aps/guards';
 import { aPerson, type Person } from '@aps/identity/testing';
 import { OrganizationsService } from '@aps/orgs';
 import { uuidv7 } from 'uuidv7';
@@ -44,6 +44,13 @@ describe('the audit log', () => {
     const last = await page(`/orgs/${orgId}/audit?limit=2&offset=2`);
     expect([actions(last), last.total, last.next_offset]).toEqual([['organization.created'], 3, null]);
     expect((await call('GET', `/orgs/${uuidv7()}/audit`)).status).toBe(404);
+  });
+
+  it('of an organization stays when that is deleted', async () => {
+    const { id } = await anOrg('Doomed');
+    await t.get(OrganizationsService).remove(OrgScope.member(id, owner.id, 'OWNER', actingUser(owner.id)));
+    expect(actions(await page(`/orgs/${id}/audit`))).toEqual(['organization.deleted', 'organization.created']);
+    expect((await call('GET', `/orgs/${id}`)).status).toBe(404);
   });
 
   it('names nobody where the system acted', async () => {

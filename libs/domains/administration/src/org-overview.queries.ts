@@ -46,9 +46,9 @@ export class OrgOverviewQueries {
     await this.organizations.get(this.db, scope.orgId);
   }
 
-  /** @throws DomainError 404 `not_found` */
+  /** Of one that is deleted, too: who ended it stands there. @throws DomainError 404 `not_found` */
   async audit(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
-    await this.assertThere(scope);
+    await this.directory.assertKnown(scope);
     return this.auditLog.page({ org_id: scope.orgId }, slice);
   }
 

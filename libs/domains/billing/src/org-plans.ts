@@ -37,6 +37,10 @@ export class OrgPlans extends OrgLimits {
     return this.subscriptions.proven(tx, owner);
   }
 
+  ended(tx: Tx, orgId: string): Promise<void> {
+    return this.subscriptions.end(tx, orgId);
+  }
+
   plansOf(db: Db, orgIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.subscribed.codesOf(db, orgIds);
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { notFound } from '@aps/contracts';
 import { listTally, NIL_UUID, type Organization } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { containing, Database, Listing, statement, type Listed, type Slice } from '@aps/platform/database';
@@ -47,6 +48,8 @@ const UNSUBSCRIBED = statement<{ id: string }>(
   'SELECT id FROM organizations WHERE deleted_at IS NULL AND plan_id IS NULL ORDER BY created_at, id',
 );
 
+const KNOWN = statement<{ id: string }>('SELECT id FROM organizations WHERE id = $1');
+
 /** Organizations as operators see them: all live ones, whoever belongs to them. */
 @Injectable()
 export class OrgDirectoryQueries {
@@ -61,6 +64,11 @@ export class OrgDirectoryQueries {
   /** Ids of the live ones without a subscription. */
   async unsubscribed(): Promise<string[]> {
     return (await this.db.query(UNSUBSCRIBED)).map(({ id }) => id);
+  }
+
+  /** There is such an organization, or was. @throws DomainError `not_found` */
+  async assertKnown({ orgId }: OrgScope): Promise<void> {
+    if (!(await this.db.query(KNOWN, [orgId])).length) throw notFound('Organization');
   }
 
   /** @throws DomainError `not_found` */

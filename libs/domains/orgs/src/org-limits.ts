@@ -19,6 +19,9 @@ export abstract class OrgLimits {
   /** The address of a user was proven who may have founded an organization before. */
   abstract proven(tx: Tx, owner: User): Promise<void>;
 
+  /** An organization is being deleted: nobody is to pay for it any longer. */
+  abstract ended(tx: Tx, orgId: string): Promise<void>;
+
   /** Codes of the plans that organizations are subscribed to, by organization. */
   abstract plansOf(db: Db, orgIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound, slugsFor } from '@aps/contracts';
+import { DomainError, slugsFor } from '@aps/contracts';
 import { Membership, Organization, User } from '@aps/entities';
 import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -80,16 +80,22 @@ export class OrganizationsService {
     });
   }
 
-  /** Ends an organization for its members at once; its rows stay for whoever must clean up or account for it. */
+  /**
+   * Ends an organization for its members at once; its rows stay for whoever must clean up or account for it. It is suspended, too: what stops
+   * the work of a suspended one stops that of one that is gone.
+   */
   remove(scope: OrgScope): Promise<{ org_id: string; deleted_at: Date }> {
     return this.roster.change(scope, async (tx, actor) => {
       if (actor.role !== 'OWNER') throw ownerNeeded();
-      const deleted = await this.organizations.delete(tx, scope.orgId);
-      if (!deleted?.deleted_at) throw notFound('Organization');
+      // Its billing first, as for whoever puts an organization on another plan.
+      await this.limits.ended(tx, scope.orgId);
+      const { suspended_at } = await this.organizations.get(tx, scope.orgId, 'for no key update');
+      const gone = { deleted_at: now, suspended_at: suspended_at ?? now };
+      const deleted = (await this.organizations.update(tx, scope.orgId, gone))!;
       const revoked = await this.invitations.revokeAll(tx, scope);
       await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
       tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: scope.orgId }));
-      return { org_id: scope.orgId, deleted_at: deleted.deleted_at };
+      return { org_id: scope.orgId, deleted_at: deleted.deleted_at! };
     });
   }
 

@@ -29,7 +29,7 @@ export class AdminAuditController {
   @Get('orgs/:org_id/audit')
   @Operation({
     summary: "Read an organization's audit log, newest first",
-    description: 'What operators did to it, merged with what happened inside it.',
+    description: 'What operators did to it, merged with what happened inside it. That of a deleted organization stays.',
     answers: PageOf(AuditItem, 'OrgAuditResponse'),
   })
   async organization(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery) {

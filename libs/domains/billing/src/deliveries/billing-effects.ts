@@ -102,7 +102,7 @@ export class BillingEffects {
 
   private async planPaid(tx: Tx, orgId: string, order: ToldOrder, plan: Plan, by: By): Promise<string[]> {
     const told = order.subscription;
-    if (told) await this.repository.tell(tx, orgId, told);
+    if (told && (await this.repository.tell(tx, orgId, told))) await this.subscriptions.endIfGone(tx, orgId);
     const external = told && (await this.repository.findSubscription(tx, told.id));
     const newest = await this.repository.newestPlanOrder(tx, orgId);
     return this.subscriptions.planPaid(tx, by, orgId, {
@@ -163,6 +163,7 @@ export class BillingEffects {
     const { told } = read;
     const held = await this.subscriptions.lock(tx, orgId);
     if (!(await this.repository.tell(tx, orgId, told))) return said('no_op', orgId, 'Something newer is known.');
+    await this.subscriptions.endIfGone(tx, orgId);
     const isCurrent = held?.subscription.external_subscription_id === told.id;
     if (isCurrent && told.status !== null) await this.subscriptions.externalStatus(tx, orgId, told.status);
     return said('applied', orgId, isCurrent ? null : 'It is not the current subscription.');

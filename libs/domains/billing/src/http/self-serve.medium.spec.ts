@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { BillingModule, PlanEntitlements } from '@aps/billing';
+import { BillingModule, OrgPlans, PlanEntitlements } from '@aps/billing';
 import { BillingCheckout, BillingEvent, ExternalSubscription, Plan, Subscription } from '@aps/entities';
+import { OrgsModule } from '@aps/orgs';
+import { OrgsHttpModule } from '@aps/orgs/http';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
@@ -8,6 +10,7 @@ import { outcome, sql, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { BillingJobsModule } from '../jobs';
 import { aPack } from '../testing/deliveries';
+import { PaymentProvider } from '../provider/payment-provider';
 import { aLocalProvider } from '../testing/local-provider';
 import { aPlan, subscriptionOf } from '../testing/plans';
 import { BillingHttpModule } from './self-serve-http.module';
@@ -20,6 +23,8 @@ const t = testService(
     MaintenanceModule,
     WebhooksHttpModule,
     BillingHttpModule,
+    OrgsModule.forRoot(OrgPlans),
+    OrgsHttpModule,
     BillingJobsModule,
     WorkersModule.forQueues('billing'),
   ],
@@ -394,6 +399,49 @@ describe('a cancellation', () => {
     await provider.control({ mode });
     expect(outcome(await ask('cancellation', { cancel_at_period_end: true }))).toEqual(refused);
     expect(await actions()).not.toContain('subscription.cancellation_requested');
+  });
+});
+
+describe('an organization that is deleted', () => {
+  const remove = async () => {
+    expect((await t.call('DELETE', org.path, { as: org.owner })).status).toBe(202);
+  };
+  const ending = (id: string) =>
+    eventually(
+      async () => (await books()).subscriptions.find((one) => one.id === id),
+      (one) => one?.cancel_at_period_end === true,
+    );
+
+  it('is paid for no longer than it is already', async () => {
+    await buy({ plan_code: 'starter' });
+    const id = await external();
+    await remove();
+    await ending(id);
+    await provider.control({ renew: id });
+    await settled();
+    expect(await subscriptionOf(t, org.id)).toMatchObject({ plan_id: trial.id, external_subscription_id: null });
+  });
+
+  it('is paid for no longer though that was paid, or let go on, meanwhile', async () => {
+    const { body } = await ask('checkout', { plan_code: 'starter' });
+    await remove();
+    expect((await fetch(body.url)).status).toBe(200);
+    await settled();
+    const id = await external();
+    await ending(id);
+    await settled();
+    await t.get(PaymentProvider).setCancelAtPeriodEnd(id, false);
+    await settled();
+    await ending(id);
+  });
+
+  it('is cancelled once the provider can be had again', async () => {
+    await buy({ plan_code: 'starter' });
+    const id = await external();
+    await provider.control({ mode: 'down' });
+    await remove();
+    await provider.control({ mode: 'ok' });
+    await ending(id);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Plan, Subscription } from '@aps/entities';
+import { Organization, type Plan, type Subscription } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { BASE_MODULES, testService } from '@aps/testing';
@@ -32,6 +32,12 @@ it('closes the period of an organization though that of another cannot be closed
   }
   expect([await movesOf(t, failing), await movesOf(t, orgId)]).toEqual([[], ['grant granted 3000']]);
   expect([await closeDue(), await movesOf(t, failing)]).toEqual([1, ['grant granted 3000']]);
+});
+
+it('closes none of an organization that is deleted', async () => {
+  const orgId = await isOver(DAY);
+  await t.db.manager.softDelete(Organization, orgId);
+  expect([await closeDue(), await movesOf(t, orgId)]).toEqual([0, []]);
 });
 
 it('closes a period once more that an operator has had end at the same instant once more', async () => {

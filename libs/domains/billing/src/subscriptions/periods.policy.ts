@@ -47,6 +47,10 @@ const LIVE = ['active', 'trialing', 'past_due', 'unpaid', 'incomplete', 'paused'
 export const isLive = <E extends Pick<ExternalSubscription, 'status' | 'revoked_at'>>(external: E | null): external is E =>
   external !== null && external.revoked_at === null && LIVE.includes(external.status ?? '');
 
+/** It is live, and not to end with what is paid. */
+export const goesOn = (external: ExternalSubscription | null): external is ExternalSubscription =>
+  isLive(external) && !external.cancel_at_period_end;
+
 /** What pays the period that follows on `periodEnd`. */
 export function payerOf(
   external: ExternalSubscription | null,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ExternalSubscription, Plan, Subscription } from '@aps/entities';
 import { advisoryLock, statement, type Db, type Tx } from '@aps/platform/database';
+import { goesOn } from './periods.policy';
 
 /** What an organization is subscribed to, in full. */
 export interface Subscribed {
@@ -14,12 +15,14 @@ const POSTED = statement<{ id: string }>('SELECT id FROM credit_ledger WHERE key
 
 const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_ledger WHERE org_id = $1 AND kind = 'reset'`);
 
-// Those that wait for an order come again when they have waited long enough. Who is past due otherwise has no next period.
+// Of an organization that is deleted nobody is granted anything. Those that wait for an order come again when they have waited long enough. Who is past due otherwise has no next period.
 const DUE = statement<{ org_id: string }>(`
-  SELECT org_id FROM subscriptions
-  WHERE period_end <= now() AND org_id <> ALL ($3::uuid[]) AND (status IN ('trialing', 'active')
-    OR status = 'past_due' AND external_subscription_id IS NOT NULL AND period_end <= now() - make_interval(secs => $1))
-  ORDER BY period_end LIMIT $2`);
+  SELECT s.org_id FROM subscriptions s JOIN organizations o ON o.id = s.org_id AND o.deleted_at IS NULL
+  WHERE s.period_end <= now() AND s.org_id <> ALL ($3::uuid[]) AND (s.status IN ('trialing', 'active')
+    OR s.status = 'past_due' AND s.external_subscription_id IS NOT NULL AND s.period_end <= now() - make_interval(secs => $1))
+  ORDER BY s.period_end LIMIT $2`);
+
+const GONE = statement<{ id: string }>('SELECT id FROM organizations WHERE id = $1 AND deleted_at IS NOT NULL');
 
 const FIRST_TRIAL = statement(`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`);
 
@@ -48,6 +51,15 @@ export class SubscriptionsRepository {
 
   async save(tx: Tx, orgId: string, columns: Partial<Subscription>): Promise<void> {
     await tx.manager.upsert(Subscription, { ...columns, org_id: orgId, updated_at: () => 'statement_timestamp()' } as never, ['org_id']);
+  }
+
+  /** What the provider goes on asking money for, the current subscription or another. */
+  async goingOn(db: Db, orgId: string): Promise<ExternalSubscription[]> {
+    return (await db.manager.findBy(ExternalSubscription, { org_id: orgId })).filter(goesOn);
+  }
+
+  async isGone(db: Db, orgId: string): Promise<boolean> {
+    return (await db.query(GONE, [orgId])).length > 0;
   }
 
   planByCode(db: Db, code: string): Promise<Plan | null> {

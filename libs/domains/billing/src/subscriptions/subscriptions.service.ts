@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CreditPack, Plan, Subscription, SubscriptionStatus } from '@aps/entities';
 import { Audit, type By } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
 import { isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
 import { Ledger } from '../ledger/ledger.repository';
 import { PlanEntitlements } from '../plans/plan-entitlements';
@@ -56,6 +57,7 @@ export class Subscriptions {
     private readonly ledger: Ledger,
     private readonly audit: Audit,
     private readonly entitlements: PlanEntitlements,
+    private readonly outbox: Outbox,
   ) {}
 
   /** Has the organization's billing until the transaction ends. @returns null where it was never subscribed */
@@ -231,6 +233,20 @@ export class Subscriptions {
     await this.repository.save(tx, orgId, { plan_id: before.plan.id, status: ours, ...reopened });
     if (reopened) await this.grantMonth(tx, orgId, before.plan, reopened.period_start);
     this.announce(tx, orgId);
+  }
+
+  /**
+   * Has the provider end, with what is paid, whatever is still paid for an organization that is deleted. What it does comes back as
+   * deliveries.
+   */
+  async end(tx: Tx, orgId: string): Promise<void> {
+    await this.repository.lock(tx, orgId);
+    if ((await this.repository.goingOn(tx, orgId)).length) await this.outbox.enqueue(tx, 'billing.cancel', { org_id: orgId });
+  }
+
+  /** What was paid, or let go on, while its organization was being deleted, ends as well. Under the lock of its billing. */
+  async endIfGone(tx: Tx, orgId: string): Promise<void> {
+    if (await this.repository.isGone(tx, orgId)) await this.end(tx, orgId);
   }
 
   /** Tells gates, in every process, that what an organization may do has changed. */

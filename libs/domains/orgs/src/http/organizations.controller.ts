@@ -71,7 +71,8 @@ export class OrganizationsController {
   @OrgOwner('settings')
   @Operation({
     summary: 'Delete an organization',
-    description: 'Nobody gets in from now on, pending invitations die, the slug is free again.',
+    description:
+      'Nobody gets in from now on, pending invitations die, the slug is free again. Its work stops as if it were suspended, and a subscription that is paid ends with what is paid.',
     status: 202,
     answers: OrganizationDeletedResponse,
   })

@@ -3,7 +3,7 @@ import { anApiToken, aPerson } from '@aps/identity/testing';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { outcome, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
-import { aMember, anOrg, aTeam } from '../testing';
+import { aMember, anOrg, aTeam, type TestOrg } from '../testing';
 import { anInvitation, ORGS, rolesOf } from '../testing/orgs';
 
 describe('organizations', () => {
@@ -178,6 +178,21 @@ describe('organizations', () => {
         status: 403,
         body: { code: 'insufficient_role', context: { required: ['OWNER'] } },
       });
+    });
+
+    it('stops its work as a suspension does, and keeps an older one', async () => {
+      const [org, suspended] = [await anOrg(t), await anOrg(t)];
+      const deletedOf = async ({ id, path, owner }: TestOrg) => {
+        expect((await t.call('DELETE', path, { as: owner })).status).toBe(202);
+        return t.db.manager.findOneOrFail(Organization, { where: { id }, withDeleted: true });
+      };
+      const { deleted_at, suspended_at } = await deletedOf(org);
+      expect(suspended_at).toEqual(deleted_at);
+      // Only an operator gets past a suspension.
+      await t.db.manager.insert(PlatformAdminRow, { user_id: suspended.owner.id });
+      const since = new Date('2026-01-01T00:00:00Z');
+      await t.db.manager.update(Organization, suspended.id, { suspended_at: since });
+      expect((await deletedOf(suspended)).suspended_at).toEqual(since);
     });
 
     it('shuts everybody out, kills invitations, frees the slug and keeps the rows', async () => {

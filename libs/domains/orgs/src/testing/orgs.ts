@@ -35,6 +35,8 @@ export class TestLimits extends OrgLimits {
 
   async proven(): Promise<void> {}
 
+  async ended(): Promise<void> {}
+
   async plansOf(): Promise<ReadonlyMap<string, string>> {
     return new Map();
   }
