@@ -2,6 +2,7 @@ import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/commo
 import { Reflector } from '@nestjs/core';
 import { DomainError, isSlug, isUuid, type Problem, requireValid, type TokenArea } from '@aps/contracts';
 import { credentialsIn } from '@aps/platform/http';
+import { holdCaller, RateLimiter } from '@aps/platform/rate-limit';
 import { ACCESS, LINK_TOKEN, type AccessDeclaration, type ParamSyntax, type Tier } from './access';
 import type { Response } from 'express';
 import { OrgScope } from './org-scope';
@@ -32,7 +33,7 @@ const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string;
 };
 
 /**
- * Lets a request in or not, in the documented order: 401, path syntax 422, membership, suspension, role, single sign-on and scope 403. What
+ * Lets a request in or not, in the documented order: 401, 429 by the caller's limit, path syntax 422, membership, suspension, role, single sign-on and scope 403. What
  * comes later (body, existence, entitlements) is decided behind it.
  *
  * A handler without a declaration is denied: forgetting one must not open a door.
@@ -45,6 +46,7 @@ export class AccessGuard implements CanActivate {
     @Inject(PrincipalStore) private readonly store: PrincipalStore,
     @Inject(Tickets) private readonly tickets: Tickets,
     @Inject(SignInRules) private readonly signIns: SignInRules,
+    private readonly limiter: RateLimiter,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -67,6 +69,7 @@ export class AccessGuard implements CanActivate {
         throw error;
       });
     }
+    await holdCaller(this.limiter, request, http.getResponse<Response>());
     checkPath(params, access);
     if (!request.principal) return true;
 

@@ -24,7 +24,7 @@ export class BearerAuthenticator extends Authenticator {
   }
 }
 
-/** The global guards, in their order: access, then rate limit, then body and query. */
+/** The global guards, in their order: access, with the limit of each caller, then the limits of routes, then body and query. */
 @Global()
 @Module({})
 export class GuardsModule {

@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Caller } from '@aps/platform/database';
 import type { RequestContext } from '@aps/platform/http';
+import type { RateDecision } from '@aps/platform/rate-limit';
 import type { OrgScope } from './org-scope';
 
 /** Who makes a request, as the guard found out. */
@@ -23,6 +24,8 @@ export interface Principal {
 /** A request after the access guard. */
 export interface AuthenticatedRequest extends Request, RequestContext {
   principal?: Principal;
+  /** Where their session or token stands by its limit of requests. */
+  rate?: RateDecision;
   /** Throws when the caller may not do any more what they were let in for: asked by what they write, at its commit. */
   confirm?: Caller['confirm'];
   orgScope?: OrgScope;

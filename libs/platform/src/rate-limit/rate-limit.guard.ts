@@ -41,8 +41,8 @@ export function callerOf(ip: string | undefined): string {
  * @returns true
  * @throws DomainError 429 `rate_limited`
  */
-export async function holdToRates(asked: Promise<RateDecision | undefined>[], response: Response): Promise<boolean> {
-  const decisions = (await Promise.all(asked)).filter((d) => d !== undefined);
+export function holdToRates(asked: readonly (RateDecision | undefined)[], response: Response): true {
+  const decisions = asked.filter((d) => d !== undefined);
   const tightest = decisions.reduce<RateDecision | undefined>(
     (a, b) => (!a || b.retryAfterS > a.retryAfterS || (b.retryAfterS === a.retryAfterS && b.remaining < a.remaining) ? b : a),
     undefined,
@@ -56,8 +56,28 @@ export async function holdToRates(asked: Promise<RateDecision | undefined>[], re
   return true;
 }
 
+/** A request, with what the access guard puts on it: who makes it, and where they stand. */
+export interface CountedRequest extends Request {
+  principal?: { credentialId: string; via?: string };
+  rate?: RateDecision;
+}
+
 /**
- * Holds requests to the limits. Runs after the access guard, which puts the principal on the request.
+ * Counts a request of a session or token. The access guard asks as soon as it knows who calls: what it refuses costs as much as what it lets
+ * in, or more, and is counted like that.
+ *
+ * @throws DomainError 429 `rate_limited`
+ */
+export async function holdCaller(limiter: RateLimiter, request: CountedRequest, response: Response): Promise<void> {
+  // Behind the gateway, which has counted the request already.
+  if (!request.principal || request.principal.via === 'internal') return;
+  const { token, tokenBurst } = rateLimitConfig.value;
+  request.rate = await limiter.take(`token:${request.principal.credentialId}`, { perMinute: token, burst: tokenBurst });
+  holdToRates([request.rate], response);
+}
+
+/**
+ * Holds requests to the limits of their routes. Runs after the access guard, which has counted them by their caller.
  *
  * A refused request gets 429 with `Retry-After`; every counted one learns where it stands by `RateLimit-Limit`, `-Remaining` and
  * `-Reset` (of the limit that it is closest to).
@@ -72,20 +92,13 @@ export class RateLimitGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (!this.limiter.enabled || context.getType() !== 'http') return true;
     const http = context.switchToHttp();
-    const request = http.getRequest<Request & { principal?: { credentialId?: string; via?: string } }>();
-    // Behind the gateway, which has counted the request already.
-    if (request.principal?.via === 'internal') return true;
-    const credential = request.principal?.credentialId;
+    const { principal, rate, ip } = http.getRequest<CountedRequest>();
+    if (principal?.via === 'internal') return true;
     const config = rateLimitConfig.value;
-    const asked: Promise<RateDecision | undefined>[] = [];
-
-    if (credential && config.token)
-      asked.push(this.limiter.take(`token:${credential}`, { perMinute: config.token, burst: config.tokenBurst }));
     const rule = this.reflector.getAllAndOverride<RuleName | undefined>(RATE_LIMIT, [context.getHandler(), context.getClass()]);
-    if (rule && config[rule]) {
-      const who = RULES[rule] === 'credential' && credential ? credential : callerOf(request.ip);
-      asked.push(this.limiter.take(`${rule}:${who}`, { perMinute: config[rule] }));
-    }
-    return asked.length ? holdToRates(asked, http.getResponse<Response>()) : true;
+    if (!rule || !config[rule]) return true;
+    const who = RULES[rule] === 'credential' && principal ? principal.credentialId : callerOf(ip);
+    const asked = this.limiter.take(`${rule}:${who}`, { perMinute: config[rule] });
+    return asked.then((own) => holdToRates([rate, own], http.getResponse<Response>()));
   }
 }

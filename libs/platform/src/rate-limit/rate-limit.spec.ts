@@ -6,7 +6,7 @@ import { ErrorFilter } from '@aps/platform/http';
 import type { Redis } from 'ioredis';
 import request from 'supertest';
 import { RateLimiter } from './limiter';
-import { callerOf, RateLimit, RateLimitGuard } from './rate-limit.guard';
+import { callerOf, holdCaller, RateLimit, RateLimitGuard, type CountedRequest } from './rate-limit.guard';
 
 const BASE = { DATABASE_URL: 'postgres://unused', REDIS_URL: 'redis://unused' };
 const configure = (env: NodeJS.ProcessEnv = {}) => loadConfig({ ...BASE, ...env });
@@ -51,17 +51,19 @@ describe('RateLimitGuard', () => {
     jest.spyOn(Date, 'now').mockReturnValue(Date.now());
     configure();
     redis = new NoRedis();
+    const limiter = new RateLimiter(redis.asRedis());
     const accessGuard = {
-      canActivate(context: ExecutionContext) {
-        const req = context.switchToHttp().getRequest<{ headers: Record<string, string>; principal?: unknown }>();
-        if (req.headers['x-as']) req.principal = { credentialId: req.headers['x-as'] };
+      async canActivate(context: ExecutionContext) {
+        const req = context.switchToHttp().getRequest<CountedRequest>();
+        if (req.headers['x-as']) req.principal = { credentialId: req.headers['x-as'] as string };
+        await holdCaller(limiter, req, context.switchToHttp().getResponse());
         return true;
       },
     };
     const module = await Test.createTestingModule({
       controllers: [TestController],
       providers: [
-        { provide: RateLimiter, useValue: new RateLimiter(redis.asRedis()) },
+        { provide: RateLimiter, useValue: limiter },
         RateLimitGuard,
         { provide: APP_GUARD, useValue: accessGuard },
         { provide: APP_GUARD, useExisting: RateLimitGuard },

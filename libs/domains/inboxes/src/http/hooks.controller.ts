@@ -47,7 +47,7 @@ export class HooksController {
   private async takeWebhook(token: string, request: Request, response: Response): Promise<InboxHookResponse> {
     const channel = await this.webhooks.channelOf(token);
     const rate = { perMinute: rateLimitConfig.value.webhook_channel };
-    await holdToRates([this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
+    holdToRates([await this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
     const receipt = await this.webhooks.receive(channel, request.headers, await rawBody(request, MAX_WEBHOOK));
     if ('message_id' in receipt && !receipt.duplicate) return { message_id: receipt.message_id, status: 'received' };
     response.status(200);
