@@ -1,6 +1,6 @@
 import { Session } from '@aps/entities';
 import { aPerson, aUser, aWaitlistEntry, mails } from '@aps/identity/testing';
-import { outcome } from '@aps/platform/testing';
+import { outcome, sql } from '@aps/platform/testing';
 import { anOrg } from '@aps/orgs/testing';
 import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
@@ -78,6 +78,20 @@ describe('people, administered', () => {
       expect(await t.audit({ target_id: added.body.id })).toMatchObject([
         { action: 'allowed_email.added', ...facts },
         { action: 'allowed_email.removed', ...facts },
+      ]);
+    });
+
+    it('are listed piece by piece where they are many', async () => {
+      await t.db.execute(
+        sql(
+          `INSERT INTO allowed_emails (id, email, email_canonical) SELECT gen_random_uuid(), n || '@many.example', n || '@many.example' FROM generate_series(1, 250) n`,
+        ),
+      );
+      const { status, headers, body } = await call('GET', '/allowed-emails');
+      expect([status, headers.get('content-length'), new Set(body.map(({ email }: { email: string }) => email)).size]).toEqual([
+        200,
+        null,
+        250,
       ]);
     });
 

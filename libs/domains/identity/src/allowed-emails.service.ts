@@ -3,7 +3,7 @@ import { DomainError, notFound } from '@aps/contracts';
 import { AllowedEmail } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, Table } from '@aps/platform/database';
+import { Database, Table, type Listed } from '@aps/platform/database';
 import { parseEmail } from '@aps/platform/email';
 import { ALLOWED_EMAILS, type AllowedEmailView } from './allowed-emails.queries';
 
@@ -18,8 +18,8 @@ export class AllowedEmailsService {
   ) {}
 
   /** Newest first. */
-  list(): Promise<AllowedEmailView[]> {
-    return ALLOWED_EMAILS.list(this.db, {});
+  list(): Promise<Listed<AllowedEmailView>> {
+    return ALLOWED_EMAILS.page(this.db, {}, {});
   }
 
   /** @throws DomainError 409 `already_allowed` */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Invitation } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Listing, now, OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
+import { Listing, now, OrgListing, OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 
 /** An invitation, with what its organization and the clock say. */
@@ -23,6 +23,19 @@ const VIEWS = new Listing<InvitationView, { token_hash?: Buffer; email?: string 
   },
   order: 'i.org_id',
 });
+/** What is shown of an invitation, without the hash of its token. */
+export type PendingInvitation = Omit<Invitation, 'email_canonical' | 'token_hash'>;
+
+/** Oldest first. */
+export const PENDING = new OrgListing<PendingInvitation, object>({
+  org: 'i.org_id',
+  key: 'i.id',
+  select: 'i.id, i.org_id, i.email, i.role, i.state, i.invited_by, i.expires_at, i.accepted_at, i.revoked_at, i.created_at, i.updated_at',
+  from: 'invitations i',
+  always: `i.state = 'pending'`,
+  order: 'i.created_at, i.id',
+});
+
 const COUNT_OPEN = statement<{ n: number }>(
   `SELECT count(*)::int AS n FROM invitations WHERE org_id = $1 AND state = 'pending' AND expires_at > now()`,
 );

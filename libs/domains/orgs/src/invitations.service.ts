@@ -5,11 +5,11 @@ import { actingUser, type ActingUser, type OrgRole, OrgScope } from '@aps/guards
 import { EmailProofsService, UsersService } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { Database, now, OrgTable, Table, type Db, type Tx } from '@aps/platform/database';
+import { Database, now, OrgTable, Table, type Db, type Listed, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { appLink, Mailer } from '@aps/platform/mail';
 import { INVITATION_DAYS, invitationMail } from './invitation.mail';
-import { InvitationsRepository, type InvitationView } from './invitations.repository';
+import { InvitationsRepository, PENDING, type InvitationView, type PendingInvitation } from './invitations.repository';
 import { adminNeeded, obey, refuseInvitationRole } from './members.policy';
 import { MembersQueries, type MemberView } from './members.queries';
 import { alreadyMember, MembersService } from './members.service';
@@ -42,8 +42,8 @@ export class InvitationsService {
   ) {}
 
   /** Pending ones, oldest first; those that have expired too, until they are revoked. */
-  pending(scope: OrgScope): Promise<Invitation[]> {
-    return this.rows.list(this.db, scope, { state: 'pending' }, { created_at: 'ASC', id: 'ASC' });
+  pending(scope: OrgScope): Promise<Listed<PendingInvitation>> {
+    return PENDING.page(this.db, scope, {}, {});
   }
 
   /**

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { AddAllowedEmailRequest, AllowedEmailResponse } from '@aps/dtos';
 import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { AllowedEmailsService } from '@aps/identity';
-import { answer, Operation } from '@aps/platform/http';
+import { answer, Operation, toArray } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 
 @ApiTags('Administration: people')
@@ -15,7 +15,7 @@ export class AllowedEmailsController {
   @Get()
   @Operation({ summary: 'List the addresses that may sign up', answers: [AllowedEmailResponse] })
   async list() {
-    return (await this.allowedEmails.list()).map((entry) => answer(AllowedEmailResponse, entry));
+    return toArray(await this.allowedEmails.list(), (entry) => answer(AllowedEmailResponse, entry));
   }
 
   @Post()

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/commo
 import { ApiTags } from '@nestjs/swagger';
 import { InvitationResponse, InviteRequest, MemberResponse, UpdateInvitationRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, type OrgScope } from '@aps/guards';
-import { oneOf, Operation, type OperationDeclaration } from '@aps/platform/http';
+import { oneOf, Operation, toArray, type OperationDeclaration } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { InvitationsService } from '../invitations.service';
 import { toInvitation, toInvited } from './orgs.convert';
@@ -25,7 +25,7 @@ export class InvitationsController {
   @Get('invitations')
   @Operation({ summary: 'List the pending invitations', description: 'Oldest first.', answers: [InvitationResponse] })
   async list(@CurrentOrg() scope: OrgScope) {
-    return (await this.invitations.pending(scope)).map(toInvitation);
+    return toArray(await this.invitations.pending(scope), toInvitation);
   }
 
   @Post('invitations')

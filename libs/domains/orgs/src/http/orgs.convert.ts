@@ -1,7 +1,7 @@
 import { InvitationResponse, MemberResponse, OrganizationAuditItem, OrganizationResponse } from '@aps/dtos';
-import type { Invitation } from '@aps/entities';
 import { answer } from '@aps/platform/http';
 import type { AuditLine } from '../audit.queries';
+import type { PendingInvitation } from '../invitations.repository';
 import type { Invited } from '../invitations.service';
 import type { MemberView } from '../members.queries';
 import type { OrganizationView } from '../organizations.queries';
@@ -15,7 +15,7 @@ export const toMember = (m: MemberView): MemberResponse =>
     joined_at: m.created_at.toISOString(),
   });
 
-export const toInvitation = (i: Invitation): InvitationResponse => answer(InvitationResponse, i, { kind: 'invitation' });
+export const toInvitation = (i: PendingInvitation): InvitationResponse => answer(InvitationResponse, i, { kind: 'invitation' });
 
 export const toInvited = (result: Invited): MemberResponse | InvitationResponse =>
   'member' in result ? toMember(result.member) : toInvitation(result.invitation);
