@@ -36,9 +36,16 @@ export const PENDING = new OrgListing<PendingInvitation, object>({
   order: 'i.created_at, i.id',
 });
 
+/** Who has no account cannot stop what is mailed to them, whichever organizations invite them. */
+const MAILS_PER_HOUR = 3;
+
 const COUNT_OPEN = statement<{ n: number }>(
   `SELECT count(*)::int AS n FROM invitations WHERE org_id = $1 AND state = 'pending' AND expires_at > now()`,
 );
+// What was revoked was mailed, too. The oldest of those that use the hour up is the first to leave it.
+const WAIT = statement<{ s: number }>(`
+  SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::int AS s
+  FROM invitations WHERE email_canonical = $1 AND created_at > now() - interval '1 hour' ORDER BY created_at DESC OFFSET ${MAILS_PER_HOUR - 1} LIMIT 1`);
 const REVOKE_ALL = statement(
   `UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND state = 'pending'`,
 );
@@ -64,6 +71,14 @@ export class InvitationsRepository {
 
   async countOpen(tx: Tx, scope: OrgScope): Promise<number> {
     return (await tx.query(COUNT_OPEN, [scope.orgId]))[0].n;
+  }
+
+  /**
+   * For how many seconds an address is mailed no further invitation, by no organization. Under the lock of the address: of several who invite at
+   * once, each counts those before.
+   */
+  async waitS(tx: Tx, email: string): Promise<number> {
+    return (await tx.query(WAIT, [canonicalEmail(email)]))[0]?.s ?? 0;
   }
 
   /** @returns null when it is not pending */

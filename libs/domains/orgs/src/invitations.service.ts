@@ -49,7 +49,7 @@ export class InvitationsService {
   /**
    * Adds the owner of an address, or invites the address when it has no account that has proven it.
    *
-   * @throws DomainError `already_member`, `invitation_pending`, `entitlement_exceeded`
+   * @throws DomainError `already_member`, `invitation_pending`, `entitlement_exceeded`, `rate_limited`
    */
   invite(scope: OrgScope, { email, role }: { email: string; role: OrgRole }): Promise<Invited> {
     return this.roster.change(
@@ -145,6 +145,8 @@ export class InvitationsService {
   }
 
   private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<Invitation> {
+    const retryAfterS = await this.invitations.waitS(tx, email);
+    if (retryAfterS > 0) throw new DomainError('rate_limited', 'This address was invited too often within an hour.', { retryAfterS });
     const token = newOpaqueToken();
     const invitation = await this.rows.insert(tx, scope, {
       email,

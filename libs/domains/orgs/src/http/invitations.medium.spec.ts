@@ -79,6 +79,20 @@ describe('invitations', () => {
       expect([(await look(dead.token)).status, (await look(fresh.token)).status]).toEqual([410, 200]);
     });
 
+    it('mails an address no more than three times an hour, whoever invites and revokes', async () => {
+      const email = anEmail();
+      for (let i = 0; i < 2; i++) await revoke((await invite(t, org, email)).body.id);
+      const others = await Promise.all([anOrg(t), anOrg(t)]);
+      const answers = await Promise.all(others.map((other) => invite(t, other, email)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 429]);
+      const { body, headers } = answers.find(({ status }) => status === 429)!;
+      expect([body.code, Number(headers.get('retry-after'))]).toEqual(['rate_limited', expect.closeTo(3_600, -2)]);
+      expect((await invite(t, org, email.toUpperCase())).status).toBe(429);
+      expect(await mailedLinks(t, email, 'invite')).toHaveLength(3);
+      await t.db.execute(sql(`UPDATE invitations SET created_at = created_at - interval '1 hour' WHERE org_id = $1`), [org.id]);
+      expect((await invite(t, org, email)).status).toBe(201);
+    });
+
     it('happens once for a repeated key', async () => {
       const request = { as: org.owner, body: { email: anEmail() }, headers: { 'Idempotency-Key': 'again' } };
       const ask = () => t.call('POST', `${org.path}/members/invitations`, request);
