@@ -83,7 +83,10 @@ describe('The page of queues, through the gateway', () => {
 
   it('takes the cookie nowhere else, and no cookie in the place of a bearer that is no good', async () => {
     const cookie = await cookieOf(admin);
-    expect((await withCookie(cookie, `${PAGE}/session`, { method: 'POST' })).status).toBe(401);
+    for (const spelled of ['session', 'SESSION', 'session/', 'Session?x']) {
+      const answer = await withCookie(cookie, `${PAGE}/${spelled}`, { method: 'POST' });
+      expect([spelled, answer.status, answer.headers.get('set-cookie')]).toEqual([spelled, 401, null]);
+    }
     for (const path of ['/api/admin/orgs', '/api/admin/queuesx', '/api/admin/queues/../orgs', '/api/admin'])
       expect((await withCookie(cookie, path)).status).toBe(401);
     expect((await withCookie(cookie, `${PAGE}/`, { headers: { cookie, authorization: 'Bearer nonsense' } })).status).toBe(401);

@@ -43,10 +43,7 @@ export class GatewayAuthenticator extends BearerAuthenticator {
 }
 
 const isOfQueuePage = ({ headers, originalUrl }: AuthenticatedRequest): boolean =>
-  headers.authorization === undefined &&
-  (originalUrl === QUEUE_PAGE || originalUrl.startsWith(`${QUEUE_PAGE}/`)) &&
-  // No cookie gets another one.
-  !originalUrl.startsWith(`${QUEUE_PAGE}/session`);
+  headers.authorization === undefined && (originalUrl === QUEUE_PAGE || originalUrl.startsWith(`${QUEUE_PAGE}/`));
 
 @ApiTags('Administration: workers')
 @Controller(QUEUE_PAGE)
@@ -65,11 +62,11 @@ export class QueuePageSessionController {
   })
   async open(
     @CurrentPrincipal() { via, credentialId: id }: Principal,
-    @Req() { secure }: AuthenticatedRequest,
+    @Req() { secure, headers }: AuthenticatedRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
-    // A service behind the gateway knows no credential.
-    if (via === 'internal') throw notAuthenticated();
+    // A service behind the gateway knows no credential, and no cookie gets another one, however the path is spelled.
+    if (via === 'internal' || headers.authorization === undefined) throw notAuthenticated();
     // What is made from a credential is made from one that lives, and not from the memory of one.
     const { isPlatformAdmin } = await this.principals.byCredential({ via, id }, true);
     if (!isPlatformAdmin) throw new DomainError('platform_admin_required', 'Only platform administrators may do this.');
