@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { InvitationPreviewResponse, OrganizationResponse } from '@aps/dtos';
 import { type AuthenticatedRequest, Public, SignedIn } from '@aps/guards';
 import { answer, Operation } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
 import { InvitationsService } from '../invitations.service';
 import { actingPerson } from './actor';
 import { toOrganization } from './orgs.convert';
@@ -22,6 +23,7 @@ export class InvitationLinksController {
 
   @Post(':token/accept')
   @SignedIn('members', { params: { token: 'token' } })
+  @Idempotent()
   @Operation({
     summary: 'Accept an invitation',
     description: 'For callers who have an account; signing up accepts by itself.',

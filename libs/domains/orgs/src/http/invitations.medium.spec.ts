@@ -236,6 +236,15 @@ describe('invitations', () => {
       ]);
     });
 
+    it('is answered as the first time to a repeat with the same key', async () => {
+      const { token, email } = await anInvitation(t, org);
+      const as = await aPerson(t, { email });
+      const repeat = () => t.call('POST', `/api/invitations/${token}/accept`, { as, headers: { 'Idempotency-Key': 'lost' } });
+      const [first, again] = [await repeat(), await repeat()];
+      expect([first.status, again.status, again.body]).toEqual([200, 200, first.body]);
+      expect(outcome(await accept(token, as))).toEqual(gone);
+    });
+
     it('is for the invited address alone', async () => {
       const { email, token } = await anInvitation(t, org);
       expect((await accept(token)).status).toBe(401);
