@@ -29,7 +29,7 @@ export const ERRORS = {
   sso_required: {
     status: 403,
     means:
-      'the organization wants its members to sign in by its identity provider, and this session began with a password; at the log-in, every organization of the user.',
+      'the organization wants its members to sign in by its identity provider, and this session began with a password, or the API token is not confined to it; at the log-in, every organization of the user.',
   },
   read_only: { status: 403, means: 'it belongs to the system, or is only shown.' },
   signature_invalid: { status: 403, means: 'the delivery is not signed by the payment provider.' },

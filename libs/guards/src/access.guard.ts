@@ -74,12 +74,12 @@ export class AccessGuard implements CanActivate {
     if (!request.principal) return true;
 
     try {
-      await this.admit(request, access, params.org_id, false);
+      await this.admit(request, access, params.org_id, { ticket });
     } catch (refusal) {
       // What is remembered may be older than what lets the caller in: nobody is refused for that.
       if (!(refusal instanceof DomainError)) throw refusal;
       if (!ticket) request.principal = await this.authenticator.authenticate(request, true);
-      await this.admit(request, access, params.org_id, true);
+      await this.admit(request, access, params.org_id, { ticket, anew: true });
     }
     if (ticket && !access.ticketTopics?.(request).every((topic) => ticket.topics.includes(topic))) {
       throw new DomainError('insufficient_scope', 'The ticket is for other topics.');
@@ -87,17 +87,23 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  private async admit(request: AuthenticatedRequest, access: AccessDeclaration, org: string | undefined, anew: boolean): Promise<void> {
+  private async admit(
+    request: AuthenticatedRequest,
+    access: AccessDeclaration,
+    org: string | undefined,
+    { ticket, anew }: { ticket?: Ticket; anew?: boolean },
+  ): Promise<void> {
     const principal = request.principal!;
+    const pin = ticket ? ticket.orgId : principal.orgPin;
     if (access.sessionOnly && principal.via === 'api_token')
       throw new DomainError('insufficient_scope', 'An API token cannot do this; sign in.');
     const orgId = isOfOrg(access.tier) ? org! : null;
-    const pinnedElsewhere = principal.orgPin !== null && principal.orgPin !== orgId;
+    const pinnedElsewhere = pin !== null && pin !== orgId;
     const membership = orgId === null || pinnedElsewhere ? null : await this.store.membership(orgId, principal.userId, anew);
     const entered = requireStanding(access.tier, { isPlatformAdmin: principal.isPlatformAdmin, membership });
     if (entered && !(await this.signIns.admits(principal, orgId!))) throw ssoRequired();
     // A token that is good for one organization is not good for all of them.
-    if (access.tier === 'platform_admin' && principal.orgPin) {
+    if (access.tier === 'platform_admin' && pin) {
       throw new DomainError('insufficient_scope', 'The API token is confined to one organization.', { context: { required: 'admin' } });
     }
     // All this may be a second old, and a request can take its time. What it writes is written by who is still all this.

@@ -6,7 +6,8 @@ type Rule = (orgId: string) => Promise<boolean>;
 
 /**
  * Which organizations want their members to sign in by their identity provider. Every session has begun with a password, as long as there
- * is no provider to sign in by; API tokens are made for programs, and pass.
+ * is no provider to sign in by. An API token passes that is confined to the organization: nobody makes one whom it does not let in. One that is
+ * good for all of its user's could have been made by a password, for any of them.
  */
 @Injectable()
 export class SignInRules {
@@ -17,9 +18,9 @@ export class SignInRules {
     this.wantsProvider = rule;
   }
 
-  /** Whether how the caller has signed in is good for this organization. */
-  async admits({ via }: Principal, orgId: string): Promise<boolean> {
-    return via !== 'session' || !(await this.wantsProvider(orgId));
+  /** Whether the caller's credential is good for this organization. */
+  async admits({ via, orgPin }: Principal, orgId: string): Promise<boolean> {
+    return (via === 'api_token' && orgPin === orgId) || !(await this.wantsProvider(orgId));
   }
 }
 

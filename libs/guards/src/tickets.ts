@@ -62,7 +62,7 @@ export class Tickets {
     const { credential, orgId, topics } = JSON.parse(found) as StoredTicket;
     // A stream lasts: it begins for a credential that lives, and not for the memory of one.
     const principal = await this.principals.byCredential(credential, true);
-    return { principal: { ...principal, orgPin: orgId }, ticket: { orgId, topics } };
+    return { principal, ticket: { orgId, topics } };
   }
 }
 

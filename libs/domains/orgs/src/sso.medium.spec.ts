@@ -1,3 +1,4 @@
+import { PrincipalStore, SignInRules, Tickets } from '@aps/guards';
 import { anApiToken, aPerson, PASSWORD, type TestUser } from '@aps/identity/testing';
 import { testService } from '@aps/testing';
 import { aMember, anOrg, type TestOrg } from './testing';
@@ -24,7 +25,28 @@ describe('an organization that wants single sign-on', () => {
       expect((await t.call('GET', other.path, { as })).status).toBe(200);
       expect((await t.call('GET', '/api/auth/me', { as })).status).toBe(200);
     }
-    expect((await t.call('GET', org.path, { as: await anApiToken(t, other.owner) })).status).toBe(200);
+  });
+
+  it('is opened by API tokens that are confined to it alone, and a password makes none', async () => {
+    const { owner } = await anOrg(t, { owner: org.owner });
+    const make = (body: object) => t.call('POST', '/api/tokens', { as: owner, body: { name: 'ci', ...body } });
+    expect(await make({ org_id: org.id })).toMatchObject(REQUIRED);
+    const { status, body } = await make({});
+    expect(status).toBe(201);
+    expect(await t.call('GET', org.path, { as: body as { token: string } })).toMatchObject(REQUIRED);
+    const before = await anApiToken(t, owner, { org_id: org.id });
+    expect((await t.call('GET', org.path, { as: before })).status).toBe(200);
+  });
+
+  it('opens no stream by a ticket of another API token', async () => {
+    const tokens = [await anApiToken(t, org.owner), await anApiToken(t, org.owner, { org_id: org.id })];
+    const answers = [];
+    for (const { token } of tokens) {
+      const ticket = await t.get(Tickets).issue(await t.get(PrincipalStore).byToken(token), { orgId: org.id, topics: ['org'] });
+      const { principal } = await t.get(Tickets).redeem(ticket);
+      answers.push(await t.get(SignInRules).admits(principal, org.id));
+    }
+    expect(answers).toEqual([false, true]);
   });
 
   it('tells nobody of it who is no member', async () => {

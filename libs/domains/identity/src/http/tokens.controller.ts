@@ -29,9 +29,10 @@ export class TokensController {
   @Idempotent()
   @Operation({
     summary: 'Make an API token',
-    description: 'The answer shows the token, this once. Only a session can do this. A user has at most 50 that work.',
+    description:
+      'The answer shows the token, this once. Only a session can do this. A user has at most 50 that work. An organization that wants its members to sign in by their identity provider is entered by tokens that are confined to it alone, and these are made by sessions that it lets in.',
     answers: CreateTokenResponse,
-    refuses: ['entitlement_exceeded', 'unknown_reference'],
+    refuses: ['entitlement_exceeded', 'sso_required', 'unknown_reference'],
   })
   async create(@CurrentActor() actor: ActingUser, @Body() body: CreateTokenRequest) {
     return toCreatedToken(await this.tokens.create(actor, body));
