@@ -291,6 +291,7 @@ async function billed(db: Database, o: { id: string; mark: string; ownerId: stri
       `INSERT INTO billing_events (id, delivery_id, type, org_id, status, payload) VALUES ($3, $2, 'order.paid', $1, 'ignored', jsonb_build_object('of', $2::text))`,
       [o.id, `delivery-${o.mark}`, uuidv7()],
     ],
+    [`INSERT INTO former_slugs (slug, org_id) VALUES ($2, $1)`, [o.id, `former-${o.mark}`]],
     [`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($2, $1)`, [o.id, `${o.mark}@trial.example`]],
     [`SELECT credit_post($1, 'granted', 5, 'adjust', $2, NULL, NULL, NULL, $2, NULL)`, [o.id, `adjust:${o.mark}`]],
   ];

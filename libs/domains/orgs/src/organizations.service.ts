@@ -5,7 +5,7 @@ import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { advisoryLock, Database, now, OrgTable, refusingTakenSlug, Table, takingSlug, type Db, type Tx } from '@aps/platform/database';
-import { In, IsNull, Not } from 'typeorm';
+import { IsNull, Not } from 'typeorm';
 import { InvitationsRepository } from './invitations.repository';
 import { ownerNeeded } from './members.policy';
 import { OrgLimits } from './org-limits';
@@ -13,6 +13,7 @@ import { MembersQueries } from './members.queries';
 import { OrganizationsQueries, type OrganizationView } from './organizations.queries';
 import { orgsConfig } from './orgs.config';
 import { Roster } from './roster';
+import { SlugsRepository } from './slugs.repository';
 
 export interface OrganizationSuspension extends Organization {
   /** Whether this call did it. */
@@ -31,6 +32,7 @@ export class OrganizationsService {
     private readonly queries: OrganizationsQueries,
     private readonly members: MembersQueries,
     private readonly invitations: InvitationsRepository,
+    private readonly slugs: SlugsRepository,
     private readonly roster: Roster,
     private readonly limits: OrgLimits,
     private readonly audit: Audit,
@@ -49,7 +51,7 @@ export class OrganizationsService {
       await this.requireRoom(tx, actor.userId);
       const name = wish.name.trim();
       const slugs = slugsFor(name, wish.slug, 'org');
-      const taken = await this.organizations.list(tx, { slug: In(slugs) }, {});
+      const taken = await this.slugs.taken(tx, slugs, null);
       const made = await takingSlug(slugs, taken, (slug) =>
         this.organizations.insertOrNothing(tx, { name, slug, created_by: actor.userId }),
       );
@@ -72,7 +74,10 @@ export class OrganizationsService {
       const after = { name: changes.name?.trim() ?? before.name, slug: changes.slug ?? before.slug };
       const changed = (['name', 'slug'] as const).filter((key) => after[key] !== before[key]);
       if (changed.length) {
-        await refusingTakenSlug('organizations_slug', this.organizations.update(tx, scope.orgId, after));
+        await takingSlug([after.slug], await this.slugs.taken(tx, [after.slug], scope.orgId), () =>
+          refusingTakenSlug('organizations_slug', this.organizations.update(tx, scope.orgId, after)),
+        );
+        if (after.slug !== before.slug) await this.slugs.change(tx, scope.orgId, { from: before.slug, to: after.slug });
         const facts = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: after[key] }]));
         await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), facts);
       }

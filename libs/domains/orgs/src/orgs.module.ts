@@ -11,6 +11,7 @@ import { OrganizationAdapter } from './organization-adapter';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
+import { SlugsRepository } from './slugs.repository';
 
 const services = [
   OrganizationsService,
@@ -38,6 +39,7 @@ export class OrgsModule {
         ...services,
         InvitationsRepository,
         Roster,
+        SlugsRepository,
         { provide: OrgLimits, useExisting: limits },
         { provide: OrganizationPort, useClass: OrganizationAdapter },
       ],

@@ -34,6 +34,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"invitations_org\" ON \"invitations\"  (\"org_id\", \"state\") ");
     await runner.query("CREATE INDEX \"invitations_email\" ON \"invitations\"  (\"email_canonical\") ");
     await runner.query("CREATE UNIQUE INDEX \"invitations_pending\" ON \"invitations\"  (\"org_id\", \"email_canonical\") WHERE state = 'pending'");
+    await runner.query("CREATE TABLE \"former_slugs\" (\"slug\" text NOT NULL, \"org_id\" uuid NOT NULL, \"since\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_dcc70a4388170e757a2217b7826\" PRIMARY KEY (\"slug\"))");
+    await runner.query("CREATE INDEX \"former_slugs_org\" ON \"former_slugs\"  (\"org_id\", \"since\") ");
     await runner.query("CREATE TABLE \"agents\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"slug\" text NOT NULL, \"name\" text NOT NULL, \"description\" text, \"avatar_seed\" text, \"team_id\" uuid, \"project_id\" uuid, \"model\" text, \"model_mode\" text, \"reasoning_effort\" text, \"allowed_tools\" text array NOT NULL DEFAULT '{}', \"denied_tools\" text array NOT NULL DEFAULT '{}', \"mounted_skills\" text array NOT NULL DEFAULT '{}', \"knowledge_base_ids\" uuid array NOT NULL DEFAULT '{}', \"environment_id\" uuid, \"child_agent_ids\" uuid array NOT NULL DEFAULT '{}', \"max_steps\" integer NOT NULL DEFAULT '50', \"max_child_depth\" integer NOT NULL DEFAULT '5', \"budget_credits_per_period\" numeric(20,6), \"memory_enabled\" boolean NOT NULL DEFAULT false, \"metadata\" jsonb NOT NULL DEFAULT '{}', \"live_revision_id\" uuid, \"last_revision_version\" integer NOT NULL DEFAULT '0', \"last_instruction_version\" integer NOT NULL DEFAULT '0', \"instruction_edit\" integer NOT NULL DEFAULT '0', \"draft_hash\" text, \"created_by\" uuid, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"agents_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"PK_9c653f28ae19c5884d5baf6a1d9\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"agents_live_revision\" ON \"agents\"  (\"live_revision_id\") WHERE deleted_at IS NULL");
     await runner.query("CREATE INDEX \"agents_model\" ON \"agents\"  (\"model\") WHERE deleted_at IS NULL AND model IS NOT NULL");
@@ -276,6 +278,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"memberships\" ADD CONSTRAINT \"FK_8c6a511c72951c42e008f5537dc\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"memberships\" ADD CONSTRAINT \"FK_7c1e2fdfed4f6838e0c05ae5051\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"invitations\" ADD CONSTRAINT \"FK_5267611dcc50f78999dbf54f461\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"former_slugs\" ADD CONSTRAINT \"FK_fe9fc572566ba7b7121449e86d5\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"agents\" ADD CONSTRAINT \"FK_2187d33767c1527adf0f62f8c8f\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"instruction_revisions\" ADD CONSTRAINT \"FK_3bd8ccda274757931663d5c508d\" FOREIGN KEY (\"org_id\", \"agent_id\") REFERENCES \"agents\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"agent_revisions\" ADD CONSTRAINT \"FK_ae7f5a8113e73b6fcb3e09f6281\" FOREIGN KEY (\"org_id\", \"agent_id\") REFERENCES \"agents\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
@@ -399,6 +402,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"agent_revisions\" DROP CONSTRAINT \"FK_ae7f5a8113e73b6fcb3e09f6281\"");
     await runner.query("ALTER TABLE \"instruction_revisions\" DROP CONSTRAINT \"FK_3bd8ccda274757931663d5c508d\"");
     await runner.query("ALTER TABLE \"agents\" DROP CONSTRAINT \"FK_2187d33767c1527adf0f62f8c8f\"");
+    await runner.query("ALTER TABLE \"former_slugs\" DROP CONSTRAINT \"FK_fe9fc572566ba7b7121449e86d5\"");
     await runner.query("ALTER TABLE \"invitations\" DROP CONSTRAINT \"FK_5267611dcc50f78999dbf54f461\"");
     await runner.query("ALTER TABLE \"memberships\" DROP CONSTRAINT \"FK_7c1e2fdfed4f6838e0c05ae5051\"");
     await runner.query("ALTER TABLE \"memberships\" DROP CONSTRAINT \"FK_8c6a511c72951c42e008f5537dc\"");
@@ -641,6 +645,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"agents_model\"");
     await runner.query("DROP INDEX \"agents_live_revision\"");
     await runner.query("DROP TABLE \"agents\"");
+    await runner.query("DROP INDEX \"former_slugs_org\"");
+    await runner.query("DROP TABLE \"former_slugs\"");
     await runner.query("DROP INDEX \"invitations_pending\"");
     await runner.query("DROP INDEX \"invitations_email\"");
     await runner.query("DROP INDEX \"invitations_org\"");

@@ -58,3 +58,13 @@ export class Invitation {
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
+
+/** A slug that an organization has given up for another: nobody else gets it for a while, because mail still goes to addresses with it. */
+@Entity('former_slugs')
+@Index('former_slugs_org', ['org_id', 'since'])
+export class FormerSlug {
+  @PrimaryColumn('text') slug: string;
+  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+  /** When it was given up. */
+  @Column('timestamptz', { default: () => 'now()' }) since: Date;
+}

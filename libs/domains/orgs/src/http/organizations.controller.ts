@@ -62,7 +62,13 @@ export class OrganizationsController {
 
   @Patch(':org_id')
   @OrgAdmin('settings')
-  @Operation({ summary: 'Change name or slug of an organization', answers: OrganizationResponse, refuses: ['slug_taken'] })
+  @Operation({
+    summary: 'Change name or slug of an organization',
+    description:
+      'The slug that is given up is nobody else’s for 90 days, since mail still goes to addresses with it; the organization may take it back.',
+    answers: OrganizationResponse,
+    refuses: ['slug_taken'],
+  })
   async update(@CurrentOrg() scope: OrgScope, @Body() body: UpdateOrganizationRequest) {
     return toOrganization(await this.organizations.update(scope, body));
   }

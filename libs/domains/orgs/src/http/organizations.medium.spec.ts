@@ -171,6 +171,32 @@ describe('organizations', () => {
     });
   });
 
+  describe('a slug that is given up for another', () => {
+    const rename = ({ path, owner }: TestOrg, slug: string) => patch(path, owner, { slug });
+    const taken = [409, 'slug_taken'];
+
+    it('is nobody else’s for 90 days, and may be taken back', async () => {
+      const [org, other] = [await anOrg(t), await anOrg(t)];
+      expect((await rename(org, `${org.slug}-new`)).status).toBe(200);
+      expect(outcome(await rename(other, org.slug))).toEqual(taken);
+      expect(outcome(await create(other.owner, { name: 'Other', slug: org.slug }))).toEqual(taken);
+      expect((await create(other.owner, { name: org.slug })).body.slug).toBe(`${org.slug}-2`);
+      expect((await rename(org, org.slug)).status).toBe(200);
+      expect(outcome(await rename(other, `${org.slug}-new`))).toEqual(taken);
+      await t.db.execute(sql(`UPDATE former_slugs SET since = since - interval '90 days' WHERE org_id = $1`), [org.id]);
+      expect((await rename(other, `${org.slug}-new`)).status).toBe(200);
+    });
+
+    it('is free again when the organization is deleted, or has given up five since', async () => {
+      const [org, other] = [await anOrg(t), await anOrg(t)];
+      for (let i = 1; i <= 6; i++) expect((await rename(org, `${org.slug}-${i}`)).status).toBe(200);
+      expect(outcome(await rename(other, `${org.slug}-1`))).toEqual(taken);
+      expect((await rename(other, org.slug)).status).toBe(200);
+      expect((await t.call('DELETE', org.path, { as: org.owner })).status).toBe(202);
+      expect((await rename(other, `${org.slug}-1`)).status).toBe(200);
+    });
+  });
+
   describe('deleting', () => {
     it('is for owners', async () => {
       const org = await anOrg(t);
