@@ -12,14 +12,18 @@ class PublishedRecords extends MailResolver {
   asked = 0;
   /** What answers wait for. */
   until?: Promise<void>;
+  /** Domains whose name servers never answer. */
+  silent?: string;
+  /** But for those of policies, which mails have in common here. */
   names = new Set<string>();
   private awaited?: { names: number; found: () => void };
 
   async resolve(name: string, rrtype: string): Promise<unknown[]> {
     this.asked++;
-    this.names.add(name);
+    if (!name.startsWith('_dmarc.')) this.names.add(name);
     if (this.names.size === this.awaited?.names) this.awaited.found();
     await this.until;
+    if (this.silent && name.endsWith(this.silent)) await new Promise(() => undefined);
     const found = this.records[`${name} ${rrtype}`];
     if (!found) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
     return found;
@@ -41,7 +45,7 @@ class PublishedRecords extends MailResolver {
 const dns = new PublishedRecords();
 const reader = new MailReader(dns);
 const ENVELOPE: MailEnvelope = { mail_from: 'ada@example.com', client: { ip: '192.0.2.1', helo: 'mx.example.com' } };
-beforeEach(() => Object.assign(dns, { records: {}, until: undefined, asked: 0, names: new Set() }));
+beforeEach(() => Object.assign(dns, { records: {}, until: undefined, silent: undefined, asked: 0, names: new Set() }));
 afterAll(() => reader.onApplicationShutdown());
 
 const MIB = 1024 * 1024;
@@ -58,22 +62,26 @@ describe('the reader of mails', () => {
     expect(Buffer.isBuffer(all[0].parts?.files[0].content)).toBe(true);
   });
 
-  it('says who vouches for a mail', async () => {
+  /** Signs the mail for a domain, and publishes the key of it. */
+  const signedFor = async (domain: string) => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
       publicKeyEncoding: { type: 'spki', format: 'der' },
       privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     });
-    const key = { signingDomain: 'example.com', selector: 's', privateKey };
-    const { signatures } = await dkimSign(MAIL, { ...key, signatureData: [key] });
-    dns.records = {
-      'example.com TXT': [['v=spf1 ip4:192.0.2.1 -all']],
-      's._domainkey.example.com TXT': [[`v=DKIM1; p=${publicKey.toString('base64')}`]],
-      '_dmarc.example.com TXT': [['v=DMARC1; p=reject']],
-    };
-    const signed = signatures + MAIL;
+    const key = { signingDomain: domain, selector: 's', privateKey };
+    dns.records[`s._domainkey.${domain} TXT`] = [[`v=DKIM1; p=${publicKey.toString('base64')}`]];
+    return (await dkimSign(MAIL, { ...key, signatureData: [key] })).signatures;
+  };
+  const REJECTS = { '_dmarc.example.com TXT': [['v=DMARC1; p=reject']] };
+
+  it('says who vouches for a mail', async () => {
+    dns.records = { ...REJECTS, 'example.com TXT': [['v=spf1 ip4:192.0.2.1 -all']] };
+    const signed = (await signedFor('example.com')) + MAIL;
     expect((await read(signed)).auth).toEqual({ spf: 'pass', dkim: 'pass', dmarc: 'pass' });
     const elsewhere = { ...ENVELOPE, client: { ip: '192.0.2.2', helo: 'x' } };
+    expect((await read(signed, elsewhere)).auth).toEqual({ spf: 'fail', dkim: 'pass', dmarc: 'pass' });
+    expect((await read(MAIL)).auth).toEqual({ spf: 'pass', dkim: 'none', dmarc: 'pass' });
     expect((await read(signed.replace('Hello', 'Hullo'), elsewhere)).auth).toMatchObject({ spf: 'fail', dmarc: 'fail' });
     expect((await read(MAIL, { mail_from: null, client: null })).auth).toMatchObject({ spf: 'none', dkim: 'none' });
   });
@@ -81,14 +89,38 @@ describe('the reader of mails', () => {
   it('takes a mail whoever answers nothing of it', async () => {
     expect((await read(MAIL)).auth).toEqual({ spf: 'none', dkim: 'none', dmarc: 'none' });
     dns.hold();
-    const { parts, auth } = await read(MAIL);
+    const { parts, auth } = await read((await signedFor('example.com')) + MAIL);
     expect([parts?.subject, auth]).toEqual(['Hi', { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' }]);
   });
 
-  it('asks a bounded number of questions about one mail', async () => {
-    const signature = (i: number) => `DKIM-Signature: v=1; a=rsa-sha256; d=d${i}.example; s=s; h=from; bh=eA==; b=eA==\r\n`;
-    await read(Array.from({ length: 300 }, (_, i) => signature(i)).join('') + MAIL);
+  it.each([
+    ['two headers', MAIL.replace('From:', 'From: Eve <eve@evil.example>\r\nFrom:')],
+    ['two headers, the other way round', MAIL.replace('\r\nTo:', '\r\nFrom: Eve <eve@evil.example>\r\nTo:')],
+    ['two headers, one of them empty', MAIL.replace('From:', 'From: \r\nFrom:').replace('Ada <ada@example.com>', '')],
+    ['two addresses', MAIL.replace('From: ', 'From: Eve <eve@evil.example>, ')],
+    ['a group of two', MAIL.replace('Ada <ada@example.com>', 'us: ada@example.com, eve@evil.example;')],
+    ['what is no address', MAIL.replace('Ada <ada@example.com>', 'Ada <ada@example>')],
+    ['nobody, while its reverse-path names somebody', MAIL.replace(/From:.*\r\n/, '')],
+  ])('lets nobody vouch for a mail from %s', async (_, mail) => {
+    dns.records = { ...REJECTS, 'example.com TXT': [['v=spf1 ip4:192.0.2.1 -all']], 'evil.example TXT': [['v=spf1 +all']] };
+    expect((await read((await signedFor('evil.example')) + mail)).auth.dmarc).toBe('fail');
+  });
+
+  it('asks a bounded number of questions about one mail, and whom it is from all the same', async () => {
+    dns.records = { ...REJECTS };
+    const signature = (await signedFor('evil.example')).trim();
+    const signatures = Array.from({ length: 300 }, (_, i) => `${signature.replace('d=evil', `d=d${i}.evil`)}\r\n`);
+    expect((await read(signatures.join('') + MAIL)).auth).toMatchObject({ spf: 'none', dmarc: 'fail' });
+    expect(dns.asked).toBeGreaterThan(10);
     expect(dns.asked).toBeLessThanOrEqual(50);
+  });
+
+  it('learns whom a mail is from while name servers of its sender never answer', async () => {
+    dns.records = { ...REJECTS };
+    dns.silent = 'evil.example';
+    const signature = await signedFor('evil.example');
+    const envelope = { ...ENVELOPE, mail_from: 'eve@evil.example' };
+    expect((await read(signature + MAIL, envelope)).auth).toEqual({ spf: 'temperror', dkim: 'temperror', dmarc: 'fail' });
   });
 
   const parts = (n: number) =>
@@ -244,6 +276,6 @@ describe('mails that wait for the DNS', () => {
     const hostile = from(8, `Content-Type: text/plain; format=flowed\r\n\r\n${'>\r\n'.repeat(8_500_000)}`);
     answer();
     expect(await told(reads)).toEqual(ALL_SPF(8));
-    expect(await hostile).toEqual({ parts: null, auth: { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' } });
+    expect(await hostile).toEqual({ parts: null, auth: { spf: 'temperror', dkim: 'temperror', dmarc: 'fail' } });
   }, 60_000);
 });

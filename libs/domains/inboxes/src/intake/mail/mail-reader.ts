@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { NOBODY_ASKED, type MailAuth, type MailEnvelope, type MailParts } from './mail.types';
+import { fromAlone, NOBODY_ASKED, NOBODY_VOUCHES, type MailAuth, type MailEnvelope, type MailParts } from './mail.types';
 import { MailResolver } from './mail-resolver';
 import { ReaderProcess, type MailInProcess } from './reader-process';
 
@@ -33,8 +33,8 @@ export class MailReader implements OnApplicationShutdown {
 
   async read(raw: Buffer, envelope: MailEnvelope): Promise<ReadMail> {
     const { parts, auth } = await this.at((place) => this.parse(place, raw, envelope));
-    if (parts === undefined) return { parts: null, auth: NOBODY_ASKED };
-    return { parts, auth: (await auth) ?? (await this.askAgain(raw, envelope)) };
+    if (parts === undefined) return { parts: null, auth: NOBODY_VOUCHES };
+    return { parts, auth: (await auth) ?? (await this.askAgain(raw, envelope, fromAlone(parts))) };
   }
 
   onApplicationShutdown(): void {
@@ -51,11 +51,14 @@ export class MailReader implements OnApplicationShutdown {
     return found.parts !== undefined || wasAlone || this.isEnding ? found : this.parse(place, raw, envelope);
   }
 
-  /** Of a mail that waited in a process that has ended. */
-  private async askAgain(raw: Buffer, envelope: MailEnvelope): Promise<MailAuth> {
+  /** Of a mail that waited in a process that has ended: until it is done, or was alone in one that ends as well. */
+  private async askAgain(raw: Buffer, envelope: MailEnvelope, from: string | null): Promise<MailAuth> {
     if (this.isEnding) return NOBODY_ASKED;
-    const { auth } = await this.at((place) => ({ auth: this.runningAt(place).authenticate(raw, envelope) }));
-    return (await auth) ?? NOBODY_ASKED;
+    const { auth, wasAlone } = await this.at((place) => {
+      const process = this.runningAt(place);
+      return { wasAlone: process.isEmpty, auth: process.authenticate(raw, envelope, from) };
+    });
+    return (await auth) ?? (wasAlone ? NOBODY_VOUCHES : this.askAgain(raw, envelope, from));
   }
 
   private async at<T>(use: (place: Place) => T | Promise<T>): Promise<T> {

@@ -1,57 +1,49 @@
+import type { DNSResolver } from 'mailauth';
 import { authenticateMail } from './authentication';
-import { NOBODY_ASKED, type FromReader, type ToReader } from './mail.types';
+import { fromAlone, NOBODY_VOUCHES, type FromReader, type MailEnvelope, type ToReader, type Vouching } from './mail.types';
 import { parseMail } from './mime';
 
 // A process of its own: it parses one mail after another, has no settings, and asks its parent what stands in the DNS.
 
-/** Questions that one mail may cause. */
-const MAX_QUESTIONS = 50;
-
 interface Waiting {
-  resolve: (records: unknown[]) => void;
+  resolve: (records: string[]) => void;
   reject: (error: Error) => void;
 }
 
-/** By mail, its questions that are not answered. One that is not in here any more asks nothing. */
-const waiting = new Map<number, Map<number, Waiting>>();
+/** Questions that are not answered. */
+const waiting = new Map<number, Waiting>();
+let lastQuestion = 0;
 
 const say = (message: FromReader) => process.send!(message);
 
-const noRecords = (code: string): Error => Object.assign(new Error('There is no answer'), { code });
-
 /** A resolver as `node:dns` has it. */
-function resolverOf(mail: number) {
-  let asked = 0;
-  return (name: string, rrtype: string): Promise<string[]> => {
-    const questions = waiting.get(mail);
-    if (!questions || ++asked > MAX_QUESTIONS) return Promise.reject(noRecords('ETIMEOUT'));
-    say({ type: 'resolve', mail, id: asked, name, rrtype });
-    return new Promise((resolve, reject) => questions.set(asked, { resolve: resolve as Waiting['resolve'], reject }));
-  };
+const resolverOf =
+  (mail: number, by: Vouching): DNSResolver =>
+  (name, rrtype) =>
+    new Promise((resolve, reject) => {
+      const id = ++lastQuestion;
+      waiting.set(id, { resolve, reject });
+      say({ type: 'resolve', mail, id, by, name, rrtype });
+    });
+
+async function read(mail: number, raw: Buffer, envelope: MailEnvelope): Promise<void> {
+  const parts = await parseMail(raw, envelope).catch(() => null);
+  say({ type: 'parts', mail, parts });
+  await authenticate(mail, raw, envelope, fromAlone(parts));
 }
 
-async function read({ type, mail, raw, envelope }: ToReader & { type: 'read' | 'authenticate' }): Promise<void> {
-  if (type === 'read') say({ type: 'parts', mail, parts: await parseMail(raw, envelope).catch(() => null) });
-  waiting.set(mail, new Map());
-  const auth = await authenticateMail(raw, envelope, resolverOf(mail)).catch(() => NOBODY_ASKED);
-  waiting.delete(mail);
+async function authenticate(mail: number, raw: Buffer, envelope: MailEnvelope, from: string | null): Promise<void> {
+  const auth = await authenticateMail(raw, envelope, from, (by) => resolverOf(mail, by)).catch(() => NOBODY_VOUCHES);
   say({ type: 'auth', mail, auth });
-}
-
-function forget(mail: number): void {
-  const questions = waiting.get(mail);
-  waiting.delete(mail);
-  questions?.forEach(({ reject }) => reject(noRecords('ETIMEOUT')));
 }
 
 process
   .on('message', (message: ToReader) => {
-    if (message.type === 'read' || message.type === 'authenticate') return void read(message);
-    if (message.type === 'forget') return forget(message.mail);
-    const questions = waiting.get(message.mail);
-    const question = questions?.get(message.id);
-    questions?.delete(message.id);
-    if (message.type === 'records') question?.resolve(message.records);
-    else question?.reject(noRecords(message.code));
+    if (message.type === 'read') return void read(message.mail, message.raw, message.envelope);
+    if (message.type === 'authenticate') return void authenticate(message.mail, message.raw, message.envelope, message.from);
+    const question = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (message.type === 'records') question?.resolve(message.records as string[]);
+    else question?.reject(Object.assign(new Error('There is no answer'), { code: message.code }));
   })
   .on('disconnect', () => process.exit());

@@ -35,21 +35,27 @@ export interface MailParts {
 
 export type MailAuth = NonNullable<MessageFacts['auth']>;
 
-/** What is said where nobody could be asked in time. */
-export const NOBODY_ASKED: MailAuth = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' };
+/** Each asks the DNS on its own account. */
+export type Vouching = keyof MailAuth;
 
-/** What a child is told, by numbers that its parent gives to mails. */
-export type ToReader = { mail: number } & (
-  | { type: 'read'; raw: Buffer; envelope: MailEnvelope }
-  | { type: 'authenticate'; raw: Buffer; envelope: MailEnvelope }
+/** What is said where nobody could be asked. */
+export const NOBODY_ASKED: MailAuth = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror' };
+/** Of a mail that cannot be looked at: it may have been made so, to be taken for somebody's. */
+export const NOBODY_VOUCHES: MailAuth = { ...NOBODY_ASKED, dmarc: 'fail' };
+
+/** Whom a mail is shown to be from, where that is one alone. */
+export const fromAlone = (parts: MailParts | null): string | null => (parts?.from.length === 1 ? parts.from[0].address : null);
+
+/** What a child is told, by numbers that its parent gives to mails, and itself to questions. */
+export type ToReader =
+  | { type: 'read'; mail: number; raw: Buffer; envelope: MailEnvelope }
+  | { type: 'authenticate'; mail: number; raw: Buffer; envelope: MailEnvelope; from: string | null }
   | { type: 'records'; id: number; records: unknown[] }
-  | { type: 'no_records'; id: number; code: string }
-  | { type: 'forget' }
-);
+  | { type: 'no_records'; id: number; code: string };
 
 /** What a child says of a mail: what stands in it (null: it cannot be read), then who vouches for it. */
 export type FromReader = { mail: number } & (
   | { type: 'parts'; parts: MailParts | null }
-  | { type: 'resolve'; id: number; name: string; rrtype: string }
+  | { type: 'resolve'; id: number; by: Vouching; name: string; rrtype: string }
   | { type: 'auth'; auth: MailAuth }
 );

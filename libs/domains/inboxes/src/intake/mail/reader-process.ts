@@ -2,14 +2,20 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { counter } from '@aps/platform/observability';
-import { NOBODY_ASKED, type FromReader, type MailAuth, type MailEnvelope, type MailParts, type ToReader } from './mail.types';
+import type { FromReader, MailAuth, MailEnvelope, MailParts, ToReader, Vouching } from './mail.types';
 import type { MailResolver } from './mail-resolver';
 
 const failed = counter('inbox_mail_readers_lost_total', 'Processes that read mail and were ended: out of time, or of memory', []);
 
 const PARSE_MS = 10_000;
-/** For who vouches for a mail after that. */
+/** For who vouches for a mail after that, while nothing is asked of the DNS. */
 const AUTH_MS = 5_000;
+/**
+ * What SPF, DKIM and DMARC may each ask about a mail, and for how long all in all: what its sender makes one of them ask, or never answers,
+ * is not taken from another.
+ */
+const MAX_QUESTIONS = 20;
+const ANSWERS_MS = 4_000;
 const MEMORY_MIB = 384;
 /** What may be in a process at once, waiting for the DNS: buffers are no part of the memory above. */
 const MAX_MAILS = 100;
@@ -33,6 +39,7 @@ interface Held {
   bytes: number;
   /** Asked of the DNS, and not answered. */
   questions: number;
+  left: Record<Vouching, { questions: number; ms: number }>;
   timer?: NodeJS.Timeout;
   isParsed: (parts: MailParts | null | undefined) => void;
   isVouchedFor: (auth: MailAuth | undefined) => void;
@@ -80,10 +87,10 @@ export class ReaderProcess {
   }
 
   /** Asks who vouches for a mail that has been parsed elsewhere. */
-  authenticate(raw: Buffer, envelope: MailEnvelope): MailInProcess['auth'] {
+  authenticate(raw: Buffer, envelope: MailEnvelope, from: string | null): MailInProcess['auth'] {
     const { mail, held, coming } = this.take(raw);
     this.awaitAuth(mail, held);
-    this.tell({ type: 'authenticate', mail, raw, envelope });
+    this.tell({ type: 'authenticate', mail, raw, envelope, from });
     return coming.auth;
   }
 
@@ -101,7 +108,8 @@ export class ReaderProcess {
   }
 
   private take(raw: Buffer): { mail: number; held: Held; coming: MailInProcess } {
-    const held = { bytes: raw.length, questions: 0 } as Held;
+    const left = () => ({ questions: MAX_QUESTIONS, ms: ANSWERS_MS });
+    const held = { bytes: raw.length, questions: 0, left: { spf: left(), dkim: left(), dmarc: left() } } as Held;
     const coming: MailInProcess = {
       parts: new Promise((resolve) => (held.isParsed = resolve)),
       auth: new Promise((resolve) => (held.isVouchedFor = resolve)),
@@ -123,39 +131,44 @@ export class ReaderProcess {
 
   private hear(said: FromReader): void {
     const held = this.mails.get(said.mail);
-    if (!held) return;
     if (said.type === 'resolve') return void this.ask(held, said);
+    if (!held) return;
     if (said.type === 'auth') return this.letGo(said.mail, held, said.auth);
     held.isParsed(said.parts);
     this.awaitAuth(said.mail, held);
   }
 
+  /** The DNS is given up in time, so what comes late then is the process. */
   private awaitAuth(mail: number, held: Held): void {
     clearTimeout(held.timer);
-    held.timer = setTimeout(() => {
-      // It is not the DNS that is slow.
-      if (!held.questions) return this.end();
-      held.isVouchedFor(NOBODY_ASKED);
-      // It stays counted until the process has let go of it.
-      this.tell({ type: 'forget', mail });
-    }, AUTH_MS);
+    held.timer = setTimeout(() => (held.questions ? this.awaitAuth(mail, held) : this.end()), AUTH_MS);
   }
 
-  private async ask(held: Held, { id, mail, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
+  private async ask(held: Held | undefined, { id, by, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
+    const left = held?.left[by];
+    if (!held || !left || left.ms <= 0 || --left.questions < 0) return this.tell({ type: 'no_records', id, code: 'ETIMEOUT' });
     held.questions++;
-    let answer: ToReader;
+    const began = performance.now();
     try {
       if (!RECORDS.has(rrtype)) throw Object.assign(new Error('No such records are looked for'), { code: 'ENODATA' });
-      answer = { type: 'records', mail, id, records: await this.resolver.resolve(name, rrtype) };
+      this.tell({ type: 'records', id, records: await inTime(left.ms, this.resolver.resolve(name, rrtype)) });
     } catch (error) {
-      answer = { type: 'no_records', mail, id, code: (error as { code?: string }).code ?? 'ESERVFAIL' };
+      this.tell({ type: 'no_records', id, code: (error as { code?: string }).code ?? 'ESERVFAIL' });
     }
     held.questions--;
-    this.tell(answer);
+    left.ms -= performance.now() - began;
   }
 
   /** One that is gone is noticed by its end. */
   private tell(message: ToReader): void {
     if (this.child.connected) this.child.send(message, () => undefined);
   }
+}
+
+async function inTime<T>(ms: number, answer: Promise<T>): Promise<T> {
+  let timer!: NodeJS.Timeout;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error('There is no answer in time'), { code: 'ETIMEOUT' })), ms).unref();
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
