@@ -31,10 +31,10 @@ export const intakeConfig = configSection('intake', {
   smtpPort: setting('SMTP_LISTEN_PORT', integer(2525, 0, 65_535), 'Port that mail is taken in at; 0 takes a free one'),
   smtpCertificate: file('SMTP_TLS_CERT_FILE', 'File of the certificate for STARTTLS, with its chain, in PEM. Empty: no STARTTLS'),
   smtpKey: file('SMTP_TLS_KEY_FILE', 'File of the key of SMTP_TLS_CERT_FILE'),
-  mailHookBytes: setting(
-    'MAIL_HOOK_BUFFER_BYTES',
-    integer(320 * 1024 * 1024, MAX_DELIVERY, 2 ** 40),
-    'Bytes of deliveries to /api/hooks/email that one process holds in memory; what comes beyond is asked to come again',
+  hookBytes: setting(
+    'HOOK_BUFFER_BYTES',
+    integer(192 * 1024 * 1024, MAX_DELIVERY, 2 ** 40),
+    'Bytes of deliveries to /api/hooks that one process holds in memory, a webhook four times; what comes beyond is asked to come again',
   ),
   generic: secret('generic', 'Secret that /api/hooks/email/generic is signed with, as Standard Webhooks has it. Empty: it is not served'),
   mailgun: secret('mailgun', 'HTTP webhook signing key of Mailgun. Empty: /api/hooks/email/mailgun is not served'),

@@ -13,11 +13,13 @@ import { WebhookDoor } from '../intake/webhooks/webhook-door';
 
 /** Bytes of a webhook. */
 const MAX_WEBHOOK = 5 * 1024 * 1024;
+/** So many times what came of a webhook is in memory while it is stored: what it says, parsed and written out. */
+const OF_WEBHOOK = 4;
 
 @ApiTags('Hooks')
 @Controller('api/hooks')
 export class HooksController {
-  /** Bytes of deliveries of mail that are in memory: who sends them is known when they are read. */
+  /** Bytes of deliveries that are in memory. */
   private held = 0;
 
   constructor(
@@ -48,7 +50,7 @@ export class HooksController {
     const channel = await this.webhooks.channelOf(token);
     const rate = { perMinute: rateLimitConfig.value.webhook_channel };
     holdToRates([await this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
-    const receipt = await this.webhooks.receive(channel, request.headers, await rawBody(request, MAX_WEBHOOK));
+    const receipt = await this.holding(request, MAX_WEBHOOK, OF_WEBHOOK, (body) => this.webhooks.receive(channel, request.headers, body));
     if ('message_id' in receipt && !receipt.duplicate) return { message_id: receipt.message_id, status: 'received' };
     response.status(200);
     return 'challenge' in receipt ? receipt : { message_id: receipt.message_id, duplicate: true };
@@ -70,18 +72,23 @@ export class HooksController {
 
   private async takeMail(name: string, request: Request): Promise<InboxMailHookResponse> {
     const provider = this.mails.served(name);
+    const { messages, rejected } = await this.holding(request, MAX_DELIVERY, 1, (body) =>
+      this.mails.receive(provider, { headers: request.headers, body }),
+    );
+    return { messages: messages.map(({ recipient, message_id }) => ({ recipient, message_id })), rejected };
+  }
+
+  /** Reads a body and takes it in, where there is room for it: by what has come of each, so that those that send slowly keep nobody out. */
+  private async holding<T>(request: Request, limit: number, times: number, take: (body: Buffer) => Promise<T>): Promise<T> {
     let held = 0;
-    // By what has come of each, so that those that send slowly keep nobody out.
     const hold = (bytes: number) => {
-      if (this.held + bytes > intakeConfig.value.mailHookBytes)
-        throw new DomainError('service_unavailable', 'Too many mails come at once. Try again.', { retryAfterS: 1 });
-      this.held += bytes;
-      held += bytes;
+      if (this.held + times * bytes > intakeConfig.value.hookBytes)
+        throw new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
+      this.held += times * bytes;
+      held += times * bytes;
     };
     try {
-      const body = await rawBody(request, MAX_DELIVERY, hold);
-      const { messages, rejected } = await this.mails.receive(provider, { headers: request.headers, body });
-      return { messages: messages.map(({ recipient, message_id }) => ({ recipient, message_id })), rejected };
+      return await take(await rawBody(request, limit, hold));
     } finally {
       this.held -= held;
     }

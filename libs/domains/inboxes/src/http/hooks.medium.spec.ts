@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
 import { Egress } from '@aps/platform/egress';
 import { signed, WEBHOOK_SECRET } from '@aps/platform/testing';
@@ -29,7 +30,7 @@ const SECRETS = {
 };
 const SETTINGS = {
   SMTP_LISTEN_PORT: '0',
-  MAIL_HOOK_BUFFER_BYTES: String(40 * 1024 * 1024),
+  HOOK_BUFFER_BYTES: String(40 * 1024 * 1024),
   INBOUND_EMAIL_DOMAIN: 'inbound.example',
   ...SECRETS,
 };
@@ -215,7 +216,7 @@ describe('a mail of any provider', () => {
   });
 });
 
-describe('deliveries of mail that come at once', () => {
+describe('deliveries that come at once', () => {
   const MIB = 1024 * 1024;
   /** Sends so much of a delivery of 40 MiB, and stays. */
   const begun = async (bytes: number): Promise<Socket> => {
@@ -248,6 +249,22 @@ describe('deliveries of mail that come at once', () => {
     const refused = await eventually(beside, ({ status }) => status === 503);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     await eventually(mail, ({ status }) => status === 202);
+  });
+
+  it('have one share of memory, webhooks as well', async () => {
+    intake.add(SUPPORT);
+    intake.add(TOKEN);
+    let store!: () => void;
+    intake.gate = new Promise<void>((resolve) => (store = resolve));
+    const large = JSON.stringify({ text: 'x'.repeat(5 * MIB - 20) });
+    const sent = Array.from({ length: 3 }, () => post(large));
+    const refused = await Promise.race(sent);
+    // One that is taken in ends with the others.
+    const beside = await Promise.race([mail(), sleep(10_000)]);
+    store();
+    expect([refused.status, refused.headers.get('retry-after'), beside?.status]).toEqual([503, '1', 503]);
+    expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([202, 202, 503]);
+    expect((await post(large)).status).toBe(202);
   });
 });
 

@@ -40,6 +40,8 @@ import {
 /** A message whose evaluation this worker owns. */
 export interface ClaimedMessage extends ClaimedRun {
   evaluation_no: number;
+  /** Of what it says. */
+  bytes: number;
 }
 
 /** What an evaluation has come to. */

@@ -22,11 +22,12 @@ export const CLAIM = claimStatement(EVALUATIONS, {
   from: `${TABLE} r`,
   lock: 'r',
   key: 'id',
-  columns: 'r.evaluation_no',
+  // Of a mail, little of its size is text.
+  columns: `r.evaluation_no, CASE r.channel_kind WHEN 'webhook' THEN r.size_bytes ELSE 0 END AS bytes`,
   isGone: 'false',
   refusals: [],
   effects: '',
-  answer: 'v.evaluation_no',
+  answer: 'v.evaluation_no, v.bytes',
 });
 
 const OF_MESSAGE = [

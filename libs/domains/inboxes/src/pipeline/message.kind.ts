@@ -1,12 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { alreadyCommitted, Database, NO_CALLER, type Ahead, type Tx } from '@aps/platform/database';
+import { alreadyCommitted, Database, NO_CALLER, OneByOne, type Ahead, type Tx } from '@aps/platform/database';
 import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Evaluation, HandoffFailed } from './evaluation';
 import { EvaluationRepository, type ClaimedMessage } from './evaluation.repository';
 
 /** Of an organization, so that a flood of one leaves room for the others. */
 const CAP = 32;
+/** Bytes from which on a message is large: parsed, it takes many times as much memory. */
+const LARGE = 512 * 1024;
+/** Large messages that a process evaluates at once. */
+const LARGE_AT_ONCE = 3;
 const HANDLER_TRIES = 5;
 const FIRST_WAIT_MS = 1_000;
 
@@ -16,6 +20,7 @@ type Answer = ClaimAnswer<ClaimedMessage>;
 @Injectable()
 export class MessageKind extends RunKind<'inbox.evaluate', ClaimedMessage> {
   private readonly logger = new Logger('MessageKind');
+  private readonly large = new OneByOne();
   readonly rows = this.repository.runs;
 
   constructor(
@@ -51,7 +56,13 @@ export class MessageKind extends RunKind<'inbox.evaluate', ClaimedMessage> {
   suspend = (): Promise<void> => Promise.resolve();
   attributesOf = ({ id }: ClaimedMessage): Record<string, string> => ({ 'aps.message.id': id });
 
-  async drive(run: OwnedRun<ClaimedMessage>, lease: Lease): Promise<string> {
+  drive(run: OwnedRun<ClaimedMessage>, lease: Lease): Promise<string> {
+    if (run.bytes <= LARGE) return this.evaluate(run, lease);
+    const place = Number(`0x${run.id.slice(-4)}`) % LARGE_AT_ONCE;
+    return this.large.run(String(place), () => this.evaluate(run, lease));
+  }
+
+  private async evaluate(run: OwnedRun<ClaimedMessage>, lease: Lease): Promise<string> {
     lease.requireNext();
     const message = await this.repository.load(this.db, run.id);
     if (!message) throw new Error(`Message ${run.id} is gone`);

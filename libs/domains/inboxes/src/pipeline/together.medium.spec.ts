@@ -6,6 +6,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import { RunSweeper } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
 import { ChannelDirectory, Intake } from '..';
+import { Evaluation } from './evaluation';
 import { EvaluationRepository } from './evaluation.repository';
 import { inboxesService, plainMail, type TestInbox } from '../testing';
 
@@ -78,6 +79,32 @@ describe('messages of the same moment', () => {
       return waiting;
     });
     for (const id of held) expect(await t.evaluated(id)).toMatchObject({ state: 'dropped' });
+  });
+
+  it('are evaluated three at a time where they are large, which keeps no other', async () => {
+    const evaluation = t.get(Evaluation);
+    const run = evaluation.run.bind(evaluation);
+    let go!: () => void;
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    const under = new Set<string>();
+    let most = 0;
+    jest.spyOn(evaluation, 'run').mockImplementation(async (claimed, m, lease) => {
+      under.add(m.id);
+      most = Math.max(most, [...under].filter((id) => large.includes(id)).length);
+      if (m.size_bytes > 1_000) await gate;
+      return run(claimed, m, lease).finally(() => under.delete(m.id));
+    });
+    const large: string[] = [];
+    for (let i = 0; i < 20; i++) large.push(await t.hook(inbox, { size_bytes: 5 * 1024 * 1024 }));
+    await eventually(
+      () => Promise.resolve(under.size),
+      (n) => n === 3,
+    );
+    const small = await Promise.all(times(4, () => t.hook(inbox)));
+    for (const id of small) expect(await t.evaluated(id)).toMatchObject({ state: 'dropped' });
+    go();
+    for (const id of large) expect(await t.evaluated(id)).toMatchObject({ state: 'dropped' });
+    expect(most).toBe(3);
   });
 
   it('of one thread that is new begin one chat', async () => {
