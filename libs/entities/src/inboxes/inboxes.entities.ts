@@ -150,8 +150,10 @@ export interface HeldFor {
   /** The process that takes no more runs of a key, and the key. */
   process_id?: string;
   concurrency_key?: string;
-  /** What the call that there were too few credits for may cost. */
+  /** What the calls of its classifiers may cost, up to that which there were too few credits for: evaluated anew, it makes all of them again. */
   credits?: string;
+  /** How many calls that are, up to the one that the day had no room for. */
+  calls?: number;
 }
 
 /** What a message waits for, or its evaluation is to know. */
@@ -278,7 +280,15 @@ export interface TraceRow {
   detail: Record<string, unknown> | null;
   started_at: string;
   duration_ms: number;
-  classifier?: { label: string | null; confidence: number | null; model: string; cost_usd: string | null; cost_credits: string } | null;
+  /** `calls` is how often it was asked. */
+  classifier?: {
+    label: string | null;
+    confidence: number | null;
+    model: string;
+    cost_usd: string | null;
+    cost_credits: string;
+    calls?: number;
+  } | null;
 }
 
 /** The traces of messages, several rows at a time: those of a step of an evaluation, or of an action. */

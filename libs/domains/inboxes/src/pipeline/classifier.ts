@@ -59,7 +59,7 @@ export class Classifier {
   ) {}
 
   /**
-   * Asks a model; once more where its answer is none.
+   * Asks a model; once more where its answer is none, if there is room for another call.
    *
    * @throws NotAsked; and what aborts `signal`
    */
@@ -71,6 +71,7 @@ export class Classifier {
       let usage: Usage | null = null;
       let answer: ClassifierAnswer | null = null;
       let failed = false;
+      let calls = 0;
       try {
         const requested = { messageModel: stage.model };
         model = await this.resolver.resolve({ orgId: m.org_id, scope: CLASSIFIER_FEATURE, requested });
@@ -78,7 +79,9 @@ export class Classifier {
           const call = classifierCall(stage, factsOf(m, m));
           await hold.reserve(model, call, usage);
           // Once nothing else keeps it from being made.
-          if (tries === 0 && !(await this.count(m))) throw new NotAsked('classifier_quota');
+          if (await this.count(m)) calls++;
+          else if (tries === 0) throw new NotAsked('classifier_quota');
+          else break;
           let length = 0;
           const result = await this.models.streamChat(model, call, {
             signal,
@@ -111,6 +114,7 @@ export class Classifier {
           model: model?.resolved_model ?? stage.model ?? '',
           cost_usd: receipt?.usd_cost ?? null,
           cost_credits: receipt?.credits ?? '0',
+          calls,
         },
         charge: async (tx) => {
           if (receipt && !(await this.receipts.has(tx, receipt.id)))

@@ -1,4 +1,5 @@
 import { entitle, override } from '@aps/billing/testing';
+import { ModelCalls } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { eventually, sql } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';
@@ -389,6 +390,31 @@ describe('classifiers', () => {
     expect(await t.releaseDue()).toBe(0);
     await set({ rate_limit_classifier_calls_per_day: 5 });
     expect(await t.releaseDue()).toBe(1);
+  });
+});
+
+describe('a classifier that gives no label', () => {
+  const RULES = {
+    stages: [{ id: 'a', kind: 'classifier', instruction: 'What is it?', labels: [{ label: 'spam', action: 'drop' }], on_error: 'hold' }],
+  };
+  const calls = async () =>
+    (await t.db.query(sql<{ n: number }>(`SELECT n FROM intake_counts WHERE of = $1 AND what = 'classifier_calls'`), [inbox.id]))[0].n;
+
+  it.each([
+    [3, [2, 3]],
+    [2, [2, 2]],
+  ])('is asked twice, where %s calls a day have room for that', async (limit, counted) => {
+    const models = t.get(ModelCalls);
+    const stream = models.streamChat.bind(models);
+    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...args) => ({ ...(await stream(...args)), text: 'What?' }));
+    await t.rules(inbox, RULES);
+    await set({ rate_limit_classifier_calls_per_day: limit });
+    const after: number[] = [];
+    for (const hold_reason of ['classifier_error', limit > 2 ? 'classifier_error' : 'classifier_quota']) {
+      expect(await settledMail()).toMatchObject({ hold_reason, decided_by: 'a' });
+      after.push(await calls());
+    }
+    expect([after, asked.mock.calls.length]).toEqual([counted, counted[1]]);
   });
 });
 
