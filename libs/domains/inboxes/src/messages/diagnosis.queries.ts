@@ -9,7 +9,7 @@ import { Database, OrgTable, statement } from '@aps/platform/database';
 import { RunReviews, type RunDiagnosis } from '@aps/processes';
 import { Handlers } from '../handlers';
 import { SPIKE } from '../pipeline/evaluation.sql';
-import { creditsFor } from '../pipeline/rooms';
+import { callsFor, creditsFor, isLimit } from '../pipeline/rooms';
 import { evaluationOf, heldBy, ofChat, ofRun, replyOf, type Blocked } from './diagnosis.policy';
 import { allowedActions, type MessageAction } from './message-actions.policy';
 
@@ -126,9 +126,14 @@ export class MessageDiagnoses {
         return (await this.db.query(SPIKE_ENDS, [inbox.id, room]))[0].at ?? true;
       }
       case 'rate_inbox':
+        return this.ofDay(orgId, inbox.id, 'messages', { [inbox.id]: inbox.rate_limit_messages_per_day });
       case 'plan_intake':
-      case 'classifier_quota':
-        return (await this.isUsedUp(orgId, inbox, reason)) ? midnightAfter(this.db.now()) : true;
+        return this.ofDay(orgId, inbox.id, 'messages', { '': (await this.entitlements.of(orgId)).intake_messages_per_day });
+      case 'classifier_quota': {
+        const plan = await this.entitlements.of(orgId);
+        const limits = { [inbox.id]: inbox.rate_limit_classifier_calls_per_day, '': plan.intake_classifier_calls_per_day };
+        return this.ofDay(orgId, inbox.id, 'classifier_calls', limits, callsFor(m.wait?.held_for));
+      }
       case 'credits_exhausted':
         return Number((await this.holds.creditsFree(orgId)) ?? Infinity) >= creditsFor(m.wait?.held_for);
       case 'inbox_paused':
@@ -142,17 +147,19 @@ export class MessageDiagnoses {
     }
   }
 
-  private async isUsedUp(orgId: string, inbox: Inbox, reason: 'rate_inbox' | 'plan_intake' | 'classifier_quota'): Promise<boolean> {
-    const plan = await this.entitlements.of(orgId);
-    const today = await this.db.query(TODAY, [orgId, inbox.id]);
-    const isFull = (limit: number | null, what: 'messages' | 'classifier_calls', of: string) =>
-      limit !== null && limit >= 0 && (today.find((row) => row.what === what && row.of === of)?.n ?? 0) >= limit;
-    if (reason === 'rate_inbox') return isFull(inbox.rate_limit_messages_per_day, 'messages', inbox.id);
-    if (reason === 'plan_intake') return isFull(plan.intake_messages_per_day, 'messages', '');
-    return (
-      isFull(inbox.rate_limit_classifier_calls_per_day, 'classifier_calls', inbox.id) ||
-      isFull(plan.intake_classifier_calls_per_day, 'classifier_calls', '')
-    );
+  /** Whether a day has room for so many more, or when one has; false where none ever has. */
+  private async ofDay(
+    orgId: string,
+    inboxId: string,
+    what: 'messages' | 'classifier_calls',
+    limits: Record<string, number | null>,
+    needs = 1,
+  ): Promise<boolean | Date> {
+    const today = await this.db.query(TODAY, [orgId, inboxId]);
+    const used = (of: string) => today.find((row) => row.what === what && row.of === of)?.n ?? 0;
+    const fits = (isUsed: (of: string) => number) =>
+      Object.entries(limits).every(([of, limit]) => !isLimit(limit) || limit - isUsed(of) >= needs);
+    return fits(used) || (fits(() => 0) && midnightAfter(this.db.now()));
   }
 
   private hasHandler(scope: OrgScope, { target_kind: kind, target_id: id }: Inbox): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { TraceRow } from '@aps/entities';
+import { Money, text } from '@aps/billing';
+import type { HeldFor, TraceRow } from '@aps/entities';
 import { Database, isConnectionLoss, NO_CALLER, whenCommitted, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { Lease } from '@aps/platform/runs';
@@ -241,12 +242,20 @@ export class Evaluation {
       return { ...(await this.classifier.ask(m, stage, lease.signal)), watch };
     } catch (error) {
       if (!(error instanceof NotAsked)) throw error;
-      const { reason: hold_reason, until: held_for } = error;
+      const { reason: hold_reason } = error;
+      const held_for = await this.needed(m, error);
       const row = watch.row({ stage_id: stage.id, kind: 'classifier', outcome: 'held', detail: { reason: hold_reason, ...held_for } });
       return this.step((tx) =>
         this.write(tx, run, m, [row], { state: 'held', verdict: 'quarantined', hold_reason, held_for, decided_by: stage.id, tags }),
       );
     }
+  }
+
+  /** What has to be there before it is evaluated anew, which makes all calls again: those that it has made, and the one that it is held for. */
+  private async needed(m: LoadedMessage, { reason, until }: NotAsked): Promise<HeldFor | undefined> {
+    const made = asked(await this.repository.traceOf(this.db, m));
+    if (reason === 'classifier_quota') return { calls: made.reduce((sum, { calls = 1 }) => sum + calls, 1) };
+    return until?.credits ? { credits: text(Money.sum(until.credits, ...made.map(({ cost_credits }) => cost_credits))) } : until;
   }
 }
 
@@ -255,11 +264,10 @@ const traced = (at: Date, { stage_id, kind, matched, outcome, detail }: StageRes
 
 /** What classifiers have said in an evaluation, by stage; null where one had no answer. */
 function answersIn(trace: TraceRow[]): Map<string, ClassifierAnswer | null> {
-  const asked = trace.filter(({ kind, classifier }) => kind === 'classifier' && classifier);
   return new Map(
-    asked.map(({ stage_id, classifier }) => [
-      stage_id,
-      classifier!.label === null ? null : { label: classifier!.label, confidence: classifier!.confidence! },
-    ]),
+    asked(trace).map(({ stage_id, label, confidence }) => [stage_id, label === null ? null : { label, confidence: confidence! }]),
   );
 }
+
+const asked = (trace: TraceRow[]) =>
+  trace.flatMap(({ kind, stage_id, classifier }) => (kind === 'classifier' && classifier ? [{ ...classifier, stage_id }] : []));

@@ -109,6 +109,68 @@ describe('messages that are let go', () => {
     expect(await t.releaseDue()).toBe(0);
   });
 
+  /** Two that are asked one after the other, the first of which answers. */
+  const TWO = {
+    stages: ['a', 'b'].map((id) => ({
+      ...{ id, kind: 'classifier', instruction: 'What is it?', model: 'mock', on_error: 'accept' },
+      labels: [{ label: 'more', action: 'continue' }],
+    })),
+    default: { action: 'drop' },
+  };
+  const MORE = { body_text: '```json\n{"label":"more","confidence":0.9}\n```' };
+
+  it('are those that the day has room for with all of their calls', async () => {
+    await t.rules(inbox, TWO);
+    await set({ rate_limit_classifier_calls_per_day: 5 });
+    const ids = await mails(4, inbox, MORE);
+    expect(await heldFor(ids)).toEqual([null, null, 'classifier_quota', 'classifier_quota']);
+    expect((await t.message(ids[2])).trace.at(-1)).toMatchObject({ stage_id: 'b', detail: { reason: 'classifier_quota', calls: 2 } });
+    expect((await t.message(ids[3])).trace.at(-1)).toMatchObject({ stage_id: 'a', detail: { calls: 1 } });
+    const diagnosed = async (id: string) => (await t.call('GET', `${inbox.path}/messages/${id}/diagnosis`, { as: org.owner })).body;
+    await set({ rate_limit_classifier_calls_per_day: 6 });
+    // Room for one call is kept for the older, which needs two.
+    expect(await t.releaseDue()).toBe(0);
+    expect((await diagnosed(ids[2])).blocked_by.until).toMatch(/T00:00:00.000Z$/);
+    await set({ rate_limit_classifier_calls_per_day: 7 });
+    expect([await t.releaseDue(), await heldFor(ids)]).toEqual([1, [null, null, null, 'classifier_quota']]);
+    // What needs more than any day has keeps no other waiting.
+    await t.db.execute(sql(`UPDATE inbox_messages SET wait = '{"held_for":{"calls":99}}' WHERE id = $1`), [ids[3]]);
+    expect((await diagnosed(ids[3])).blocked_by.until).toBeNull();
+    await set({ rate_limit_classifier_calls_per_day: 8 });
+    const behind = await mails(1, inbox, MORE);
+    expect(await heldFor(behind)).toEqual(['classifier_quota']);
+    await set({ rate_limit_classifier_calls_per_day: 10 });
+    expect([await t.releaseDue(), await heldFor(behind)]).toEqual([1, [null]]);
+  });
+
+  it('are those that there are enough credits for, with all of their calls', async () => {
+    await withRateCard(t);
+    await withCredits(t, org.id, { granted: '100' });
+    await t.rules(inbox, TWO);
+    const costOf = async (id: string) =>
+      Number(
+        (await t.evaluated(id)).trace.map(({ classifier }) => classifier as { cost_credits?: string } | null).find(Boolean)!.cost_credits,
+      );
+    const cost = await costOf(await t.mail(inbox, MORE));
+    const poor = await t.org();
+    const of = await t.inbox(poor);
+    await withCredits(t, poor.id, { granted: '0.3' });
+    await t.rules(of, TWO);
+    const id = await t.mail(of, MORE);
+    const wanted = async () => Number((await t.evaluated(id)).trace.at(-1)!.detail!.credits);
+    const one = await wanted();
+    const add = (credits: number) => addCredits(t, poor.id, credits.toFixed(6));
+    await add(one - 0.3 + cost / 2);
+    expect([await t.releaseDue(), await heldFor([id])]).toEqual([1, ['credits_exhausted']]);
+    expect((await t.message(id)).decided_by).toBe('b');
+    expect(await wanted()).toBeCloseTo(one + cost, 5);
+    // Enough for either call.
+    await add(cost * 0.75);
+    expect(await t.releaseDue()).toBe(0);
+    await add(cost);
+    expect([await t.releaseDue(), await heldFor([id])]).toEqual([1, [null]]);
+  });
+
   it('wait for the flood of no other sender', async () => {
     await t.rules(inbox, DROP);
     await set({ rate_limit_per_sender_per_hour: 1 });

@@ -5,7 +5,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { EvaluationRepository } from './evaluation.repository';
 import type { HeldMessage, HoldingInbox } from './evaluation.sql';
 import { Evaluations } from './evaluations';
-import { Rooms } from './rooms';
+import { Rooms, type Room } from './rooms';
 
 /** What is over by itself; all else waits for a human. */
 export const RELEASED = [
@@ -65,16 +65,17 @@ export class Releases implements OnModuleInit {
     const held: { message: HeldMessage; inbox: HoldingInbox }[] = [];
     for (const inbox of inboxes) held.push(...(await this.oldestOf(tx, inbox)).map((message) => ({ message, inbox })));
     held.sort((a, b) => a.message.received_at.getTime() - b.message.received_at.getTime());
-    const left = new Map<string, number>();
+    const rooms = new Map<string, Room>();
     const going: string[] = [];
     for (const { message, inbox } of held) {
       const needs = this.rooms.needsOf(tx, inbox, message, letGo);
-      for (const need of needs) if (!left.has(need.of)) left.set(need.of, await need.left());
-      const lacking = needs.filter(({ of, amount }) => left.get(of)! < amount);
-      // What is too little for the oldest is kept for it.
-      for (const { of } of lacking) left.set(of, -Infinity);
+      for (const need of needs) if (!rooms.has(need.of)) rooms.set(need.of, await need.room());
+      const lacking = needs.filter(({ of, amount }) => rooms.get(of)!.left < amount);
+      // What is too little for the oldest is kept for it, unless there never is enough.
+      const isEver = needs.every(({ of, amount }) => rooms.get(of)!.most >= amount);
+      if (isEver) for (const { of } of lacking) rooms.get(of)!.left = -Infinity;
       if (lacking.length) continue;
-      for (const { of, amount } of needs) left.set(of, left.get(of)! - amount);
+      for (const { of, amount } of needs) rooms.get(of)!.left -= amount;
       if (going.push(message.id) === BATCH) break;
     }
     return going;

@@ -13,8 +13,14 @@ export interface Need {
   /** Names it among those of the same organization and reason. */
   of: string;
   amount: number;
-  /** What is left, without what those take that are under way. */
-  left: () => Promise<number>;
+  room: () => Promise<Room>;
+}
+
+export interface Room {
+  /** Without what those take that are under way. */
+  left: number;
+  /** What there ever is: who needs more keeps nobody waiting. */
+  most: number;
 }
 
 /** Tells what held messages of an organization need before they go on. */
@@ -36,9 +42,14 @@ export class Rooms {
     const need = (of: string, left: () => Promise<number>, taken: (each: LetGo) => boolean): Need => ({
       of,
       amount: 1,
-      left: async () => (await left()) - letGo.filter(taken).reduce((sum, { n }) => sum + n, 0),
+      room: async () => ({ left: (await left()) - letGo.filter(taken).reduce((sum, { n }) => sum + n, 0), most: Infinity }),
     });
-    const open = (isOpen: boolean): Need => ({ of: inbox_id, amount: 1, left: () => Promise.resolve(isOpen ? Infinity : 0) });
+    const open = (isOpen: boolean): Need =>
+      need(
+        inbox_id,
+        () => Promise.resolve(isOpen ? Infinity : 0),
+        () => false,
+      );
     switch (reason) {
       case 'inbox_paused':
         return [open(inbox.status === 'active')];
@@ -73,15 +84,23 @@ export class Rooms {
         ];
       }
       case 'classifier_quota': {
-        const calls = (of: string) => () => this.repository.callsToday(tx, org_id, of);
-        const plan = async () => within((await this.entitlements.of(org_id, tx)).intake_classifier_calls_per_day, calls(''));
+        const calls = (of: string, limit: () => Promise<number | null>, taken: (each: LetGo) => boolean): Need => ({
+          of,
+          amount: callsFor(held_for),
+          room: async () => {
+            const most = await limit();
+            const left = await within(most, () => this.repository.callsToday(tx, org_id, of));
+            const going = letGo.filter(taken).reduce((sum, each) => sum + each.n * callsFor(each.held_for), 0);
+            return { left: left - going, most: isLimit(most) ? most : Infinity };
+          },
+        });
         return [
-          need(
+          calls(
             inbox_id,
-            () => within(inbox.rate_limit_classifier_calls_per_day, calls(inbox_id)),
+            () => Promise.resolve(inbox.rate_limit_classifier_calls_per_day),
             (each) => here(each) && sameReason(each),
           ),
-          need('', plan, sameReason),
+          calls('', async () => (await this.entitlements.of(org_id, tx)).intake_classifier_calls_per_day, sameReason),
         ];
       }
       case 'credits_exhausted': {
@@ -90,7 +109,7 @@ export class Rooms {
           {
             of: '',
             amount: creditsFor(held_for),
-            left: async () => Number((await this.holds.creditsFree(org_id, tx)) ?? Infinity) - taken,
+            room: async () => ({ left: Number((await this.holds.creditsFree(org_id, tx)) ?? Infinity) - taken, most: Infinity }),
           },
         ];
       }
@@ -120,6 +139,11 @@ export class Rooms {
 /** How many credits have to be left before a message goes on that there were too few for; where it does not say that, any. */
 export const creditsFor = (held: HeldFor | null | undefined): number => Number(held?.credits ?? '0.000001');
 
-/** @param limit null or negative for any number */
+/** How many calls of classifiers a day must have room for before a message goes on that was held for those. */
+export const callsFor = (held: HeldFor | null | undefined): number => held?.calls ?? 1;
+
+/** Null or negative is any number. */
+export const isLimit = (limit: number | null): limit is number => limit !== null && limit >= 0;
+
 const within = async (limit: number | null, used: () => Promise<number>): Promise<number> =>
-  limit === null || limit < 0 ? Infinity : limit - (await used());
+  isLimit(limit) ? limit - (await used()) : Infinity;
