@@ -214,7 +214,12 @@ export class Platform extends ApiClient {
     for (const [instance, internalUrl] of internal) {
       const port = httpPorts.get(instance) ?? 0;
       const smtpPort = nameOf(instance) === 'inbox-intake' ? await freePort() : 0;
-      const ports = { PORT: String(port), INTERNAL_PORT: new URL(internalUrl).port, SMTP_LISTEN_PORT: String(smtpPort) };
+      const ports = {
+        PORT: String(port),
+        INTERNAL_PORT: new URL(internalUrl).port,
+        SMTP_LISTEN_PORT: String(smtpPort),
+        SMTP_CONNECTIONS_PER_ADDRESS: '100',
+      };
       const app = new AppProcess(
         instance,
         { ...common, ...(pgbouncer && { DATABASE_URL: pgbouncer.url }), ...ports },

@@ -108,7 +108,12 @@ export class Product extends System {
     if (this.intake) {
       this.smtpPort = await freePort();
       this.intakeUrl = `http://127.0.0.1:${intakePort}`;
-      this.env = { ...this.env, INBOX_INTAKE_URL: this.intakeUrl, SMTP_LISTEN_PORT: String(this.smtpPort) };
+      this.env = {
+        ...this.env,
+        INBOX_INTAKE_URL: this.intakeUrl,
+        SMTP_LISTEN_PORT: String(this.smtpPort),
+        SMTP_CONNECTIONS_PER_ADDRESS: '100',
+      };
     }
     const apps = [await this.app('api-gateway', port), await this.app('chat-worker')];
     if (this.processes) apps.push(await this.app('process-engine'));

@@ -23,6 +23,8 @@ const file = (env: string, description: string) =>
 const secret = (provider: string, what: string) =>
   setting(`INBOUND_EMAIL_SECRET_${provider.toUpperCase()}`, z.string().min(1).max(1_024).optional(), what, { secret: true });
 
+/** Connections at the port of mail. */
+export const MAX_CLIENTS = 100;
 /** Bytes of a delivery of mail by HTTP: the mail in base64, and what is said of it. */
 export const MAX_DELIVERY = 40 * 1024 * 1024;
 
@@ -31,6 +33,11 @@ export const intakeConfig = configSection('intake', {
   smtpPort: setting('SMTP_LISTEN_PORT', integer(2525, 0, 65_535), 'Port that mail is taken in at; 0 takes a free one'),
   smtpCertificate: file('SMTP_TLS_CERT_FILE', 'File of the certificate for STARTTLS, with its chain, in PEM. Empty: no STARTTLS'),
   smtpKey: file('SMTP_TLS_KEY_FILE', 'File of the key of SMTP_TLS_CERT_FILE'),
+  smtpPerAddress: setting(
+    'SMTP_CONNECTIONS_PER_ADDRESS',
+    integer(10, 1, MAX_CLIENTS),
+    `Connections that one address may have at a process's port of mail, of ${MAX_CLIENTS} in all. Behind a balancer that hides addresses all come from one: then ${MAX_CLIENTS}`,
+  ),
   hookBytes: setting(
     'HOOK_BUFFER_BYTES',
     integer(192 * 1024 * 1024, MAX_DELIVERY, 2 ** 40),

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '@aps/platform/config';
+import { metrics } from '@aps/platform/observability';
 import { SHOP_EXAMPLE, testEnvironment } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { createTransport, type SendMailOptions } from 'nodemailer';
@@ -45,8 +46,10 @@ class Client {
       .on('error', () => undefined);
   }
 
+  static connecting = (): Client => new Client(net.connect(listener.port, '127.0.0.1'));
+
   static async connect(): Promise<Client> {
-    const client = new Client(net.connect(listener.port, '127.0.0.1'));
+    const client = Client.connecting();
     await client.answer();
     return client;
   }
@@ -293,6 +296,36 @@ describe('the listener for mail', () => {
     await ended;
     expect(bodies()).toEqual(['Hi']);
     await start();
+  });
+
+  it('has room for some connections of one address, and says to others that they come again', async () => {
+    await listener.beforeApplicationShutdown();
+    await start({ SMTP_CONNECTIONS_PER_ADDRESS: '3' });
+    const refused = async () => {
+      const { values } = await metrics.getSingleMetric('inbox_refusals_total')!.get();
+      return values.find(({ labels }) => labels.door === 'smtp' && labels.reason === 'too_much_at_once')!.value;
+    };
+    const before = await refused();
+    const clients = await Promise.all(Array.from({ length: 5 }, () => Client.connecting()));
+    const answers = await Promise.all(clients.map((client) => client.answer()));
+    expect(answers.map(code).sort()).toEqual(['220', '220', '220', '421', '421']);
+    expect((await refused()) - before).toBe(2);
+    clients[answers.findIndex((answer) => code(answer) === '220')].drop();
+    await eventually(
+      async () => code(await Client.connecting().answer()),
+      (answer) => answer === '220',
+    );
+  });
+
+  it('waits for nobody who names no recipient of ours', async () => {
+    await listener.beforeApplicationShutdown();
+    await start();
+    Object.assign(listener, { firstRecipientMs: 500 });
+    const [idle, busy] = [await Client.connect(), await inData()];
+    await idle.say('EHLO x');
+    await idle.say('MAIL FROM:<a@example.com>');
+    expect(code(await idle.answer())).toBe('421');
+    expect(code(await busy.say('\r\nHi\r\n.'))).toBe('250');
   });
 
   it('takes whatever a client says', async () => {

@@ -1,20 +1,22 @@
 import net, { type AddressInfo } from 'node:net';
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { counter } from '@aps/platform/observability';
+import { callerOf } from '@aps/platform/rate-limit';
 import { runtimeConfig } from '@aps/platform/runtime';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { inboundConfig } from '../../channels/inbound.config';
-import { intakeConfig } from '../../intake.config';
+import { intakeConfig, MAX_CLIENTS } from '../../intake.config';
 import type { Channel } from '../intake.port';
 import { countRefusal, FAILED } from '../refusals';
 import { MailDoor, MAX_MAIL_BYTES, MAX_RECIPIENTS } from './mail-door';
 
 const outcomes = counter('inbox_smtp_mails_total', 'Mails that came by SMTP, by what was answered', ['outcome']);
 
-const MAX_CLIENTS = 100;
 /** Bytes of mails that are being taken in; who comes with more is asked to come again. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
 const IDLE_MS = 60_000;
+/** Until a recipient is accepted: who wants nothing of us takes nobody's place for longer. */
+const FIRST_RECIPIENT_MS = 20_000;
 /** Of a connection, whatever it does: 25 MiB over a slow line, and more. */
 const CONNECTION_MS = 15 * 60_000;
 /** What is left of the grace for everything that ends after this. */
@@ -30,13 +32,19 @@ interface Refusal extends Error {
 const refusal = (reason: Reason, message: string): Refusal => Object.assign(new Error(message), { responseCode: ANSWERS[reason], reason });
 const LATER: Refusal = Object.assign(new Error('Cannot take it now, try again later'), { responseCode: 451 });
 
+/** The connection ends with it. */
+const FULL: Refusal = Object.assign(new Error('Too many connections, try again later'), { responseCode: 421 });
+
 /** Takes mail in by SMTP: for addresses of inboxes, from anybody, and for nobody else. */
 @Injectable()
 export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Smtp');
   /** Of sessions, the channels that their recipients are of, by address. */
   private readonly accepted = new WeakMap<SMTPServerSession, Map<string, Channel>>();
-  /** Connections that a mail is coming by, or being stored. */
+  /** Connections, by the session's id: whose they are, and what ends those that have named no recipient of ours. */
+  private readonly clients = new Map<string, { caller: string; timer: NodeJS.Timeout }>();
+  private readonly firstRecipientMs = FIRST_RECIPIENT_MS;
+  /** Those that a mail is coming by, or being stored. */
   private readonly busy = new Set<string>();
   private heldBytes = 0;
   private ending = false;
@@ -57,7 +65,6 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
         banner: 'ESMTP',
         size: MAX_MAIL_BYTES,
         maxRecipients: MAX_RECIPIENTS,
-        maxClients: MAX_CLIENTS,
       },
       ...{
         authOptional: true,
@@ -66,6 +73,8 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       },
       ...{ disableReverseLookup: true, logger: false, socketTimeout: IDLE_MS },
       closeTimeout: Math.max(0, runtimeConfig.value.shutdownGraceMs - AFTER_MS),
+      onConnect: (session, done) => done(this.admit(session)),
+      onClose: (session) => this.forget(session),
       onRcptTo: ({ address }, session, done) => this.answer(done, session, this.accept(address, session)),
       onData: (stream, session, done) => this.answer(done, session, this.take(stream, session)),
     });
@@ -91,6 +100,23 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     await closed;
   }
 
+  private admit(session: SMTPServerSession): Refusal | null {
+    const caller = callerOf(session.remoteAddress);
+    const ofCaller = [...this.clients.values()].filter((client) => client.caller === caller).length;
+    if (this.clients.size >= MAX_CLIENTS || ofCaller >= intakeConfig.value.smtpPerAddress) {
+      countRefusal('smtp', 'too_much_at_once');
+      return FULL;
+    }
+    const timer = setTimeout(() => this.dismiss(session, 'No recipient in time'), this.firstRecipientMs).unref();
+    this.clients.set(session.id, { caller, timer });
+    return null;
+  }
+
+  private forget({ id }: SMTPServerSession): void {
+    clearTimeout(this.clients.get(id)?.timer);
+    this.clients.delete(id);
+  }
+
   private answer<T>(done: (error: Error | null, said?: T) => void, session: SMTPServerSession, work: Promise<T>): void {
     work.then(
       (said) => done(null, said),
@@ -105,6 +131,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   private async accept(address: string, session: SMTPServerSession): Promise<void> {
     const channel = await this.door.channelFor(address);
     if (!channel) throw refusal('unknown_recipient', 'No such recipient here');
+    clearTimeout(this.clients.get(session.id)?.timer);
     const channels = this.accepted.get(session) ?? new Map<string, Channel>();
     this.accepted.set(session, channels.set(address, channel));
   }
@@ -164,11 +191,11 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     }
   }
 
-  private dismiss({ id }: SMTPServerSession): void {
+  private dismiss({ id }: SMTPServerSession, why = 'Shutting down, try again later'): void {
     if (this.busy.has(id)) return;
     for (const connection of this.server?.connections ?? [])
       if (connection.session.id === id) {
-        connection.send(421, 'Shutting down, try again later');
+        connection.send(421, why);
         connection.close();
       }
   }
