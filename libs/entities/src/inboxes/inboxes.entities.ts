@@ -208,7 +208,7 @@ export class InboxMessage extends DurableRun<'queued' | 'running' | 'waiting' | 
   @Column('text', { nullable: true }) recipient: string | null;
   @Column('text', { nullable: true }) sender_address: string | null;
   @Column('text', { nullable: true }) sender_name: string | null;
-  /** Whose rates it counts for: the sender's address, or the channel where there is none. */
+  /** Whose rates it counts for: the sender's address, a long one by its hash, or the channel where there is none. */
   @Column('text') sender_key: string;
   @Column('text', { nullable: true }) subject: string | null;
   @Column('int') size_bytes: number;

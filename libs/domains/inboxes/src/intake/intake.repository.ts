@@ -3,6 +3,7 @@ import type { EnvelopeFile } from '@aps/entities';
 import { batchStatement, statement, type Db } from '@aps/platform/database';
 import { insertJobs } from '@aps/platform/outbox';
 import type { Destination, IncomingMessage } from './intake.port';
+import { keyOf } from './text.policy';
 
 /** A message as it is stored, with where it goes. */
 interface StoredMessage
@@ -10,6 +11,7 @@ interface StoredMessage
   id: string;
   sender_address: string | null;
   sender_name: string | null;
+  sender_key: string | null;
   message_ref: string | null;
   attachments: EnvelopeFile[];
 }
@@ -24,7 +26,7 @@ const STORE = batchStatement<StoredMessage>(
   () => `
   WITH n AS MATERIALIZED (
     SELECT n.*, i.* FROM jsonb_to_recordset($1::jsonb) AS n(id uuid, org_id uuid, channel_id uuid, channel_kind text, recipient text, sender_address text, sender_name text,
-      subject text, size_bytes int, dedupe_key text, message_ref text, headers jsonb, body_text text, payload jsonb, attachments jsonb, auth jsonb, automatic text, reply_to text,
+      sender_key text, subject text, size_bytes int, dedupe_key text, message_ref text, headers jsonb, body_text text, payload jsonb, attachments jsonb, auth jsonb, automatic text, reply_to text,
       "references" text[], participants text[])
     CROSS JOIN LATERAL (
       SELECT i.id AS inbox_id, i.current_revision_id, i.retention_days FROM inbox_channels c JOIN inboxes i ON i.id = c.inbox_id
@@ -33,7 +35,7 @@ const STORE = batchStatement<StoredMessage>(
   ), m AS (
     INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, recipient, sender_address, sender_name, sender_key, subject, size_bytes,
       dedupe_key, message_ref, revision_id, raw_expires_at, status)
-    SELECT id, org_id, inbox_id, channel_id, channel_kind, recipient, sender_address, sender_name, coalesce(sender_address, channel_id::text), subject, size_bytes,
+    SELECT id, org_id, inbox_id, channel_id, channel_kind, recipient, sender_address, sender_name, coalesce(sender_key, channel_id::text), subject, size_bytes,
       dedupe_key, message_ref, current_revision_id, now() + make_interval(days => retention_days), 'queued' FROM n ORDER BY channel_id, dedupe_key
     ON CONFLICT (channel_id, dedupe_key) DO NOTHING RETURNING id, org_id
   ), e AS (
@@ -57,6 +59,7 @@ export class IntakeRepository {
       ...{ org_id, channel_id, channel_kind, recipient },
       sender_address: message.sender?.address ?? null,
       sender_name: message.sender?.name ?? null,
+      sender_key: keyOf(message.sender?.address),
       // A webhook is known by what names its thread, so equal ones refer to each other.
       message_ref: message.message_id ?? (channel_kind === 'webhook' ? (message.references[0] ?? null) : null),
       attachments: files,

@@ -393,6 +393,20 @@ describe('classifiers', () => {
   });
 });
 
+it('a message whose sender has a long name in another script counts for its rates', async () => {
+  await t.rules(inbox, { stages: [], default: { action: 'drop' } });
+  await set({ rate_limit_per_sender_per_hour: 1 });
+  // Of no two characters alike: what repeats itself is stored compressed.
+  const named = (from: number) => Array.from({ length: 1_000 }, (_, i) => String.fromCodePoint(from + i * 7)).join('');
+  const from = async (address: string) => t.evaluated(await t.hook(inbox, { sender: { address, name: null } }));
+  const [ours, theirs] = [named(0x4e00), named(0x4e01)];
+  expect([await from(ours), await from(theirs), await from(ours)]).toMatchObject([
+    { state: 'dropped', sender_address: ours },
+    { state: 'dropped' },
+    { state: 'held', hold_reason: 'rate_sender' },
+  ]);
+});
+
 describe('a classifier that gives no label', () => {
   const RULES = {
     stages: [{ id: 'a', kind: 'classifier', instruction: 'What is it?', labels: [{ label: 'spam', action: 'drop' }], on_error: 'hold' }],
