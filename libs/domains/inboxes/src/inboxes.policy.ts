@@ -1,5 +1,6 @@
 import { isPrefixedId, isUuid, type Problem, refuseValue, requireValid } from '@aps/contracts';
 import type { HandlerKind, Inbox, InboxSettings } from '@aps/entities';
+import { targetId } from './rules/rule-set.schema';
 
 export interface Target {
   kind: HandlerKind;
@@ -44,7 +45,7 @@ export function targetOf(input: TargetInput, before: Pick<Inbox, 'target_kind' |
   if (kind === null || id === null)
     throw refuseValue(['body', kind === null ? 'target_kind' : 'target_id'], 'A target has a kind and an id');
   if (!fitsKind(kind, id)) throw refuseValue(['body', 'target_id'], misfit(kind));
-  return { kind, id };
+  return { kind, id: targetId(id) };
 }
 
 /** Settings after a change, key by key; null removes one. @throws DomainError `validation_error` with every problem */

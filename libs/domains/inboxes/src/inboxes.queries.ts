@@ -5,6 +5,7 @@ import { Database, idOrNone, mapListed, OrgListing, statement, type Db, type Lis
 import { ChannelsQueries, type ChannelView } from './channels/channels.queries';
 import { messagesSince } from './inbox-counts.sql';
 import { requireFitting } from './inboxes.policy';
+import { targetId } from './rules/rule-set.schema';
 
 /** An inbox with what is looked up beside it. */
 export interface InboxView extends Inbox {
@@ -69,7 +70,8 @@ export class InboxesQueries {
   ) {}
 
   /** Newest first. @throws DomainError `validation_error` for a target that there cannot be */
-  async list(scope: OrgScope, { project_id, ...target }: InboxFilter, page: Slice): Promise<Listed<InboxView>> {
+  async list(scope: OrgScope, { project_id, target_kind, target_id }: InboxFilter, page: Slice): Promise<Listed<InboxView>> {
+    const target = { target_kind, target_id: target_id && targetId(target_id) };
     requireFitting(target);
     const { id, none } = idOrNone(project_id);
     const rows = await VIEWS.page(this.db, scope, { project_id: id, no_project: none, ...target }, page);

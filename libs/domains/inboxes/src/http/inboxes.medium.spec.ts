@@ -102,7 +102,7 @@ describe('inboxes', () => {
 
     const { id } = await make();
     expect((await patch(id, { target_kind: 'agent', target_id })).body).toMatchObject({ target_kind: 'agent', target_id });
-    expect((await patch(id, { target_id: target_id })).status).toBe(200);
+    expect((await patch(id, { target_id: target_id.toUpperCase() })).body).toMatchObject({ target_id });
     expect(locs(await patch(id, { target_kind: 'process' }))).toEqual(['body.target_id']);
     expect(locs(await patch(id, { target_kind: null, target_id }))).toEqual(['body.target_id']);
     expect((await patch(id, { target_id: null })).body).toMatchObject({ target_kind: null, target_id: null });
@@ -184,6 +184,7 @@ describe('inboxes', () => {
     expect(await get('?limit=1')).toMatchObject({ items: [{ id: b }], total: 2, next_offset: 1 });
     expect(await ids('?target_kind=agent')).toEqual([b]);
     expect(await ids(`?target_id=${target_id}`)).toEqual([b]);
+    expect(await ids(`?target_id=${target_id.toUpperCase()}`)).toEqual([b]);
     expect(await ids(`?target_kind=process&target_id=${prefixedId('prc')}`)).toEqual([]);
     expect(await get('?target_kind=process')).toMatchObject({ items: [], total: 0 });
     expect(await ids('?project_id=none')).toEqual([b, a]);

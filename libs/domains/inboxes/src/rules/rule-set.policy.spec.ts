@@ -39,7 +39,7 @@ describe('a definition', () => {
     expect(
       ruleSetOf({
         stages: [
-          match(when, { action: 'accept', target, tags: ['vip'] }, 'vip-1_a'),
+          match(when, { action: 'accept', target: { ...target, id: target.id.toUpperCase() }, tags: ['vip'] }, 'vip-1_a'),
           classifier({ labels, model: null, min_confidence: 0.6, below: 'quarantine' }),
         ],
         gates: { max_attachments: 0 },

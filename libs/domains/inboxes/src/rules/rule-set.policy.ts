@@ -10,6 +10,7 @@ import {
   OPS,
   OPS_OF,
   SCALARS_OF,
+  targetId,
   TARGET_KINDS,
   TERMINAL_ACTIONS,
   VALUE_OF,
@@ -158,7 +159,7 @@ class RuleSetReader extends DefinitionReader {
     const keys = this.object(value, loc, ['kind', 'id']);
     return {
       kind: this.oneOf(keys.get('kind'), [...loc, 'kind'], TARGET_KINDS),
-      id: this.text(keys.get('id'), [...loc, 'id'], { max: MAX_NAME, form: NAME }),
+      id: targetId(this.text(keys.get('id'), [...loc, 'id'], { max: MAX_NAME, form: NAME })),
     };
   }
 

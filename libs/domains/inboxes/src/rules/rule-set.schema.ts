@@ -1,3 +1,5 @@
+import { isUuid } from '@aps/contracts';
+
 export const ACTIONS = ['accept', 'drop', 'quarantine', 'hold', 'continue'] as const;
 export type Action = (typeof ACTIONS)[number];
 
@@ -16,6 +18,9 @@ export interface Target {
   kind: (typeof TARGET_KINDS)[number];
   id: string;
 }
+
+/** An id of a target as it is compared: of an agent, a UUID, which may be written in capitals. */
+export const targetId = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 
 /** What follows where a stage, a label or nothing has matched. */
 export interface Outcome<A extends Action = Action> {
