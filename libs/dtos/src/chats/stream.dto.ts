@@ -262,7 +262,7 @@ const OF_OTHERS: Record<'inbox_message_updated' | 'run_updated' | 'step_updated'
   run_updated: EventOf('run_updated', RunUpdate, { description: 'A run of a process has begun, or is over.' }),
   step_updated: EventOf('step_updated', StepUpdate, { description: 'A step of a run has begun, waits, or is over.' }),
   inbox_message_updated: EventOf('inbox_message_updated', InboxMessageUpdate, {
-    description: 'A message of the inbox is something else now, or new.',
+    description: 'A message of the inbox is something else now. One that comes in is told of when its first evaluation is over.',
   }),
 };
 
