@@ -20,6 +20,12 @@ export class Handlers {
     return isUuid(id) && (await this.agents.forNewChat(tx, scope, id)) !== null;
   }
 
+  /** Whether it takes what it is handed: of a process, one is deployed. */
+  async isReady(tx: Tx, scope: OrgScope, target: Target): Promise<boolean> {
+    if (target.kind === 'process') return (await this.processes.deployed(tx, scope.orgId, target.id)) !== null;
+    return this.exists(tx, scope, target);
+  }
+
   /** @throws DomainError 422 `unknown_reference` */
   async require(tx: Tx, scope: OrgScope, target: Target): Promise<void> {
     if (!(await this.exists(tx, scope, target))) throw refuseField('unknown_reference', ['target_id'], `There is no such ${target.kind}.`);

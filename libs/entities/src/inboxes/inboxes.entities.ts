@@ -150,6 +150,9 @@ export interface HeldFor {
   /** The process that takes no more runs of a key, and the key. */
   process_id?: string;
   concurrency_key?: string;
+  /** Why nobody took it, where it has somebody to go to, and to whom, where that was not the inbox's own target. */
+  refused?: 'no_agent' | 'no_process' | 'misfit';
+  target?: { kind: HandlerKind; id: string };
   /** What the calls of its classifiers may cost, up to that which there were too few credits for: evaluated anew, it makes all of them again. */
   credits?: string;
   /** How many calls that are, up to the one that the day had no room for. */

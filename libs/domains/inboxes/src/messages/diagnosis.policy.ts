@@ -38,7 +38,7 @@ const LIFTS: Record<HoldReason, Lift> = {
   handler_missing: lift(
     'member',
     'set_target',
-    'There is nobody to hand it to: give the inbox a target that is deployed, then have it evaluated again.',
+    'There is nobody to hand it to: deploy its target, or give its inbox or its rule another, then have it evaluated again.',
   ),
   rate_sender: lift('itself', 'wait', 'Its sender has sent as much as the inbox takes of one; it goes on when there is room again.'),
   rate_inbox: lift('itself', 'wait', 'The messages of the inbox of this day are used up; it goes on at midnight UTC.'),
@@ -60,6 +60,11 @@ const LIFTS: Record<HoldReason, Lift> = {
 };
 const FREED = lift('itself', 'wait', 'What it was held for is over; it goes on within half a minute.');
 const TARGETED = lift('admin', 'retry', 'There is somebody to hand it to now: an administrator has it evaluated again.');
+const MISFIT = lift(
+  'admin',
+  'retry',
+  'It does not fit the input of the process that it goes to: change the schema of that, or its rule, then an administrator has it evaluated again.',
+);
 const EXPIRED = 'What it says is no longer kept, so it is not evaluated any more.';
 
 export interface HeldMessage {
@@ -72,14 +77,16 @@ export interface HeldMessage {
   until: Date | null;
   /** It is over. */
   lifted: boolean;
+  /** Of one that nobody took: it is no input of its process. */
+  misfit: boolean;
 }
 
 /** Of a held message. */
-export function heldBy({ hold_reason: kind, since, ref, raw_available, until, lifted }: HeldMessage, now: Date): Blocked {
+export function heldBy({ hold_reason: kind, since, ref, raw_available, until, lifted, misfit }: HeldMessage, now: Date): Blocked {
   const blocked = { kind, since, ref };
   if (!raw_available) return { blocked_by: { ...blocked, until: null, freed_by: null, sentence: EXPIRED }, next_action: null };
   const targeted = kind === 'handler_missing';
-  const { next_action, ...by } = lifted ? (targeted ? TARGETED : FREED) : LIFTS[kind];
+  const { next_action, ...by } = lifted ? (targeted ? TARGETED : FREED) : misfit ? MISFIT : LIFTS[kind];
   return { blocked_by: { ...blocked, ...by, until: lifted && !targeted ? now : until }, next_action };
 }
 

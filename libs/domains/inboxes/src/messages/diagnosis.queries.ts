@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { DiagnosisQueries, type Diagnosis } from '@aps/chats';
 import { notFound } from '@aps/contracts';
-import { Inbox, type HoldReason, type InboxMessage } from '@aps/entities';
+import { Inbox, type HandlerKind, type HoldReason, type InboxMessage } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Holds } from '@aps/inference';
 import { Database, OrgTable, statement } from '@aps/platform/database';
@@ -104,7 +104,8 @@ export class MessageDiagnoses {
       const { hold_reason, raw_available } = m;
       const ref = hold_reason === 'org_suspended' ? scope.orgId : m.decided_by;
       const until = over instanceof Date ? over : null;
-      return heldBy({ hold_reason, raw_available, since: m.finished_at ?? m.updated_at, ref, until, lifted: over === true }, this.db.now());
+      const told = { hold_reason, raw_available, since: m.finished_at ?? m.updated_at, ref, until, lifted: over === true };
+      return heldBy({ ...told, misfit: m.wait?.held_for?.refused === 'misfit' }, this.db.now());
     }
     // JSON has no times.
     if (m.reply) return replyOf({ created_at: new Date(m.reply.created_at), due_at: new Date(m.reply.due_at) });
@@ -140,8 +141,11 @@ export class MessageDiagnoses {
         return inbox.status === 'active';
       case 'org_suspended':
         return m.org_suspended_at === null;
-      case 'handler_missing':
-        return this.hasHandler(scope, inbox);
+      case 'handler_missing': {
+        const { refused, target } = m.wait?.held_for ?? {};
+        // Whether it fits now is known when it is tried.
+        return refused !== 'misfit' && this.hasHandler(scope, target ?? { kind: inbox.target_kind, id: inbox.target_id });
+      }
       default:
         return false;
     }
@@ -162,8 +166,8 @@ export class MessageDiagnoses {
     return fits(used) || (fits(() => 0) && midnightAfter(this.db.now()));
   }
 
-  private hasHandler(scope: OrgScope, { target_kind: kind, target_id: id }: Inbox): Promise<boolean> {
-    return kind && id ? this.db.transaction(scope, (tx) => this.handlers.exists(tx, scope, { kind, id })) : Promise.resolve(false);
+  private hasHandler(scope: OrgScope, { kind, id }: { kind: HandlerKind | null; id: string | null }): Promise<boolean> {
+    return kind && id ? this.db.transaction(scope, (tx) => this.handlers.isReady(tx, scope, { kind, id })) : Promise.resolve(false);
   }
 }
 

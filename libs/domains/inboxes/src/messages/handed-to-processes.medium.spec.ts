@@ -50,6 +50,42 @@ const handed = async (mail: Parameters<typeof t.mail>[1] = {}) => {
 };
 const REPLY = { id: 'reply', kind: 'tool', tool: 'reply_to_sender', arguments: { text: 'Thanks for ${envelope.message.subject}.' } };
 
+describe('a message that no process takes', () => {
+  const STEPS = [{ id: 'done', kind: 'transform', set: { ok: true } }];
+  const diagnosis = (id: string) => message(id, '/diagnosis');
+  const toProcess = (id: string) => t.rules(inbox, { default: { action: 'accept', target: { kind: 'process', id } } });
+
+  it('says that one is there when that of its rule is deployed', async () => {
+    const of = { id: org.id, path: `/api/orgs/${org.id}`, owner: org.owner };
+    process = (await aProcess(t, of)).id as string;
+    // Its inbox has a target, which its rule does not hand it to.
+    inbox = await t.inbox(org);
+    await toProcess(process);
+    const id = await t.mail(inbox);
+    const target = { kind: 'process', id: process };
+    expect((await t.evaluated(id)).trace.at(-1)).toMatchObject({ detail: { reason: 'handler_missing', target, refused: 'no_process' } });
+    expect(await diagnosis(id)).toMatchObject({ blocked_by: { freed_by: 'member' }, next_action: 'set_target' });
+    const { id: revision } = await aRevision(t, of, process, { schema_version: 1, steps: STEPS });
+    await t.make('POST', `${of.path}/processes/${process}/revisions/${revision as string}/deploy`, { as: org.owner });
+    expect(await diagnosis(id)).toMatchObject({ blocked_by: { freed_by: 'admin' }, next_action: 'retry' });
+  });
+
+  it('says so where it does not fit its input', async () => {
+    const of = { id: org.id, path: `/api/orgs/${org.id}`, owner: org.owner };
+    process = (await aProcess(t, of)).id as string;
+    const input_schema = { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] };
+    const { id: revision } = await aRevision(t, of, process, { schema_version: 1, input_schema, steps: STEPS });
+    await t.make('POST', `${of.path}/processes/${process}/revisions/${revision as string}/deploy`, { as: org.owner });
+    inbox = await t.inbox(org, { target_kind: 'process', target_id: process });
+    const id = await t.mail(inbox);
+    expect((await t.evaluated(id)).trace.at(-1)).toMatchObject({ detail: { reason: 'handler_missing', refused: 'misfit' } });
+    expect(await diagnosis(id)).toMatchObject({
+      blocked_by: { kind: 'handler_missing', freed_by: 'admin', sentence: expect.stringContaining('does not fit') as string },
+      next_action: 'retry',
+    });
+  });
+});
+
 describe('a message that was handed to a process', () => {
   it('is answered by a step of its run, once, and again by a run that does that one again', async () => {
     await handingTo([REPLY]);

@@ -205,8 +205,9 @@ export class Evaluation {
         throw isConnectionLoss(error) ? error : failed(error);
       });
       if ('refused' in handed) {
-        const { refused: hold_reason, until: held_for } = handed;
-        const refused = row({ outcome: 'held', detail: { reason: hold_reason, ...held_for } });
+        const { refused: hold_reason, until } = handed;
+        const held_for = until?.refused && target ? { ...until, target } : until;
+        const refused = row({ outcome: 'held', detail: { reason: hold_reason, ...(until?.refused && { target: to }), ...until } });
         return this.write(tx, run, m, [...rows, refused], { ...end, state: 'held', verdict: 'quarantined', hold_reason, held_for });
       }
       const dispatched = row({ outcome: 'dispatched', detail: handed.detail });

@@ -11,7 +11,7 @@ import type { LoadedMessage } from './evaluation.sql';
 /** What became of handing a message on. */
 export type Handed =
   | { to: Dispatched; chat_message_id: string | null; detail: TraceRow['detail'] }
-  /** Until what is over, where the reason does not say that. */
+  /** Until what is over, and why, where the reason does not say that. */
   | { refused: HoldReason; until?: HeldFor };
 
 /** Hands accepted messages to their handlers, in the transaction that says so: they are begun once, or not at all. */
@@ -37,7 +37,8 @@ export class Handoff {
     }
     const origin = { kind: 'inbox', ref_id: m.id } as const;
     const begun = await this.chats.start(tx, scope, { agent_id: target.id, title: m.subject, origin, message });
-    if ('refused' in begun) return { refused: begun.refused === 'queue_full' ? 'queue_full' : 'handler_missing' };
+    if ('refused' in begun)
+      return begun.refused === 'queue_full' ? { refused: 'queue_full' } : { refused: 'handler_missing', until: { refused: begun.refused } };
     return handed(begun, m, false);
   }
 
@@ -54,7 +55,7 @@ export class Handoff {
     if ('refused' in begun)
       return begun.refused === 'full'
         ? { refused: 'queue_full', until: { process_id: processId, concurrency_key: begun.key } }
-        : { refused: 'handler_missing' };
+        : { refused: 'handler_missing', until: { refused: begun.refused } };
     const detail = { run_id: begun.run_id, ...(m.dispatched && { before: m.dispatched }) };
     return { to: { kind: 'process', run_id: begun.run_id }, chat_message_id: null, detail };
   }
