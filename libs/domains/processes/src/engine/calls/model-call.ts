@@ -32,9 +32,8 @@ const MAX_SHOWN = 20_000;
 export interface ModelQuestion {
   /** Names it: whoever asks it again after its worker was lost does not hold twice. */
   name: string;
-  /** On the receipt. */
-  feature: string;
-  scope: 'process' | Extract<InferenceFeature, 'distill' | 'payload_repair'>;
+  /** On the receipt. Side work of steps may have a model of its own. */
+  feature: 'process' | Extract<InferenceFeature, 'distill' | 'payload_repair'>;
   model?: string | null;
   mode?: string | null;
   system?: string;
@@ -88,7 +87,8 @@ export class ModelQuestions {
       try {
         resolved = await this.resolver.resolve({
           orgId: run.org_id,
-          scope: question.scope as 'process',
+          scope: 'process',
+          ...(feature !== 'process' && { feature }),
           requested: { messageModel: question.model ?? null, chatMode: question.mode ?? null },
         });
         for (let tries = 1; ; tries++) {

@@ -62,7 +62,6 @@ export class PayloadRepairs {
       {
         name: `process:${run.id}/${row.path}/${row.attempt}/repair/${attempt}`,
         feature: 'payload_repair',
-        scope: 'payload_repair',
         system:
           'A tool has refused the arguments of a call. Propose the smallest change by which it would take them, or say that there is none. Invent no facts.',
         prompt: `Tool: ${tool.slug}\nSchema: ${shown(tool.inputSchema)}\nArguments: ${shown(args)}\nRefusal: ${error.slice(0, MAX_SHOWN)}`,

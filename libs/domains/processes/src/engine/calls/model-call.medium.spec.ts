@@ -1,0 +1,45 @@
+import { script, type TestOrg } from '@aps/chats/testing';
+import { InferenceSettings } from '@aps/inference';
+import { sql } from '@aps/platform/testing';
+import { StepTools } from '../..';
+import { runningService } from '../../testing/running';
+import { aTool } from '../../testing/tools';
+
+const t = runningService();
+let org: TestOrg;
+beforeAll(() => t.addUnpricedModel('small'));
+beforeEach(async () => {
+  org = await t.org();
+});
+
+/** What was called, but for the titles of chats: nobody waits for those. */
+const RECEIPTS = sql<{ feature: string; model_key: string }>(
+  `SELECT feature, model_key FROM inference_receipts WHERE org_id = $1 AND feature <> 'title' ORDER BY id`,
+);
+const receipts = () => t.db.query(RECEIPTS, [org.id]);
+
+describe('side work of steps', () => {
+  const SUM = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] };
+  const FEATURES = sql('UPDATE platform_ai_settings SET feature_models = $1');
+  const featureModels = async (models: object) => {
+    await t.db.execute(sql('INSERT INTO platform_ai_settings (id) VALUES (1) ON CONFLICT DO NOTHING'));
+    await t.db.execute(FEATURES, [models]);
+    t.get(InferenceSettings).drop(null);
+  };
+  afterEach(() => featureModels({}));
+
+  it('is done by the model that the platform names for it', async () => {
+    await featureModels({ distill: 'small', payload_repair: 'small' });
+    t.get(StepTools).register(aTool('spec.dates', { call: () => Promise.resolve({ rejected: 'There is no such day.', mendable: true }) }));
+    const process = await t.deployed(org, [
+      { id: 'a', kind: 'agent', agent: org.agentId, task: script({ text: 'sum: 5' }), output_schema: SUM, distill: true },
+      { id: 'b', kind: 'tool', tool: 'spec.dates', arguments: {}, repair: { max_attempts: 1 } },
+    ]);
+    await t.ended(await t.begin(org, process));
+    expect(await receipts()).toEqual([
+      { feature: 'turn', model_key: 'mock' },
+      { feature: 'distill', model_key: 'small' },
+      { feature: 'payload_repair', model_key: 'small' },
+    ]);
+  });
+});
