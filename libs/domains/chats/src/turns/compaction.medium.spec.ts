@@ -11,7 +11,8 @@ describe('compaction', () => {
   let org: TestOrg;
 
   beforeAll(async () => {
-    await app.db.execute(sql(`UPDATE model_catalog SET context_window = $1 WHERE key = 'mock'`), [WINDOW]);
+    await app.addUnpricedModel('chosen');
+    await app.db.execute(sql(`UPDATE model_catalog SET context_window = $1`), [WINDOW]);
     org = await app.org();
   });
 
@@ -58,6 +59,24 @@ describe('compaction', () => {
     expect(await app.db.query(sql(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'compaction'`), [chat])).not.toEqual(
       [],
     );
+  });
+
+  it.each([
+    ['its agent', { model: 'chosen' }, {}],
+    ['its first message', {}, { model: 'chosen' }],
+  ])('is done by the model that %s names for the chat, as its title is', async (_, agent, message) => {
+    const own = await app.org(agent);
+    const chat = await app.chat(own, {});
+    for (let i = 1; i <= 4; i++) {
+      const body = { content: `${i}: ${words(600)}`, ...message };
+      await app.make('POST', `${own.path}/${chat}/messages`, { as: own.owner, body });
+      await app.settled(own, chat, i);
+    }
+    await app.until(own, chat, (c) => c.title !== null);
+    const used = sql<{ feature: string; model_key: string }>(
+      'SELECT DISTINCT feature, model_key FROM inference_receipts WHERE chat_id = $1 ORDER BY 1',
+    );
+    expect(await app.db.query(used, [chat])).toEqual(['compaction', 'title', 'turn'].map((feature) => ({ feature, model_key: 'chosen' })));
   });
 
   it('goes on from the summary in later turns, and summarizes again when they grow', async () => {

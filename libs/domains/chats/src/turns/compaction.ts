@@ -22,6 +22,7 @@ import { ChatState } from '../state/chat-state.repository';
 import type { NewEvent, TranscriptRow } from '../state/chat.types';
 import { heldTurn } from './held-turn';
 import type { RunningTurn } from './running-turn';
+import { wishOf } from './turn-calls';
 import { TurnRepository } from './turn.repository';
 
 /** Share of the context window that is left word for word. */
@@ -142,9 +143,10 @@ export class Compaction {
   }
 
   private async compact(turn: RunningTurn, cut: number, before: number, summaryTokens: number, hold: WorkHold): Promise<void> {
-    const { claim } = turn;
+    const { claim, config } = turn;
     await claim.committed;
-    const model = await this.resolver.resolve({ orgId: claim.org_id, scope: 'chat', feature: 'compaction', requested: {} });
+    const requested = wishOf(claim, config);
+    const model = await this.resolver.resolve({ orgId: claim.org_id, scope: 'chat', feature: 'compaction', requested });
     const receipts: ReceiptRow[] = [];
     try {
       const summary = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens, hold, receipts);

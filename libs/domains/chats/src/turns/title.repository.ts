@@ -1,18 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { statement, type Db, type Tx } from '@aps/platform/database';
+import type { ClaimedTurn } from './turn.repository';
 
 /** So many characters of the first message name a chat. */
 const MAX_OPENING = 4_000;
 
 const OPENING = statement<UntitledChat>(`
-  SELECT c.org_id, c.agent_id, (SELECT left(m.content, ${MAX_OPENING}) FROM messages m WHERE m.chat_id = c.id AND m.role = 'user' ORDER BY m.seq LIMIT 1) AS opening
-  FROM chats c WHERE c.id = $1 AND c.title IS NULL AND c.deleted_at IS NULL`);
+  SELECT c.org_id, c.agent_id, c.agent_revision_id, c.model_mode_override AS chat_mode, t.model, t.model_mode_override,
+         (SELECT left(m.content, ${MAX_OPENING}) FROM messages m WHERE m.chat_id = c.id AND m.role = 'user' ORDER BY m.seq LIMIT 1) AS opening
+  FROM chats c CROSS JOIN LATERAL (SELECT o.model, o.model_mode_override FROM turns o WHERE o.chat_id = c.id ORDER BY o.seq LIMIT 1) t
+  WHERE c.id = $1 AND c.title IS NULL AND c.deleted_at IS NULL`);
 const LOCK = statement<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR NO KEY UPDATE');
 
-/** A chat without a title, and what it began with. */
-export interface UntitledChat {
-  org_id: string;
-  agent_id: string;
+/** A chat without a title, and what it began with: its first message, and the model and the mode of its first turn. */
+export interface UntitledChat extends Pick<
+  ClaimedTurn,
+  'org_id' | 'agent_id' | 'agent_revision_id' | 'model' | 'model_mode_override' | 'chat_mode'
+> {
   opening: string | null;
 }
 

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { AgentRevisions } from '@aps/agents';
 import {
   Holds,
   InferenceError,
@@ -13,6 +14,7 @@ import { NO_CALLER, Database } from '@aps/platform/database';
 import { ChatLog } from '../state/chat-log';
 import { ChatState } from '../state/chat-state.repository';
 import { TitleRepository, type UntitledChat } from './title.repository';
+import { wishOf } from './turn-calls';
 
 const MAX_TITLE = 80;
 const SYSTEM =
@@ -27,6 +29,7 @@ export class TitleService {
     private readonly db: Database,
     private readonly titles: TitleRepository,
     private readonly chats: ChatState,
+    private readonly revisions: AgentRevisions,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
@@ -55,7 +58,8 @@ export class TitleService {
     let title: string;
     let receipt: ReceiptRow | undefined;
     try {
-      const model = await this.resolver.resolve({ orgId: chat.org_id, scope: 'chat', feature: 'title', requested: {} });
+      const requested = wishOf(chat, await this.revisions.config(chat.agent_revision_id));
+      const model = await this.resolver.resolve({ orgId: chat.org_id, scope: 'chat', feature: 'title', requested });
       const messages: ModelCall['messages'] = [{ role: 'user', content: chat.opening }];
       const call: ModelCall = { system: SYSTEM, messages, maxOutputTokens: 100, feature: 'title' };
       await hold.reserve(model, call);

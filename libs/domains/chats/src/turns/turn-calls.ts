@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentDelegates, MemoriesService, SkillsService } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
-import { ModelResolver, type ModelCall, type ResolvedModel } from '@aps/inference';
+import { ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { PromptsQueries } from '@aps/prompts';
 import { ToolCatalog } from '@aps/tools';
@@ -17,6 +17,17 @@ const MEMORIES_IN_PROMPT = 50;
 /** Whether the step that comes now is the last one that agent and chat allow in a turn. */
 export const isLastStep = ({ modelSteps, config, claim }: Pick<CallingTurn, 'modelSteps' | 'config' | 'claim'>): boolean =>
   modelSteps + 1 >= Math.min(config.max_steps, claim.max_steps ?? Infinity);
+
+/** Whose model a turn takes, and so does what is done beside it for its chat. */
+export const wishOf = (
+  { model, model_mode_override, chat_mode }: Pick<CallingTurn['claim'], 'model' | 'model_mode_override' | 'chat_mode'>,
+  agent: Pick<CallingTurn['config'], 'model' | 'model_mode'>,
+): ModelWish => ({
+  messageModel: model,
+  chatMode: model_mode_override ?? chat_mode,
+  agentModel: agent.model,
+  agentMode: agent.model_mode,
+});
 
 /** Chooses the model of a turn, and says what it is asked. */
 @Injectable()
@@ -39,10 +50,7 @@ export class TurnCalls {
       orgId: claim.org_id,
       scope: 'chat',
       requested: {
-        messageModel: claim.model,
-        chatMode: claim.model_mode_override ?? claim.chat_mode,
-        agentModel: config.model,
-        agentMode: config.model_mode,
+        ...wishOf(claim, config),
         reasoningEffort: claim.reasoning_effort,
         agentReasoningEffort: config.reasoning_effort,
       },

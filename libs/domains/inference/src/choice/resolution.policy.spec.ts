@@ -374,6 +374,12 @@ describe('chooseModel', () => {
       expect(effortOf(wish, parts, rules).reasoning_effort).toBe(effort);
     });
 
+    it('has side work take the model of a mode, and not its effort', () => {
+      const view = aView({ ...BASE, platform: { mode_x_high: preset('b', { reasoning_effort: 'xhigh' }) } });
+      const choice = chooseModel(view, { scope: 'chat', feature: 'title', requested: { chatMode: 'x_high' } }, RULES);
+      expect(choice).toMatchObject({ resolved_model: 'b', source: 'chat_mode', mode: null, reasoning_effort: null });
+    });
+
     it('reports an effort above the ceiling as clamped', () => {
       expect(effortOf({ reasoningEffort: 'xhigh' }, { platform: { max_reasoning_effort: 'medium' } })).toMatchObject({
         reasoning_effort: 'medium',

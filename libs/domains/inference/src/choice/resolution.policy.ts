@@ -205,11 +205,11 @@ function rankOf(view: CatalogView, routeId: string, rules: ResolutionRules): num
 
 type Found = Pick<ModelChoice, 'entry' | 'route' | 'source' | 'reason' | 'requested_model'> & { preset?: ModePreset };
 
-/** Adds what the call is made with: effort and caps. */
-function complete(view: CatalogView, { requested: wish = {} }: ChooseRequest, rules: ResolutionRules, found: Found): ModelChoice {
+/** Adds what the call is made with: effort and caps. Side work may have the model of its chat; how hard that thinks there is about answers. */
+function complete(view: CatalogView, { feature, requested: wish = {} }: ChooseRequest, rules: ResolutionRules, found: Found): ModelChoice {
   const { entry, preset, ...rest } = found;
   const { settings } = view.platform;
-  const mode = found.source === 'message' ? null : (asMode(wish.chatMode) ?? (wish.agentModel ? null : asMode(wish.agentMode)));
+  const mode = feature || found.source === 'message' ? null : (asMode(wish.chatMode) ?? (wish.agentModel ? null : asMode(wish.agentMode)));
   const modePreset = mode && presetOf(view, mode);
   const ofMode = mode && (modePreset ? asEffort(modePreset.reasoning_effort) : MODE_EFFORT[mode]);
   const wanted =
