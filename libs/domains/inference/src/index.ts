@@ -43,10 +43,12 @@ export { RouteKeysService } from './governance/route-keys.service';
 export { RoutePinsQueries } from './governance/route-pins.queries';
 export { seedInference, type InferenceSeed } from './seed';
 export {
+  costOf,
   RECEIPT_COLUMNS,
   receiptRow,
   receiptValues,
   ReceiptsRepository,
+  type CallCost,
   type ReceiptInput,
   type ReceiptOwner,
   type ReceiptRow,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { InferenceReceipt } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import { Money, text } from '@aps/billing';
 import { statement, type Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import type { Usage } from './client';
@@ -14,6 +15,8 @@ type Columns = Omit<InferenceReceipt, 'created_at'>;
 export type ReceiptOwner = Pick<Columns, 'org_id' | 'chat_id' | 'turn_id' | 'step_no' | 'agent_id'>;
 /** What the call itself tells. */
 export type ReceiptRow = Omit<Columns, keyof ReceiptOwner>;
+/** What calls cost: decimal texts, no dollars where none is priced in them. */
+export type CallCost = Pick<ReceiptRow, 'usd_cost' | 'credits'>;
 
 /** The columns of a receipt, in the order of {@link receiptValues}. */
 export const RECEIPT_COLUMNS = [
@@ -90,6 +93,13 @@ export function receiptRow({ resolved, usage, terms, ...input }: ReceiptInput): 
   };
 }
 
+/** What calls have cost together. Each is priced by itself: tiers and fees are about one call. */
+export function costOf(receipts: readonly CallCost[]): CallCost {
+  const sum = (amounts: string[]) => text(amounts.reduce((total, amount) => total.plus(amount), new Money(0)));
+  const dollars = receipts.flatMap(({ usd_cost }) => usd_cost ?? []);
+  return { usd_cost: dollars.length ? sum(dollars) : null, credits: sum(receipts.map(({ credits }) => credits)) };
+}
+
 /** A receipt's values, in the order of {@link RECEIPT_COLUMNS}. */
 export const receiptValues = (row: ReceiptRow & ReceiptOwner): unknown[] => RECEIPT_COLUMNS.map((column) => row[column]);
 
@@ -111,7 +121,23 @@ export class ReceiptsRepository {
     return (await db.execute(INSERT, receiptValues(row))) > 0;
   }
 
-  async has(db: Db, id: string): Promise<boolean> {
+  /**
+   * The same of all calls of a piece of work. They are written together, so the first tells a repeat that all are there.
+   *
+   * @param charge adds what they cost where that is summed up; a receipt comes last
+   */
+  async insertOnce(
+    db: Db,
+    receipts: readonly ReceiptRow[],
+    owner: ReceiptOwner,
+    charge?: (cost: CallCost) => Promise<void>,
+  ): Promise<void> {
+    if (receipts.length === 0 || (await this.has(db, receipts[0].id))) return;
+    await charge?.(costOf(receipts));
+    for (const receipt of receipts) await this.insert(db, { ...receipt, ...owner });
+  }
+
+  private async has(db: Db, id: string): Promise<boolean> {
     return (await db.query(HAS, [id])).length > 0;
   }
 

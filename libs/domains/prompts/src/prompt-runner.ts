@@ -5,6 +5,7 @@ import { DomainError, refuseField, type FileInputMode, type ModelMode, type Reas
 import type { PromptRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import {
+  costOf,
   Holds,
   contentWith,
   InferenceError,
@@ -18,7 +19,7 @@ import {
   type ChatMessage,
   type ChatResult,
   type ModelCall,
-  type ReceiptRow,
+  type CallCost,
   type ResolvedModel,
   type Usage,
   type UserContent,
@@ -91,7 +92,7 @@ export interface PromptCaller {
   /** Of who wants it run; see {@link HoldingWork.budget}. */
   budget?: HoldingWork['budget'];
   /** Adds what the run cost where such costs are summed up, or listed with how it has ended; in the transaction of its receipt. */
-  charge?: (tx: Tx, cost: Pick<ReceiptRow, 'usd_cost' | 'credits'>, run: PromptRun) => Promise<void>;
+  charge?: (tx: Tx, cost: CallCost, run: PromptRun) => Promise<void>;
 }
 
 export interface PromptRunOptions extends PromptCaller {
@@ -116,7 +117,6 @@ interface Work {
   output: string | null;
   data: Record<string, unknown> | null;
   usage: Usage | null;
-  firstTokenMs: number | null;
 }
 
 /** Runs prompt templates in this process: one call of a model for a plain one; for a structured one up to three. */
@@ -189,7 +189,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     await this.db.transaction(scope, (tx) => this.runs.begin(tx, scope, { ...named, source, chat_id, call_key, input_preview }));
     const beat = setInterval(() => void this.runs.beat(this.db, id).catch(() => undefined), BEAT_MS);
     const started = performance.now();
-    const work: Work = { hold, output: null, data: null, usage: null, firstTokenMs: null };
+    const work: Work = { hold, output: null, data: null, usage: null };
     // What a worker runs for others, their own leases cut.
     const cut = source === 'test' ? AbortSignal.any([signal, this.ending.signal]) : signal;
     let error: PromptRun['error'] = null;
@@ -201,8 +201,8 @@ export class PromptRunner implements BeforeApplicationShutdown {
     try {
       const status = error === null ? 'succeeded' : error.code === CANCELLED ? 'cancelled' : 'failed';
       const how = { status, error, duration_ms: Math.round(performance.now() - started) } as const;
-      const ended = await this.end(scope, id, model, how, work, caller);
-      if (work.usage === null) await hold.release();
+      const ended = await this.end(scope, id, how, work, caller);
+      if (!hold.receipts.length) await hold.release();
       tell(ended.status === 'succeeded' ? { event: 'done', data: ended } : { event: 'error', data: ended.error! });
     } catch (cause) {
       await hold.release();
@@ -317,7 +317,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
   ): Promise<ChatResult> {
     let length = 0;
     const asked: ModelCall = { ...call, feature: 'prompt' };
-    await work.hold.reserve(model, asked, work.usage);
+    await work.hold.reserve(model, asked);
     const result = await this.models.streamChat(model, asked, {
       signal,
       onEvent: (event) => {
@@ -331,8 +331,8 @@ export class PromptRunner implements BeforeApplicationShutdown {
         onRestart?.();
       },
     });
+    work.hold.receipt({ resolved: model, ...result });
     work.usage = work.usage ? sumOf(work.usage, result.usage) : result.usage;
-    work.firstTokenMs ??= result.firstTokenMs;
     if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
       throw new PromptFailure('model_refused', 'The model did not answer this.');
     return result;
@@ -342,25 +342,21 @@ export class PromptRunner implements BeforeApplicationShutdown {
   private async end(
     scope: OrgScope,
     id: string,
-    model: ResolvedModel,
     how: Pick<PromptRunEnd, 'status' | 'error' | 'duration_ms'>,
-    { hold, output, data, usage, firstTokenMs }: Work,
+    { hold, output, data, usage }: Work,
     { chatId: chat_id = null, turnId: turn_id = null, agentId: agent_id = null, charge }: PromptCaller,
   ): Promise<PromptRun> {
     // By the run's id: what is tried again after a commit whose answer was lost, charges nothing and finds the run as it ended.
-    const receipt = usage && hold.receipt({ resolved: model, usage, durationMs: how.duration_ms!, firstTokenMs });
+    const { receipts } = hold;
     const owner = { org_id: scope.orgId, chat_id, turn_id, step_no: null, agent_id };
-    const cost = { cost_usd: receipt?.usd_cost ?? null, cost_credits: receipt?.credits ?? '0' };
+    const { usd_cost: cost_usd, credits: cost_credits } = costOf(receipts);
     for (let tries = 1; ; tries++) {
       try {
         // Not for the caller to lose, who may have gone.
         return await this.db.transaction(NO_CALLER, async (tx) => {
-          const run = await this.runs.end(tx, id, { ...how, output, data, usage, ...cost });
-          // The receipt comes last: what it burns is taken under the lock of its organization's credits.
-          if (receipt && !(await this.receipts.has(tx, id))) {
-            await charge?.(tx, receipt, run);
-            await this.receipts.insert(tx, { ...receipt, ...owner });
-          }
+          const run = await this.runs.end(tx, id, { ...how, output, data, usage, cost_usd, cost_credits });
+          // Receipts come last: what they burn is taken under the lock of their organization's credits.
+          await this.receipts.insertOnce(tx, receipts, owner, async (cost) => charge?.(tx, cost, run));
           return run;
         });
       } catch (cause) {

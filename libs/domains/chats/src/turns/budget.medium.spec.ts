@@ -149,7 +149,7 @@ describe('a chat of an organization with a budget', () => {
       return [messages[1].content, (await receipts()).length];
     };
     expect([await say('1'), await say('0.01')]).toEqual([
-      ['said at last', 1],
+      ['said at last', 2],
       ['', 1],
     ]);
   });

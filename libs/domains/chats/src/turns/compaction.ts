@@ -6,12 +6,9 @@ import {
   ModelResolver,
   OrgRuntimeService,
   ReceiptsRepository,
-  sumOf,
   type WorkHold,
   type ModelCall,
-  type ReceiptRow,
   type ResolvedModel,
-  type Usage,
 } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
@@ -147,13 +144,12 @@ export class Compaction {
     await claim.committed;
     const requested = wishOf(claim, config);
     const model = await this.resolver.resolve({ orgId: claim.org_id, scope: 'chat', feature: 'compaction', requested });
-    const receipts: ReceiptRow[] = [];
     try {
-      const summary = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens, hold, receipts);
-      await this.replaceBySummary(turn, cut, { summary, before, receipts });
+      const summary = await this.summarize(turn, model, turn.rows.slice(0, cut), summaryTokens, hold);
+      await this.replaceBySummary(turn, cut, { summary, before, hold });
     } catch (error) {
       // What was called is paid for, whatever came of it.
-      if (receipts.length) await this.db.transaction(NO_CALLER, (tx) => this.charge(tx, claim, receipts));
+      if (hold.receipts.length) await this.db.transaction(NO_CALLER, (tx) => this.charge(tx, claim, hold));
       throw error;
     }
   }
@@ -161,7 +157,7 @@ export class Compaction {
   private async replaceBySummary(
     turn: RunningTurn,
     cut: number,
-    { summary, before, receipts }: { summary: string; before: number; receipts: ReceiptRow[] },
+    { summary, before, hold }: { summary: string; before: number; hold: WorkHold },
   ): Promise<void> {
     const { claim } = turn;
     const old = turn.rows.slice(0, cut);
@@ -183,38 +179,26 @@ export class Compaction {
     const after = tokensOfRows(rows);
     // What was left out of the reading is behind the summary, too.
     const covered = old.reduce((n, row) => n + (row.role === 'summary' ? (row.left_out ?? 0) : row.covered ? 0 : 1), 0);
-    await this.db.transaction(NO_CALLER, (tx) => this.store(tx, turn, { summary, covered, before, after, receipts }));
+    await this.db.transaction(NO_CALLER, (tx) => this.store(tx, turn, { summary, covered, before, after, hold }));
     turn.rows.splice(0, turn.rows.length, ...rows);
   }
 
-  /** @param receipts is given that of each call that was made, also where a later one fails */
   private async summarize(
     turn: RunningTurn,
     model: ResolvedModel,
     rows: TranscriptRow[],
     maxTokens: number,
     hold: WorkHold,
-    receipts: ReceiptRow[],
   ): Promise<string> {
     const size = Math.floor((model.context_window ?? DEFAULT_WINDOW) * REQUEST_SHARE) * 4;
     let summary = '';
-    let used: Usage | null = null;
     for (const piece of pieces(rows.map(asText), size)) {
-      const started = performance.now();
       const content = summary ? `Summary of what came before:\n\n${summary}\n\nThe conversation went on:\n\n${piece}` : piece;
       const messages: ModelCall['messages'] = [{ role: 'user', content }];
       const call: ModelCall = { system: SYSTEM, messages, maxOutputTokens: maxTokens, feature: 'compaction' };
-      await hold.reserve(model, call, used);
+      await hold.reserve(model, call);
       const result = await this.models.streamChat(model, call, { signal: turn.lease.signal });
-      used = used ? sumOf(used, result.usage) : result.usage;
-      receipts.push(
-        hold.receipt({
-          resolved: model,
-          usage: result.usage,
-          durationMs: Math.round(performance.now() - started),
-          firstTokenMs: result.firstTokenMs,
-        }),
-      );
+      hold.receipt({ resolved: model, ...result });
       // Not every model keeps to its cap.
       summary =
         result.text
@@ -230,7 +214,7 @@ export class Compaction {
   private async store(
     tx: Tx,
     turn: RunningTurn,
-    made: { summary: string; covered: number; before: number; after: number; receipts: ReceiptRow[] },
+    made: { summary: string; covered: number; before: number; after: number; hold: WorkHold },
   ): Promise<void> {
     const { claim } = turn;
     const at = this.db.now();
@@ -248,7 +232,7 @@ export class Compaction {
       before: made.before,
       after: made.after,
     });
-    await this.charge(tx, claim, made.receipts);
+    await this.charge(tx, claim, made.hold);
     const events: NewEvent[] = [
       {
         type: 'compaction',
@@ -266,12 +250,9 @@ export class Compaction {
     tx.afterCommit(() => turn.signals.events(told));
   }
 
-  /** Each receipt counts once, whether or not the commit of an earlier try was heard of. */
-  private async charge(tx: Tx, { id, org_id, chat_id, agent_id }: RunningTurn['claim'], receipts: ReceiptRow[]): Promise<void> {
-    for (const receipt of receipts) {
-      if (await this.receipts.has(tx, receipt.id)) continue;
-      await this.chats.addCost(tx, chat_id, receipt);
-      await this.receipts.insert(tx, { ...receipt, org_id, chat_id, turn_id: id, step_no: null, agent_id });
-    }
+  /** Once, whether or not the commit of an earlier try was heard of. */
+  private charge(tx: Tx, { id: turn_id, org_id, chat_id, agent_id }: RunningTurn['claim'], { receipts }: WorkHold): Promise<void> {
+    const owner = { org_id, chat_id, turn_id, step_no: null, agent_id };
+    return this.receipts.insertOnce(tx, receipts, owner, (cost) => this.chats.addCost(tx, chat_id, cost));
   }
 }

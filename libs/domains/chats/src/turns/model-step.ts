@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
-import { Holds, InferenceError, ModelCalls, sumOf, type WorkHold, type ChatResult, type ResolvedModel, type Usage } from '@aps/inference';
+import { costOf, Holds, InferenceError, ModelCalls, sumOf, type WorkHold, type ChatResult, type ResolvedModel } from '@aps/inference';
 import { NO_CALLER, Database, storable } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
@@ -33,9 +33,7 @@ const CHARACTERS_PER_TOKEN = 4;
 interface PartialAnswer {
   /** What the model has said so far. */
   text: string;
-  /** Of an answer that said nothing, and is asked for once more. */
-  used: Usage | null;
-  /** What the step holds of the budget. */
+  /** What the step holds of the budget, and what its calls have come to. */
   readonly hold: WorkHold;
 }
 
@@ -89,7 +87,7 @@ export class ModelStepRunner {
     await this.compaction.fit(turn, model);
     return this.holds.holding(heldTurn(turn, 'turn'), async (hold) => {
       const started = performance.now();
-      const partial: PartialAnswer = { text: '', used: null, hold };
+      const partial: PartialAnswer = { text: '', hold };
       try {
         const result = await this.answer(turn, model, messageId, partial);
         lease.signal.throwIfAborted();
@@ -150,7 +148,6 @@ export class ModelStepRunner {
     if (finishOf(first, false) !== 'empty') return first;
     turn.lease.signal.throwIfAborted();
     this.forget(turn, messageId, partial);
-    partial.used = first.usage;
     let second: ChatResult;
     try {
       second = await this.askFitting(turn, model, messageId, partial);
@@ -178,8 +175,8 @@ export class ModelStepRunner {
     let spoke = false;
     try {
       const call = await this.calls.of(turn, model);
-      await partial.hold.reserve(model, call, partial.used);
-      return await this.models.streamChat(model, call, {
+      await partial.hold.reserve(model, call);
+      const result = await this.models.streamChat(model, call, {
         signal: lease.signal,
         onEvent: (event) => {
           if (event.type !== 'text') return;
@@ -190,6 +187,8 @@ export class ModelStepRunner {
         },
         onRestart: () => this.forget(turn, messageId, partial),
       });
+      partial.hold.receipt({ resolved: model, ...result });
+      return result;
     } catch (error) {
       turn.signals.discardText(messageId);
       throw error;
@@ -228,15 +227,15 @@ export class ModelStepRunner {
           }))
         : [];
     const state = storableState(result.providerState);
-    const { durationMs } = step;
-    const receipt = step.hold.receipt({ resolved: model, usage: result.usage, durationMs, firstTokenMs: result.firstTokenMs });
+    const { receipts } = step.hold;
+    const cost = costOf(receipts);
     const usage = {
       ...result.usage,
       model: model.resolved_model,
       requested_model: model.requested_model,
       reason: model.reason,
       reasoning_effort: model.reasoning_effort,
-      cost_usd: receipt.usd_cost,
+      cost_usd: cost.usd_cost,
     };
     const events: NewEvent[] = [
       {
@@ -289,7 +288,10 @@ export class ModelStepRunner {
         reason: model.reason,
         reasoning: storable(result.reasoning.slice(0, 20_000)) || undefined,
       },
-      receipt,
+      duration_ms: step.durationMs,
+      // The step is the answer that stands; one that said nothing was asked beside it.
+      receipts: receipts.map((receipt, i) => ({ ...receipt, step_no: i === receipts.length - 1 ? step.stepNo : null })),
+      ...cost,
       events,
       tool_intents: (toolCalls ?? []).map((call, i) => ({ step_no: step.stepNo + 1 + i, tool_call_id: call.id, tool_name: call.name })),
     };

@@ -188,13 +188,16 @@ describe('odd answers of a model', () => {
 
     it('may be nothing: they are asked for once more, and both are paid for', async () => {
       const usage = { input: 100, output: 10, reasoning: 0 };
-      expect(
-        await ending([
-          { text: '', usage },
-          { text: 'now', usage },
-        ]),
-      ).toMatchObject({ said: [['now', 'stop']], asked: 2, usage: { input: 200, output: 20 } });
+      const said = await ending([
+        { text: '', usage },
+        { text: 'now', usage },
+      ]);
+      expect(said).toMatchObject({ said: [['now', 'stop']], asked: 2, usage: { input: 200, output: 20, cost_usd: '0.00024' } });
       expect(await ending({ text: '', usage })).toMatchObject({ said: [['', 'empty']], asked: 2, usage: { input: 200, output: 20 } });
+      const paid = sql<{ step_no: number | null; input: number; usd: number }>(
+        `SELECT step_no, input_tokens AS input, usd_cost::float8 AS usd FROM inference_receipts WHERE chat_id = $1 ORDER BY id`,
+      );
+      expect(await app.db.query(paid, [said.chat])).toEqual([null, 1].map((step_no) => ({ step_no, input: 100, usd: 0.00012 })));
       expect(await ending({ text: ' \n' })).toMatchObject({ said: [[' \n', 'empty']], asked: 2 });
       expect(await ending({ finish: 'malformed_call' })).toMatchObject({ said: [['', 'empty']], asked: 2 });
       expect(await ending({ reasoning: 'too long', finish: 'length' })).toMatchObject({ said: [['', 'empty']], asked: 2 });

@@ -54,7 +54,6 @@ export class TitleService {
     hold: WorkHold,
     signal: AbortSignal,
   ): Promise<ReceiptRow | undefined> {
-    const started = performance.now();
     let title: string;
     let receipt: ReceiptRow | undefined;
     try {
@@ -65,12 +64,7 @@ export class TitleService {
       await hold.reserve(model, call);
       const result = await this.models.streamChat(model, call, { signal });
       title = cleanTitle(result.text) || cleanTitle(chat.opening);
-      receipt = hold.receipt({
-        resolved: model,
-        usage: result.usage,
-        durationMs: Math.round(performance.now() - started),
-        firstTokenMs: result.firstTokenMs,
-      });
+      receipt = hold.receipt({ resolved: model, ...result });
     } catch (error) {
       if (!(error instanceof InferenceError)) throw error;
       // A title is no reason to try for hours: the opening words name the chat well enough.

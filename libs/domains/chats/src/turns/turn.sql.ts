@@ -1,6 +1,6 @@
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord, Turn } from '@aps/entities';
-import type { ReceiptRow } from '@aps/inference';
+import type { ReceiptOwner, ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
 import { deleteJobs, insertJobs } from '@aps/platform/outbox';
 import { appendEvent, appendEvents } from '@aps/platform/realtime';
@@ -151,7 +151,13 @@ export interface Committing {
   usage: MessageUsage;
   finish_reason: MessageFinish;
   detail: Record<string, unknown>;
-  receipt: ReceiptRow;
+  /** Of the step, with the calls of models in it. */
+  duration_ms: number;
+  /** One for each call; that of the answer names the step. */
+  receipts: (ReceiptRow & Pick<ReceiptOwner, 'step_no'>)[];
+  /** What they cost together. */
+  usd_cost: string | null;
+  credits: string;
   /** They get their numbers here; so does the message of `message_completed`. */
   events: NewEvent[];
   /** The calls that the model asks for. */
@@ -172,7 +178,7 @@ const commitModelStep = (final: boolean) =>
     (locked) => `
 WITH i AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(turn_id uuid, fence bigint, step_no int, at timestamptz, message_id uuid, content text, tool_calls jsonb, provider_state jsonb, model text,
-    usage jsonb, finish_reason text, detail jsonb, receipt jsonb, events jsonb, tool_intents jsonb)
+    usage jsonb, finish_reason text, detail jsonb, duration_ms int, receipts jsonb, usd_cost numeric, credits numeric, events jsonb, tool_intents jsonb)
 ), o AS MATERIALIZED (
   SELECT i.*, k.*
   FROM i CROSS JOIN LATERAL (
@@ -201,17 +207,17 @@ WITH i AS MATERIALIZED (
     })}
 ), s AS (
   INSERT INTO turn_steps (turn_id, step_no, org_id, chat_id, kind, status, message_id, detail, started_at, finished_at)
-  SELECT l.turn_id, l.step_no, l.org_id, l.chat_id, 'model', 'done', l.message_id, l.detail, l.at - make_interval(secs => (l.receipt->>'duration_ms')::float8 / 1000), l.at FROM l
+  SELECT l.turn_id, l.step_no, l.org_id, l.chat_id, 'model', 'done', l.message_id, l.detail, l.at - make_interval(secs => l.duration_ms::float8 / 1000), l.at FROM l
 ), r AS (
   INSERT INTO inference_receipts (id, org_id, feature, chat_id, turn_id, step_no, agent_id, requested_model, model_key, resolve_reason, route_id, byo_key,
     input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
     input_price_per_1m, cached_input_price_per_1m, cache_write_price_per_1m, output_price_per_1m, usd_cost,
     fallback_credits_per_1k_tokens, credits, rate_card_version, rule_index, enforced, unpriced, duration_ms, first_token_ms, created_at)
-  SELECT x.id, l.org_id, x.feature, l.chat_id, l.turn_id, l.step_no, l.agent_id, x.requested_model, x.model_key, x.resolve_reason, x.route_id, x.byo_key,
+  SELECT x.id, l.org_id, x.feature, l.chat_id, l.turn_id, x.step_no, l.agent_id, x.requested_model, x.model_key, x.resolve_reason, x.route_id, x.byo_key,
     x.input_tokens, x.cached_input_tokens, x.cache_write_tokens, x.output_tokens, x.reasoning_tokens,
     x.input_price_per_1m, x.cached_input_price_per_1m, x.cache_write_price_per_1m, x.output_price_per_1m, x.usd_cost,
     x.fallback_credits_per_1k_tokens, x.credits, x.rate_card_version, x.rule_index, x.enforced, x.unpriced, x.duration_ms, x.first_token_ms, l.at
-  FROM l CROSS JOIN LATERAL jsonb_to_record(l.receipt) AS x(id uuid, feature text, requested_model text, model_key text, resolve_reason text, route_id uuid, byo_key boolean,
+  FROM l CROSS JOIN LATERAL jsonb_to_recordset(l.receipts) AS x(id uuid, feature text, step_no int, requested_model text, model_key text, resolve_reason text, route_id uuid, byo_key boolean,
     input_tokens int, cached_input_tokens int, cache_write_tokens int, output_tokens int, reasoning_tokens int,
     input_price_per_1m numeric, cached_input_price_per_1m numeric, cache_write_price_per_1m numeric, output_price_per_1m numeric, usd_cost numeric,
     fallback_credits_per_1k_tokens numeric, credits numeric, rate_card_version int, rule_index int, enforced boolean, unpriced boolean,
@@ -237,8 +243,8 @@ WITH i AS MATERIALIZED (
       set: {
         ...(final && { current_turn_id: 'NULL' }),
         event_seq: 'l.event_seq + jsonb_array_length(l.events)',
-        cost_usd: `chats.cost_usd + coalesce((l.receipt->>'usd_cost')::numeric, 0)`,
-        cost_credits: `chats.cost_credits + coalesce((l.receipt->>'credits')::numeric, 0)`,
+        cost_usd: `chats.cost_usd + coalesce(l.usd_cost, 0)`,
+        cost_credits: `chats.cost_credits + l.credits`,
       },
     })}
 ), ${final ? FINAL_PARTS : INTENTS}

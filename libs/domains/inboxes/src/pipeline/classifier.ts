@@ -1,16 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { HeldFor, TraceRow } from '@aps/entities';
-import {
-  Holds,
-  InferenceError,
-  ModelCalls,
-  ModelResolver,
-  ReceiptsRepository,
-  sumOf,
-  type ReceiptRow,
-  type ResolvedModel,
-  type Usage,
-} from '@aps/inference';
+import { costOf, Holds, InferenceError, ModelCalls, ModelResolver, ReceiptsRepository, type ResolvedModel } from '@aps/inference';
 import { Database, type Tx, NO_CALLER } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { Entitlements } from '@aps/billing';
@@ -66,9 +56,8 @@ export class Classifier {
   async ask(m: LoadedMessage, stage: ClassifierStage, signal: AbortSignal): Promise<Asking> {
     const name = `intake:${m.id}:${m.evaluation_no}:${stage.id}`;
     return this.holds.holding({ orgId: m.org_id, chatId: null, agentId: null, name, feature: CLASSIFIER_FEATURE }, async (hold) => {
-      const started = performance.now();
+      const { receipts } = hold;
       let model: ResolvedModel | null = null;
-      let usage: Usage | null = null;
       let answer: ClassifierAnswer | null = null;
       let failed = false;
       let calls = 0;
@@ -77,7 +66,7 @@ export class Classifier {
         model = await this.resolver.resolve({ orgId: m.org_id, scope: CLASSIFIER_FEATURE, requested });
         for (let tries = 0; tries < 2 && !answer; tries++) {
           const call = classifierCall(stage, factsOf(m, m));
-          await hold.reserve(model, call, usage);
+          await hold.reserve(model, call);
           // Once nothing else keeps it from being made.
           if (await this.count(m)) calls++;
           else if (tries === 0) throw new NotAsked('classifier_quota');
@@ -89,37 +78,34 @@ export class Classifier {
               if (event.type === 'text' && (length += event.text.length) > MAX_ANSWER) throw new TooLong();
             },
           });
-          usage = usage ? sumOf(usage, result.usage) : result.usage;
+          hold.receipt({ resolved: model, ...result });
           answer = answerOf(stage, parsed(result.text));
         }
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof NotAsked) throw error;
         // One that was asked is paid, whatever its answer.
-        if (error instanceof InferenceError && error.code === 'credits_exhausted' && !usage)
+        if (error instanceof InferenceError && error.code === 'credits_exhausted' && !receipts.length)
           throw new NotAsked('credits_exhausted', { credits: error.credits });
         // The provider is away, or says what is no answer: the rule says what then.
         if (!(error instanceof InferenceError || error instanceof TooLong)) throw error;
         failed = error instanceof InferenceError;
       }
       asked.inc({ outcome: answer ? 'label' : failed ? 'failed' : 'no_label' });
-      const receipt: ReceiptRow | null =
-        usage && model && hold.receipt({ resolved: model, usage, durationMs: performance.now() - started, firstTokenMs: null });
-      if (!receipt) await hold.release();
+      if (!receipts.length) await hold.release();
+      const cost = costOf(receipts);
+      const owner = { org_id: m.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null };
       return {
         answer,
         told: {
           label: answer?.label ?? null,
           confidence: answer?.confidence ?? null,
           model: model?.resolved_model ?? stage.model ?? '',
-          cost_usd: receipt?.usd_cost ?? null,
-          cost_credits: receipt?.credits ?? '0',
+          cost_usd: cost.usd_cost,
+          cost_credits: cost.credits,
           calls,
         },
-        charge: async (tx) => {
-          if (receipt && !(await this.receipts.has(tx, receipt.id)))
-            await this.receipts.insert(tx, { ...receipt, org_id: m.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null });
-        },
+        charge: (tx) => this.receipts.insertOnce(tx, receipts, owner),
       };
     });
   }

@@ -100,6 +100,7 @@ export class ModelClient {
       providerFinish: decoded.providerFinish?.slice(0, MAX_WORD) ?? null,
       providerModel: decoded.providerModel ?? request.model,
       firstTokenMs,
+      durationMs: this.now() - startedAt,
       attempts,
       ...(decoded.providerState && { providerState: decoded.providerState }),
     };

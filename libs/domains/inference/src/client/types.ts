@@ -139,6 +139,8 @@ export interface ChatResult {
   providerModel: string;
   /** Milliseconds from the call to the first event that the caller saw (that of a restarted answer counts); null: none. */
   firstTokenMs: number | null;
+  /** Milliseconds from the call to its end, retries included. */
+  durationMs: number;
   /** HTTP requests sent, retries included. */
   attempts: number;
   providerState?: ProviderState;

@@ -12,7 +12,7 @@ import { InferenceSettings } from '../inference.settings';
 import type { ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
 import { inferenceService } from '../testing/inference';
-import { aModel } from '../testing/views';
+import { aModel, aRoute } from '../testing/views';
 
 const t = inferenceService();
 let org: TestTeam;
@@ -245,7 +245,13 @@ describe('work that calls models', () => {
     await limit('1');
     await holding(async (hold) => {
       await hold.reserve(costing('0.25'), CALL);
-      await hold.reserve(costing('0.25'), CALL, { input: 0, cached_input: 0, cache_write: 0, output: 2_000_000, reasoning: 0 });
+      const usage = { input: 0, cached_input: 0, cache_write: 0, output: 2_000_000, reasoning: 0 };
+      hold.receipt({
+        resolved: { ...costing('0.25'), requested_model: null, reason: 'default', route: aRoute('r') } as ResolvedModel,
+        usage,
+        durationMs: 1,
+      });
+      await hold.reserve(costing('0.25'), CALL);
     });
     expect(await reservations()).toMatchObject([{ amount: '0.750000' }]);
   });

@@ -321,15 +321,13 @@ describe('the budget of an agent', () => {
 });
 
 describe('work that calls models for credits', () => {
-  const receipt = (hold: WorkHold, of = model(), usage = used) =>
-    t.get(ReceiptsRepository).insert(t.db, {
-      ...hold.receipt({ resolved: of, usage, durationMs: 10 }),
-      org_id: org.id,
-      chat_id: null,
-      turn_id: null,
-      step_no: null,
-      agent_id: null,
-    });
+  const called = (hold: WorkHold, of = model(), usage = used) => hold.receipt({ resolved: of, usage, durationMs: 10 });
+  const written = ({ receipts }: WorkHold) =>
+    t.get(ReceiptsRepository).insertOnce(t.db, receipts, { org_id: org.id, chat_id: null, turn_id: null, step_no: null, agent_id: null });
+  const receipt = (hold: WorkHold, of = model()) => {
+    called(hold, of);
+    return written(hold);
+  };
   const receipts = () => t.db.manager.findBy(InferenceReceipt, { org_id: org.id });
   afterEach(() => withRateCard(t));
 
@@ -338,9 +336,10 @@ describe('work that calls models for credits', () => {
     await holding(async (hold) => {
       await hold.reserve(model(), CALL);
       expect(await holds()).toMatchObject([{ amount: '50.000000', unit: 'credits' }]);
-      await hold.reserve(model(), CALL, used);
+      called(hold);
+      await hold.reserve(model(), CALL);
       expect(await holds()).toMatchObject([{ amount: '250.000000' }]);
-      await receipt(hold);
+      await written(hold);
     });
     expect(await receipts()).toMatchObject([
       {
@@ -376,6 +375,28 @@ describe('work that calls models for credits', () => {
       await receipt(hold);
     });
     expect(await receipts()).toMatchObject([{ credits: '100.000000', rule_index: 1 }]);
+  });
+
+  it('is charged call by call: for the length of each prompt, and a fee for each', async () => {
+    const PRICES = { output_price_per_1m: null, cached_input_price_per_1m: null, cache_write_price_per_1m: null };
+    const entry = aModel('m', 'r', { price_tiers: [{ ...PRICES, above_tokens: 200_000, input_price_per_1m: '4' }] });
+    const call = { ...used, input: 120_000 };
+    await withRateCard(t, { rules: [{ match: { model_key: 'm' }, multiplier: '1', min_credits: '30' }] });
+    await subscribed({ granted: '1000' });
+    await holding(async (hold) => {
+      called(hold, model({ entry }), call);
+      called(hold, model({ entry }), { ...call, input: 480_000 });
+      called(hold, model({ entry }), call);
+      await hold.reserve(model(), CALL);
+      expect(await holds()).toMatchObject([{ amount: '302.000000' }]);
+      await written(hold);
+    });
+    expect((await receipts()).map(({ usd_cost, credits }) => [Number(usd_cost), Number(credits)]).sort(([a], [b]) => a - b)).toEqual([
+      [0.12, 30],
+      [0.12, 30],
+      [1.92, 192],
+    ]);
+    expect((await balance()).granted).toBe('748');
   });
 
   it('is charged by the rate of its model where that has no dollar price', async () => {
@@ -420,8 +441,10 @@ describe('work that calls models for credits', () => {
     await subscribed({ granted: '1000' });
     await holding(async (hold) => {
       await hold.reserve(model(), CALL);
+      called(hold);
       await receipt(hold);
-      await receipt(hold);
+      // Whose commit was not heard of.
+      await written(hold);
     });
     expect((await receipts()).length).toBe(2);
     expect([(await balance()).granted, await reserve('600')]).toEqual(['600', 'granted']);

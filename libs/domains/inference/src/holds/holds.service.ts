@@ -6,14 +6,13 @@ import { uuidv7 } from 'uuidv7';
 import { chargeFor, type Terms } from '../charge';
 import { Allowances, type Spender } from './allowances';
 import { HoldRepository, type CreditUse, type Reserved, type Reserving, type Verdict, type WideHold } from './hold.repository';
-import type { Usage } from '../client';
 import { ESTIMATED_SECONDS, estimateOf } from './estimate.policy';
 import { InferenceError } from '../inference.errors';
 import { InferenceSettings } from '../inference.settings';
 import type { ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
 import { priceOf } from '../pricing';
-import { receiptRow, type ReceiptInput, type ReceiptRow } from '../receipts.repository';
+import { costOf, receiptRow, type CallCost, type ReceiptInput, type ReceiptRow } from '../receipts.repository';
 
 /** Far less than a reservation holds without. */
 const RENEW_MS = 60_000;
@@ -55,7 +54,7 @@ export interface HoldingWork {
   /**
    * What whoever wants it done lets it spend, beside the limits of its organization. Asked before each call.
    *
-   * @param used credits that earlier calls have used which stand on the same receipt
+   * @param used credits that its earlier calls have used
    * @throws InferenceError `budget_exceeded`
    */
   budget?: (used: string) => Promise<void>;
@@ -69,11 +68,12 @@ export interface WorkHold {
    * Comes before each call. Without a budget, and where no credits are paid, it asks nothing; where there is plenty of either, hardly ever.
    * Without a subscription that counts, it refuses every call.
    *
-   * @param used what earlier calls have used that stand on the same receipt
    * @throws InferenceError `budget_exceeded`, `credits_exhausted`
    */
-  reserve(model: ResolvedModel, call: ModelCall, used?: Usage | null): Promise<void>;
-  /** What a call has come to. Several receipts are written together: the first has the id that ends the reservation. */
+  reserve(model: ResolvedModel, call: ModelCall): Promise<void>;
+  /** Of each call that was answered, in their order. They are written together: the first has the id that ends the reservation. */
+  readonly receipts: readonly ReceiptRow[];
+  /** Adds what a call has come to; what further calls may cost is reserved beside it. */
   receipt(called: Omit<ReceiptInput, 'id' | 'feature' | 'terms'>): ReceiptRow;
   /** Ends the reservation where no receipt will. */
   release(): Promise<void>;
@@ -143,16 +143,18 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const reserved = { work: work.name, receipt_id: receiptId };
     const terms = await this.termsOf(work.orgId);
     const isSubscribed = await this.entitlements.isSubscribed(work.orgId);
-    let receipts = 0;
+    const receipts: ReceiptRow[] = [];
     let newest: { spender: Spender; estimate: number } | undefined;
     const hold: WorkHold = {
       receiptId,
-      reserve: async (model, call, used = null) => {
+      receipts,
+      reserve: async (model, call) => {
         if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
-        await work.budget?.(used ? chargeFor(terms.card, model, feature, used, 0).credits : '0');
+        const spent = costOf(receipts);
+        await work.budget?.(spent.credits);
         const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
         if (!terms.enforced && limit === null) return;
-        const cost = this.costOf(terms, feature, model, call, used);
+        const cost = this.estimate(terms, feature, model, call, spent);
         // A budget that is used up keeps calls that cost nothing, too.
         if (terms.enforced && cost.free) return;
         const spender: Spender = { org_id: work.orgId, agent_id: work.agentId, unit: terms.enforced ? 'credits' : 'usd', limit };
@@ -177,8 +179,9 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         );
       },
       receipt: (called) => {
-        const row = receiptRow({ ...called, ...(receipts++ === 0 && { id: receiptId }), feature, terms });
-        if (newest && Number(terms.enforced ? row.credits : row.usd_cost) > newest.estimate) this.allowances.doubt(newest.spender);
+        const row = receiptRow({ ...called, ...(receipts.length === 0 && { id: receiptId }), feature, terms });
+        receipts.push(row);
+        if (newest && Number(amountOf(terms, costOf(receipts))) > newest.estimate) this.allowances.doubt(newest.spender);
         return row;
       },
       release: async () => {
@@ -243,11 +246,11 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
   }
 
   /** What is to be held for a call, and whether it costs nothing: then it needs nothing. */
-  private costOf(terms: Terms, feature: string, model: ResolvedModel, call: ModelCall, used: Usage | null) {
-    const estimate = estimateOf(model, call);
-    const price = (usage: Usage, seconds: number) =>
-      terms.enforced ? chargeFor(terms.card, model, feature, usage, seconds).credits : (priceOf(model.entry, usage).usd ?? '0');
-    const held = { amount: price(estimate, ESTIMATED_SECONDS), spent: used ? price(used, 0) : '0' };
+  private estimate(terms: Terms, feature: string, model: ResolvedModel, call: ModelCall, spent: CallCost) {
+    const usage = estimateOf(model, call);
+    const { credits } = chargeFor(terms.card, model, feature, usage, ESTIMATED_SECONDS);
+    const amount = amountOf(terms, { credits, usd_cost: priceOf(model.entry, usage).usd });
+    const held = { amount, spent: amountOf(terms, spent) };
     return { held, free: held.amount === '0' && held.spent === '0' };
   }
 
@@ -255,6 +258,9 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     return terms.enforced ? this.repository.reserveCredits(this.db, call, wide) : this.repository.reserveBudget(this.db, call, wide);
   }
 }
+
+/** In what the organization is held to. */
+const amountOf = ({ enforced }: Terms, { credits, usd_cost }: CallCost): string => (enforced ? credits : (usd_cost ?? '0'));
 
 /** @param credits what the call may cost, where that is more than there is */
 function refused(verdict: keyof typeof REFUSED, feature: string, because?: string, credits?: string): InferenceError {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { StepError } from '@aps/entities';
 import {
+  costOf,
   Holds,
   InferenceError,
   ModelCalls,
@@ -10,7 +11,6 @@ import {
   type ChatMessage,
   type InferenceFeature,
   type ModelCall,
-  type ReceiptRow,
   type ResolvedModel,
   type Usage,
 } from '@aps/inference';
@@ -98,7 +98,7 @@ export class ModelQuestions {
             messages,
             ...(question.schema && { responseFormat: { name: 'output', schema: question.schema } }),
           };
-          await hold.reserve(resolved, call, usage);
+          await hold.reserve(resolved, call);
           let length = 0;
           const result = await this.models.streamChat(resolved, call, {
             signal: cut.signal,
@@ -107,6 +107,7 @@ export class ModelQuestions {
             },
             onRestart: () => (length = 0),
           });
+          hold.receipt({ resolved, ...result });
           usage = usage ? sumOf(usage, result.usage) : result.usage;
           said.push(result.text);
           if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
@@ -135,25 +136,22 @@ export class ModelQuestions {
         cut.release();
       }
       const duration_ms = Math.round(performance.now() - started);
-      const receipt: ReceiptRow | null =
-        usage && resolved && hold.receipt({ resolved, usage, durationMs: duration_ms, firstTokenMs: null });
-      if (!receipt) await hold.release();
+      const { receipts } = hold;
+      if (!receipts.length) await hold.release();
+      const cost = costOf(receipts);
+      const owner = { org_id: run.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null };
       return {
         value,
         error,
         requested: question.model ?? question.mode ?? null,
         resolved,
         usage,
-        cost_usd: receipt?.usd_cost ?? null,
-        cost_credits: receipt?.credits ?? '0',
+        cost_usd: cost.usd_cost,
+        cost_credits: cost.credits,
         duration_ms,
         request: [...(question.system === undefined ? [] : [{ role: 'system', content: question.system }]), ...messages],
         response: said.map((text) => ({ role: 'assistant', content: text })),
-        charge: async (tx) => {
-          if (!receipt || (await this.receipts.has(tx, receipt.id))) return;
-          await this.journal.charge(tx, run.id, { credits: receipt.credits, usd_cost: receipt.usd_cost });
-          await this.receipts.insert(tx, { ...receipt, org_id: run.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null });
-        },
+        charge: (tx) => this.receipts.insertOnce(tx, receipts, owner, () => this.journal.charge(tx, run.id, cost)),
       };
     });
   }
