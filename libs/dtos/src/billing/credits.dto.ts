@@ -220,7 +220,7 @@ export class CreditReceiptResponse {
   @UuidField({ nullable: true, description: 'The agent that it was made for.' }) agent_id: string | null;
   @StringField({ description: 'The model that answered.', example: 'mock' }) model_key: string;
   @UuidField({ description: 'The route over which it was called.' }) route_id: string;
-  @BooleanField({ description: 'With a key of the organization’s own.', example: false }) byo_key: boolean;
+  @BooleanField({ description: 'With a key of the organization’s own, or on a route of its own.', example: false }) byo_key: boolean;
   @NestedField(() => ReceiptTokens, { description: 'What it used; the counts are disjoint.' }) tokens: ReceiptTokens;
   @DecimalString({ nullable: true, description: 'US dollars; null without a price.', example: '0.0018' }) usd_cost: string | null;
   @DecimalString({ description: 'What it costs by the rate card.', example: '0.18' }) credits: string;

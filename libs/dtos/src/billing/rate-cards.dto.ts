@@ -6,7 +6,7 @@ const MAX_RULES = 200;
 const RULES =
   'The first that matches a call decides what it costs: `match` (by `feature`, `kind`, `provider`, `model_key`, `cost_tier`, `mode` and `byo_key`; of every call where it is empty), and `multiplier`, ' +
   '`credits_per_unit` with its `unit` (`usd`, `1k_tokens`, `call`, `second`, `gb_day`), or `min_credits`. Calls that none matches cost their dollars times `credits_per_usd`. ' +
-  'Calls with an organization’s own key cost nothing unless a rule matches them that says `byo_key: true`.';
+  'Calls with an organization’s own key, or on its own route, cost nothing unless a rule matches them that says `byo_key: true`.';
 const RULE = { match: { cost_tier: 'premium' }, multiplier: '1.2', min_credits: '0.5' };
 
 export class PublishRateCardRequest {

@@ -9,7 +9,7 @@ export interface CallFacts {
   cost_tier: string | null;
   /** The mode that chose how it was made, if one did. */
   mode: string | null;
-  /** It was made with the organization's own key. */
+  /** It was made with the organization's own key, or on its own route. */
   byo_key: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface Charge {
 
 /**
  * What a call costs by a card: by its first rule that matches, else its dollars times `credits_per_usd`. What the organization has paid
- * for itself, with its own key, is charged by rules alone that say `byo_key: true`.
+ * for itself, with its own key or on its own route, is charged by rules alone that say `byo_key: true`.
  *
  * A call without any price costs nothing, whatever rules say. Without a card, all do.
  */

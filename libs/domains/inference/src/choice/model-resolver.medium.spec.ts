@@ -190,6 +190,9 @@ describe('ModelResolver', () => {
       ),
       [uuidv7(), org.id, id],
     );
+    // Its server may ask for no key; it is the organization's for all that.
+    const keyless = await resolve('own-model');
+    expect([keyless.byo_key, keyless.endpoint.apiKey]).toEqual([true, undefined]);
     await call('PATCH', `/orgs/${org.id}/settings/ai/routes`, org.owner, { routes: { [`own-${id}`]: { api_key: CANARY } } });
     const model = await resolve('own-model');
     expect(model).toMatchObject({

@@ -44,7 +44,7 @@ export interface ResolvedModel extends ModelChoice {
   endpoint: ModelEndpoint;
   /** The provider's name of the model. */
   remote_model_id: string;
-  /** The organization's own key is spent, or what its gateway holds. */
+  /** The organization pays for it: its own key is spent, or what its gateway holds, or the route is its own, which may need no key. */
   byo_key: boolean;
 }
 
@@ -70,7 +70,7 @@ export class ModelResolver {
       ...choice,
       endpoint: new ModelEndpoint(choice.route.dialect, access.baseUrl, credential, access.tenantAddress),
       remote_model_id: choice.entry.remote_model_id ?? choice.entry.key,
-      byo_key: key?.from === 'organization' || key?.from === 'settings',
+      byo_key: key?.from === 'organization' || key?.from === 'settings' || choice.route.owner_org_id !== null,
     };
   }
 
