@@ -229,7 +229,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
   }
 
   private async modelFor(scope: OrgScope, template: PromptTemplateView, request: PromptRequest): Promise<ResolvedModel> {
-    const { direct_model_choice, enforces_credits } = await this.entitlements.of(scope.orgId);
+    const { direct_model_choice } = await this.entitlements.of(scope.orgId);
     const model = request.model === template.model ? null : request.model;
     const effort = request.reasoning_effort === template.reasoning_effort ? null : request.reasoning_effort;
     if (!direct_model_choice && (model ?? effort)) await this.entitlements.require(scope.orgId, 'direct_model_choice');
@@ -245,11 +245,8 @@ export class PromptRunner implements BeforeApplicationShutdown {
       : { chatMode: request.model_mode ?? 'normal' };
     try {
       const resolved = await this.resolver.resolve({ orgId: scope.orgId, scope: 'prompt', requested });
-      if (!resolved.priced && enforces_credits)
-        throw new DomainError(
-          'model_not_priced',
-          `The model ${resolved.resolved_model} has no price, so its cost in credits is not known.`,
-        );
+      const unpriced = await this.holds.unpricedBecause(scope.orgId, resolved);
+      if (unpriced) throw new DomainError('model_not_priced', unpriced);
       return resolved;
     } catch (error) {
       throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;

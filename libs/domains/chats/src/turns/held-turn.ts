@@ -10,4 +10,5 @@ export const heldTurn = ({ claim, budget }: Pick<RunningTurn, 'claim' | 'budget'
   feature,
   after: claim.committed,
   budget,
+  unpricedAllowed: claim.unpriced_allowed,
 });

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDelegates, MemoriesService, SkillsService } from '@aps/agents';
-import { Entitlements } from '@aps/billing';
 import { OrgScope } from '@aps/guards';
-import { ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
+import { Holds, ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { PromptsQueries } from '@aps/prompts';
 import { ToolCatalog } from '@aps/tools';
@@ -35,7 +34,7 @@ export class TurnCalls {
   constructor(
     private readonly db: Database,
     private readonly resolver: ModelResolver,
-    private readonly entitlements: Entitlements,
+    private readonly holds: Holds,
     private readonly catalog: ToolCatalog,
     private readonly memories: MemoriesService,
     private readonly skills: SkillsService,
@@ -55,9 +54,8 @@ export class TurnCalls {
         agentReasoningEffort: config.reasoning_effort,
       },
     });
-    if (!model.priced && !claim.unpriced_allowed && (await this.entitlements.has(claim.org_id, 'enforces_credits'))) {
-      throw new TurnBlocked('model_unpriced', `The model ${model.resolved_model} has no price, so its cost in credits is not known.`);
-    }
+    const unpriced = claim.unpriced_allowed ? null : await this.holds.unpricedBecause(claim.org_id, model);
+    if (unpriced) throw new TurnBlocked('model_unpriced', unpriced);
     return model;
   }
 

@@ -62,7 +62,7 @@ export class TurnQuotes {
     const turn = await this.turnOf(chat, { ...message, unpricedAllowed: true }, [said]);
     try {
       const { model, quote } = await this.quote(chat, turn);
-      const unpriced = !model.priced && (await this.entitlements.has(chat.org_id, 'enforces_credits'));
+      const unpriced = await this.holds.unpricedBecause(chat.org_id, model);
       return { ...quote, model_key: model.entry.key, blocker: unpriced ? 'model_unpriced' : (quote.blocker?.code ?? null) };
     } catch (error) {
       throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;

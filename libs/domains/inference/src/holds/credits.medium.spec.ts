@@ -6,7 +6,7 @@ import { Database, NO_CALLER, type Db } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { HoldRepository } from './hold.repository';
-import { Holds, type WorkHold } from './holds.service';
+import { Holds, type HoldingWork, type WorkHold } from './holds.service';
 import type { Usage } from '../client';
 import type { ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
@@ -79,8 +79,8 @@ const model = (over: Partial<ResolvedModel> = {}) =>
     byo_key: false,
     ...over,
   }) as ResolvedModel;
-const holding = <T>(act: (hold: WorkHold) => Promise<T>) =>
-  t.get(Holds).holding({ orgId: org.id, chatId: null, agentId: null, name: `prompt:${uuidv7()}`, feature: 'prompt_default' }, act);
+const holding = <T>(act: (hold: WorkHold) => Promise<T>, over: Partial<HoldingWork> = {}) =>
+  t.get(Holds).holding({ orgId: org.id, chatId: null, agentId: null, name: `prompt:${uuidv7()}`, feature: 'prompt_default', ...over }, act);
 const pass = (minutes: number) =>
   t.db.execute(sql('UPDATE call_holds SET expires_at = expires_at - make_interval(mins => $1::int) WHERE org_id = $2'), [minutes, org.id]);
 const blocker = () => t.get<Blockers>(Blockers).of(org.id);
@@ -420,10 +420,18 @@ describe('work that calls models for credits', () => {
     ]);
   });
 
-  it('costs nothing where nobody knows a price, and says so', async () => {
+  it('is not done where nobody knows a price, unless somebody lets it through: then it costs nothing, and says so', async () => {
     await subscribed({});
     const entry = aModel('m', 'r', { input_price_per_1m: null, output_price_per_1m: null });
-    await holding((hold) => receipt(hold, model({ entry })));
+    await expect(holding((hold) => hold.reserve(model({ entry }), CALL))).rejects.toMatchObject({ code: 'model_unavailable' });
+    await holding((hold) => hold.reserve(model({ entry, byo_key: true }), CALL));
+    await holding(
+      async (hold) => {
+        await hold.reserve(model({ entry }), CALL);
+        await receipt(hold, model({ entry }));
+      },
+      { unpricedAllowed: true },
+    );
     expect([await receipts(), await burns()]).toMatchObject([[{ credits: '0.000000', usd_cost: null, unpriced: true }], []]);
   });
 

@@ -11,7 +11,7 @@ import { InferenceError } from '../inference.errors';
 import { InferenceSettings } from '../inference.settings';
 import type { ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
-import { priceOf } from '../pricing';
+import { isPriced, priceOf } from '../pricing';
 import { costOf, receiptRow, type CallCost, type ReceiptInput, type ReceiptRow } from '../receipts.repository';
 
 /** Far less than a reservation holds without. */
@@ -49,6 +49,8 @@ export interface HoldingWork {
   feature: string;
   /** Id of its receipt. Default: a new UUIDv7. */
   receiptId?: string;
+  /** Somebody has let it through without a price. */
+  unpricedAllowed?: boolean;
   /** Nothing is reserved before it. */
   after?: Promise<void>;
   /**
@@ -68,7 +70,7 @@ export interface WorkHold {
    * Comes before each call. Without a budget, and where no credits are paid, it asks nothing; where there is plenty of either, hardly ever.
    * Without a subscription that counts, it refuses every call.
    *
-   * @throws InferenceError `budget_exceeded`, `credits_exhausted`
+   * @throws InferenceError `budget_exceeded`, `credits_exhausted`; `model_unavailable` for a model without a price where credits are paid
    */
   reserve(model: ResolvedModel, call: ModelCall): Promise<void>;
   /** Of each call that was answered, in their order. They are written together: the first has the id that ends the reservation. */
@@ -150,6 +152,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
       receipts,
       reserve: async (model, call) => {
         if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
+        if (!work.unpricedAllowed && isUncounted(terms.enforced, model)) throw new InferenceError('model_unavailable', unpriced(model));
         const spent = costOf(receipts);
         await work.budget?.(spent.credits);
         const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
@@ -219,6 +222,11 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     };
   }
 
+  /** Why a model may not be called, where it has no price; null where that is no matter. */
+  async unpricedBecause(orgId: string, model: ResolvedModel): Promise<string | null> {
+    return isUncounted(await this.entitlements.has(orgId, 'enforces_credits'), model) ? unpriced(model) : null;
+  }
+
   /** What calls may cost at most, in credits, for who wants to know it of many; null where no credits are paid. Nothing is held. */
   async estimator(orgId: string, feature: string): Promise<((model: ResolvedModel, call: ModelCall) => string) | null> {
     const terms = await this.termsOf(orgId);
@@ -258,6 +266,10 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     return terms.enforced ? this.repository.reserveCredits(this.db, call, wide) : this.repository.reserveBudget(this.db, call, wide);
   }
 }
+
+/** Whether nobody knows what a call costs who is to pay it in credits: what the organization pays for by itself costs it none. */
+const isUncounted = (enforced: boolean, { entry, byo_key }: ResolvedModel): boolean => enforced && !byo_key && !isPriced(entry);
+const unpriced = ({ entry }: ResolvedModel): string => `The model ${entry.key} has no price, so its cost in credits is not known.`;
 
 /** In what the organization is held to. */
 const amountOf = ({ enforced }: Terms, { credits, usd_cost }: CallCost): string => (enforced ? credits : (usd_cost ?? '0'));

@@ -1,4 +1,5 @@
 import { script, type TestOrg } from '@aps/chats/testing';
+import { entitle, withCredits, withRateCard } from '@aps/billing/testing';
 import { InferenceSettings } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { StepTools } from '../..';
@@ -41,5 +42,25 @@ describe('side work of steps', () => {
       { feature: 'distill', model_key: 'small' },
       { feature: 'payload_repair', model_key: 'small' },
     ]);
+  });
+});
+
+describe('a model without a price, where credits are paid', () => {
+  beforeAll(async () => {
+    await withRateCard(t);
+    await entitle(t, { enforces_credits: true });
+  });
+  afterAll(() => entitle(t, { enforces_credits: false }));
+
+  it('is not asked by a step', async () => {
+    await withCredits(t, org.id, { granted: '100' });
+    const process = await t.deployed(org, [{ id: 'a', kind: 'llm', prompt: 'hello', model: 'small' }]);
+    const error = {
+      code: 'model_unavailable',
+      message: 'The model small has no price, so its cost in credits is not known.',
+      retryable: false,
+    };
+    expect(await t.ended(await t.begin(org, process))).toMatchObject({ status: 'failed', error });
+    expect(await receipts()).toEqual([]);
   });
 });
