@@ -161,7 +161,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
       END $$`,
     down: 'DROP FUNCTION credit_use(uuid, text[])',
   },
-  // And of what an agent may burn in a period; no row where its live revision sets no budget. Whole hours come from the tally, those of
+  // And of what an agent may use in a period, whether or not it is paid in credits; no row where its live revision sets no budget. Whole hours come from the tally, those of
   // the hour in which the period began from the receipts.
   {
     name: 'agent_credit_use(uuid, uuid, text[])',
@@ -174,8 +174,8 @@ export const SCHEMA_EXTRAS: Extra[] = [
         whole := date_trunc('hour', since, 'UTC');
         IF whole < since THEN whole := whole + interval '1 hour'; END IF;
         RETURN QUERY SELECT most,
-          (SELECT coalesce(sum(t.burned_credits), 0) FROM usage_tallies t WHERE t.org_id = org AND t.hour >= whole AND t.agent_id = agent)
-          + (SELECT coalesce(sum(r.credits), 0) FROM inference_receipts r WHERE r.org_id = org AND r.created_at >= since AND r.created_at < whole AND r.agent_id = agent AND r.enforced)
+          (SELECT coalesce(sum(t.credits), 0) FROM usage_tallies t WHERE t.org_id = org AND t.hour >= whole AND t.agent_id = agent)
+          + (SELECT coalesce(sum(r.credits), 0) FROM inference_receipts r WHERE r.org_id = org AND r.created_at >= since AND r.created_at < whole AND r.agent_id = agent)
           + (SELECT coalesce(sum(h.amount), 0) FROM call_holds h WHERE h.org_id = org AND h.agent_id = agent AND h.unit = 'credits' AND h.work <> ALL (apart) AND h.expires_at > now()
                AND (SELECT r.id FROM inference_receipts r WHERE r.id = h.receipt_id) IS NULL);
       END $$`,

@@ -103,7 +103,8 @@ export class UpdateAgentRequest extends PartialType(AgentSettings, { skipNullPro
     optional: true,
     nullable: true,
     min: 0,
-    description: 'Credits it may spend in a billing period; needs `per_agent_budgets`. Null: no limit of its own.',
+    description:
+      'Credits it may spend in a billing period, as receipts count them, whether or not the plan takes them; needs `per_agent_budgets`. Null: no limit of its own.',
     example: '500',
   })
   budget_credits_per_period?: string | null;

@@ -270,7 +270,11 @@ describe('a chat of an organization that pays in credits', () => {
 });
 
 describe('a chat of an agent with a budget', () => {
-  it('fails before a call once the budget is used up, and goes on when it is raised', async () => {
+  it.each([
+    ['credits are paid', true],
+    ['none are', false],
+  ])('fails before a call once the budget is used up, and goes on when it is raised, where %s', async (_, enforces_credits) => {
+    await entitle(app, { enforces_credits });
     await has({ granted: '100' });
     const agents = `/api/orgs/${org.id}/agents`;
     org.agentId = (await anAgent(app, { ...org, path: `/api/orgs/${org.id}` }, { budget_credits_per_period: '1' })).id;
@@ -295,6 +299,7 @@ describe('a chat of an agent with a budget', () => {
     await app.make('PATCH', `${agents}/${org.agentId}?deploy=true`, { as: org.owner, body: { budget_credits_per_period: '5' } });
     expect((await act(chat, '/continue')).status).toBe(200);
     await app.settled(org, chat, 2);
+    expect(await open()).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentRevisions } from '@aps/agents';
-import { Blockers, Entitlements, type CallBlocker } from '@aps/billing';
+import { Blockers, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import { DecisionLog } from '@aps/decisions';
 import type { FileReference } from '@aps/files';
@@ -39,7 +39,6 @@ export class TurnQuotes {
     private readonly calls: TurnCalls,
     private readonly revisions: AgentRevisions,
     private readonly decisionLog: DecisionLog,
-    private readonly entitlements: Entitlements,
     private readonly blockers: Blockers,
     private readonly holds: Holds,
   ) {}
@@ -82,7 +81,6 @@ export class TurnQuotes {
   private async callBlockerOf(scope: OrgScope, agentId: string, chatId: string): Promise<CallBlocker | null> {
     const chat = await this.chat(scope, agentId, chatId);
     if (chat.stop_reason !== 'credits_exhausted' && chat.error_code !== 'budget_exceeded') return null;
-    if (!(await this.entitlements.has(chat.org_id, 'enforces_credits'))) return null;
     try {
       return (await this.quote(chat, await this.turnOf(chat, { ...chat, unpricedAllowed: false }, []))).quote.blocker;
     } catch (error) {

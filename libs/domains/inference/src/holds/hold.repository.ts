@@ -17,7 +17,9 @@ export interface Reserving extends Reserved {
   agent_id: string | null;
   /** What it may cost. */
   amount: string;
-  /** What earlier calls of the same receipt have cost. It is spent, and no receipt tells of it yet. */
+  /** No credits are paid: its agent's budget alone binds it. */
+  unpaid?: boolean;
+  /** What earlier calls of the same work have cost. It is spent, and no receipt tells of it yet. */
   spent: string;
 }
 
@@ -54,7 +56,7 @@ export interface CreditUse {
   credits_free: string;
   /** Of the agent that was asked about; null where it has no budget. */
   agent_budget: string | null;
-  /** What it has burned in the period, and what its calls under way hold. */
+  /** What it has used in the period, and what its calls under way hold. */
   agent_used: string | null;
 }
 
@@ -66,7 +68,7 @@ export interface CreditUse {
  * What is over, because its receipt is there or its time is up, is removed with the next reservation of its organization.
  */
 const ITEMS = `i AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(work text, org_id uuid, agent_id uuid, receipt_id uuid, amount numeric, spent numeric, wide_work text, wide_id uuid, wide numeric)
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(work text, org_id uuid, agent_id uuid, receipt_id uuid, amount numeric, spent numeric, unpaid boolean, wide_work text, wide_id uuid, wide numeric)
 )`;
 /** What a call holds. */
 const TAKEN = 'CASE WHEN p.plenty THEN p.wide ELSE p.spent + p.amount END AS taken';
@@ -112,7 +114,7 @@ SELECT v.work AS batch_key, to_json(CASE WHEN NOT v.granted THEN 'budget_exceede
  * that of the commit before; what a call burns changes it, and ends its hold, in one statement. The lock is that of the subscription and
  * not of the balance: that one is held by each commit that burns, and whoever waits here would wait alone.
  *
- * An agent with a budget is bound by the rule of budgets beside it. In a batch the smallest go first, so that one that is refused stands
+ * An agent with a budget is bound by the rule of budgets beside it, or by that alone where nothing is paid. In a batch the smallest go first, so that one that is refused stands
  * in nobody's way: all after it are refused as well.
  */
 const RESERVE_CREDITS = batchStatement<Item>(
@@ -131,7 +133,7 @@ WITH ${ITEMS}, l AS MATERIALIZED (
   FROM (SELECT DISTINCT l.org_id, l.works, i.agent_id FROM i JOIN l ON l.org_id = i.org_id WHERE i.agent_id IS NOT NULL) g
   CROSS JOIN LATERAL agent_credit_use(g.org_id, g.agent_id, g.works) b
 ), p AS MATERIALIZED (
-  SELECT i.*, u.free, a.used, a.budget, coalesce(u.free > ${PLENTY} * i.wide AND coalesce(a.used + ${PLENTY} * i.wide < a.budget, true), false) AS plenty
+  SELECT i.*, CASE WHEN i.unpaid THEN NULL ELSE u.free END AS free, a.used, a.budget, coalesce(u.free > ${PLENTY} * i.wide AND coalesce(a.used + ${PLENTY} * i.wide < a.budget, true), false) AS plenty
   FROM i JOIN u ON u.org_id = i.org_id LEFT JOIN a ON a.agent_id = i.agent_id
 ), w AS MATERIALIZED (
   SELECT t.*, coalesce(t.used + t.spent + coalesce(sum(t.taken) OVER smaller, 0) < t.budget, true) AS within
@@ -162,6 +164,9 @@ const RENEW = statement(`
     FOR NO KEY UPDATE OF b SKIP LOCKED
   )
   UPDATE call_holds b SET expires_at = now() + interval '${HELD_MINUTES} minutes' FROM k WHERE b.work = k.work`);
+
+const HAS_BUDGET = statement<{ has: boolean }>(`
+  SELECT r.config->>'budget_credits_per_period' IS NOT NULL AS has FROM agents a JOIN agent_revisions r ON r.id = a.live_revision_id WHERE a.id = $1`);
 
 const RELEASE = statement('DELETE FROM call_holds WHERE work = $1 AND receipt_id = $2');
 
@@ -197,6 +202,11 @@ export class HoldRepository {
   /** Null without a subscription. */
   async creditUse(db: Db, orgId: string, agentId: string | null = null): Promise<CreditUse | null> {
     return (await db.query(CREDIT_USE, [orgId, agentId]))[0] ?? null;
+  }
+
+  /** Whether the live revision of an agent sets a budget. */
+  async hasBudget(db: Db, agentId: string): Promise<boolean> {
+    return (await db.query(HAS_BUDGET, [agentId]))[0]?.has ?? false;
   }
 
   /** Has those go on counting that are still there. */

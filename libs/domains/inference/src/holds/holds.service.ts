@@ -1,5 +1,6 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import { Blockers, Entitlements, Money, RateCards, text, type Blocker, type CallBlocker } from '@aps/billing';
+import { ViewCache } from '@aps/platform/cache';
 import { Database, type Db } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
@@ -16,6 +17,9 @@ import { costOf, receiptRow, type CallCost, type ReceiptInput, type ReceiptRow }
 
 /** Far less than a reservation holds without. */
 const RENEW_MS = 60_000;
+/** How long it is believed whether an agent has a budget. */
+const BUDGETED_MS = 1_000;
+const MAX_AGENTS = 20_000;
 /** How often what was taken for calls to come is given back where they do not come. */
 const SWEEP_MS = 1_000;
 
@@ -35,6 +39,8 @@ const REFUSED = {
     says: 'This organization is out of credits.',
   },
 } as const;
+
+const AGENT_BUDGET = 'The budget of this agent is used up.';
 
 /** What calls models, one call at a time, until a receipt tells what they used. */
 export interface HoldingWork {
@@ -67,7 +73,7 @@ export interface WorkHold {
   /** The receipt with this id ends the reservation by being written. */
   readonly receiptId: string;
   /**
-   * Comes before each call. Without a budget, and where no credits are paid, it asks nothing; where there is plenty of either, hardly ever.
+   * Comes before each call. Without a budget, and where no credits are paid, it asks nothing but whether its agent has one; where there is plenty of either, hardly ever.
    * Without a subscription that counts, it refuses every call.
    *
    * @throws InferenceError `budget_exceeded`, `credits_exhausted`; `model_unavailable` for a model without a price where credits are paid
@@ -102,7 +108,9 @@ export interface Quote {
 @Injectable()
 export class Holds extends Blockers implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger('Holds');
-  private readonly held = new Map<string, Reserved>();
+  private readonly held = new Set<Reserved>();
+  /** Agents whose live revision sets a budget. */
+  private readonly budgeted: ViewCache<string, boolean>;
   private readonly allowances: Allowances;
   private readonly timers: NodeJS.Timeout[];
 
@@ -115,6 +123,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
   ) {
     super();
     this.allowances = new Allowances(db, repository);
+    this.budgeted = new ViewCache(BUDGETED_MS, MAX_AGENTS, (agentId) => repository.hasBudget(db, agentId));
     this.timers = [setInterval(() => void this.renew(), RENEW_MS).unref(), setInterval(() => this.allowances.sweep(), SWEEP_MS).unref()];
   }
 
@@ -143,6 +152,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
   async holding<T>(work: HoldingWork, act: (hold: WorkHold) => Promise<T>): Promise<T> {
     const { receiptId = uuidv7(), feature } = work;
     const reserved = { work: work.name, receipt_id: receiptId };
+    const ofAgent = { work: `agent:${work.name}`, receipt_id: receiptId };
     const terms = await this.termsOf(work.orgId);
     const isSubscribed = await this.entitlements.isSubscribed(work.orgId);
     const receipts: ReceiptRow[] = [];
@@ -155,6 +165,17 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         if (!work.unpricedAllowed && isUncounted(terms.enforced, model)) throw new InferenceError('model_unavailable', unpriced(model));
         const spent = costOf(receipts);
         await work.budget?.(spent.credits);
+        // Where credits are paid, it is decided with them.
+        if (!terms.enforced && work.agentId && (await this.budgeted.get(work.agentId))) {
+          const { held, free } = this.estimate({ ...terms, enforced: true }, feature, model, call, spent);
+          if (!free) {
+            await work.after;
+            this.held.add(ofAgent);
+            const asking = { ...ofAgent, org_id: work.orgId, agent_id: work.agentId, ...held, unpaid: true };
+            if ((await this.repository.reserveCredits(this.db, asking)) !== 'granted')
+              throw refused('budget_exceeded', feature, AGENT_BUDGET);
+          }
+        }
         const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
         if (!terms.enforced && limit === null) return;
         const cost = this.estimate(terms, feature, model, call, spent);
@@ -163,17 +184,17 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         const spender: Spender = { org_id: work.orgId, agent_id: work.agentId, unit: terms.enforced ? 'credits' : 'usd', limit };
         const estimate = Number(cost.held.amount) + Number(cost.held.spent);
         newest = { spender, estimate };
-        const holds = this.held.has(receiptId);
+        const holds = this.held.has(reserved);
         if (!holds && this.allowances.cover(spender, receiptId, estimate)) return;
         await work.after;
         // Known before it is there: what fails on the way may have been written.
-        this.held.set(receiptId, reserved);
+        this.held.add(reserved);
         const ask = (wide: WideHold | null) =>
           this.ask(terms, { ...reserved, org_id: work.orgId, agent_id: work.agentId, ...cost.held }, wide);
         const verdict = holds ? await ask(null) : await this.allowances.ask(spender, receiptId, estimate, ask);
-        if (verdict === 'plenty') return void this.held.delete(receiptId);
+        if (verdict === 'plenty') return void this.held.delete(reserved);
         if (verdict === 'granted') return this.allowances.end(receiptId);
-        const says = terms.enforced && verdict === 'budget_exceeded' ? 'The budget of this agent is used up.' : undefined;
+        const says = terms.enforced && verdict === 'budget_exceeded' ? AGENT_BUDGET : undefined;
         throw refused(
           verdict,
           feature,
@@ -188,11 +209,13 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
         return row;
       },
       release: async () => {
-        if (!this.held.delete(receiptId)) return;
-        // It ends by itself, if later.
-        await this.repository
-          .release(this.db, reserved)
-          .catch((error: Error) => this.logger.warn(`A reservation was not ended: ${error.message}`));
+        for (const each of [reserved, ofAgent]) {
+          if (!this.held.delete(each)) continue;
+          // It ends by itself, if later.
+          await this.repository
+            .release(this.db, each)
+            .catch((error: Error) => this.logger.warn(`A reservation was not ended: ${error.message}`));
+        }
       },
     };
     try {
@@ -201,7 +224,8 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
       await hold.release();
       throw error;
     } finally {
-      this.held.delete(receiptId);
+      this.held.delete(reserved);
+      this.held.delete(ofAgent);
       this.allowances.end(receiptId);
     }
   }
@@ -211,14 +235,14 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const terms = await this.termsOf(work.orgId);
     const usage = estimateOf(model, call);
     const { credits } = chargeFor(terms.card, model, work.feature, usage, ESTIMATED_SECONDS);
-    const use = terms.enforced ? await this.repository.creditUse(this.db, work.orgId, work.agentId) : null;
+    const use = await this.repository.creditUse(this.db, work.orgId, work.agentId);
     return {
-      blocker: terms.enforced ? use && blockerOf(use, credits) : await this.of(work.orgId),
+      blocker: (terms.enforced ? null : await this.of(work.orgId)) ?? (use && blockerOf(terms, use, credits)),
       input_tokens: usage.input,
       max_output_tokens: usage.output,
       credits,
       cost_usd: priceOf(model.entry, usage).usd,
-      credits_remaining: use?.credits_remaining ?? null,
+      credits_remaining: terms.enforced ? (use?.credits_remaining ?? null) : null,
     };
   }
 
@@ -236,7 +260,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
 
   /** Renews all that this process holds. */
   async renew(): Promise<void> {
-    const held = [...this.held.values(), ...this.allowances.held()];
+    const held = [...this.held, ...this.allowances.held()];
     if (held.length === 0) return;
     await this.repository.renew(this.db, held).catch((error: Error) => this.logger.warn(`Reservations were not renewed: ${error.message}`));
   }
@@ -282,9 +306,10 @@ function refused(verdict: keyof typeof REFUSED, feature: string, because?: strin
 }
 
 /** What keeps a call that may cost so many credits. */
-function blockerOf(use: CreditUse, credits: string): CallBlocker | null {
+function blockerOf({ enforced }: Terms, use: CreditUse, credits: string): CallBlocker | null {
   if (new Money(credits).isZero()) return null;
-  if (new Money(use.credits_free).lessThan(credits)) return { code: 'credits_exhausted', credits_remaining: use.credits_remaining };
+  if (enforced && new Money(use.credits_free).lessThan(credits))
+    return { code: 'credits_exhausted', credits_remaining: use.credits_remaining };
   if (use.agent_budget === null || new Money(use.agent_used!).lessThan(use.agent_budget)) return null;
   return { code: 'budget_exceeded', budget_credits_per_period: use.agent_budget, spent_credits: use.agent_used! };
 }
