@@ -179,6 +179,18 @@ describe('chats', () => {
     expect(await app.db.query(sql(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'title'`), [chat])).toHaveLength(1);
   });
 
+  it('says with which effort a model was called, where it takes none that was asked for', async () => {
+    const chat = await app.chat(org);
+    const body = { content: 'hello', model: 'mock', reasoning_effort: 'high' };
+    await app.make('POST', `${org.path}/${chat}/messages`, { as: org.owner, body });
+    await app.settled(org, chat, 1);
+    await app.send(org, chat, 'hello');
+    const efforts = (clamped: boolean, asked: string | null) => ({
+      usage: { reasoning_effort: null, requested_reasoning_effort: asked, effort_clamped: clamped },
+    });
+    expect((await app.settled(org, chat, 2)).messages).toMatchObject([{}, efforts(true, 'high'), {}, efforts(false, null)]);
+  });
+
   it('becomes ERRORED when the provider refuses, and goes on with the next message', async () => {
     const chat = await app.chat(org);
     await app.send(org, chat, script({ error: { status: 400, message: 'no such thing' } }));

@@ -179,8 +179,13 @@ export class ChatMessageUsage extends TokenCounts {
   @StringField({ description: 'Key of the model that answered.', example: 'mock' }) model: string;
   @StringField({ nullable: true, description: 'Key of the model that was asked for; null where nobody named one.' })
   requested_model: string | null;
-  @StringField({ description: 'Why it was this model.', example: 'agent' }) reason: string;
-  @StringField({ nullable: true, description: 'The effort that it was asked for.' }) reasoning_effort: string | null;
+  @StringField({ description: 'Why it was this model.', example: 'requested' }) reason: string;
+  @StringField({ nullable: true, description: 'The effort that it was called with; null: its own default.' }) reasoning_effort:
+    string | null;
+  @StringField({ nullable: true, description: 'The effort that was asked for; null where nobody named one.' })
+  requested_reasoning_effort: string | null;
+  @BooleanField({ description: 'Called with another effort than asked for, which was above the ceiling, or none that the model takes.' })
+  effort_clamped: boolean;
   @DecimalString({ nullable: true, description: 'Dollars; null where the organization pays in credits, and where the model had no price.' })
   cost_usd: string | null;
 }

@@ -59,6 +59,8 @@ export interface MessageUsage extends Usage {
   requested_model: string | null;
   reason: string;
   reasoning_effort: string | null;
+  requested_reasoning_effort: string | null;
+  effort_clamped: boolean;
   cost_usd: string | null;
 }
 

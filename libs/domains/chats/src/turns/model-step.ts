@@ -235,6 +235,8 @@ export class ModelStepRunner {
       requested_model: model.requested_model,
       reason: model.reason,
       reasoning_effort: model.reasoning_effort,
+      requested_reasoning_effort: model.requested_reasoning_effort,
+      effort_clamped: model.effort_clamped,
       cost_usd: cost.usd_cost,
     };
     const events: NewEvent[] = [
