@@ -78,10 +78,10 @@ export class ModelClient {
   async streamChat(endpoint: Endpoint, request: ChatRequest, options: StreamOptions = {}): Promise<ChatResult> {
     const { signal, onEvent, onRestart } = options;
     const codec = CODECS[endpoint.dialect];
-    const startedAt = this.now();
+    const startedAt = performance.now();
     let firstTokenMs: number | null = null;
     const emit = (event: StreamEvent): void => {
-      firstTokenMs ??= this.now() - startedAt;
+      firstTokenMs ??= performance.now() - startedAt;
       onEvent?.(event);
     };
     const { value: decoded, attempts } = await this.persist(
@@ -100,7 +100,7 @@ export class ModelClient {
       providerFinish: decoded.providerFinish?.slice(0, MAX_WORD) ?? null,
       providerModel: decoded.providerModel ?? request.model,
       firstTokenMs,
-      durationMs: this.now() - startedAt,
+      durationMs: performance.now() - startedAt,
       attempts,
       ...(decoded.providerState && { providerState: decoded.providerState }),
     };
