@@ -257,8 +257,14 @@ describe('deliveries that come at once', () => {
     let store!: () => void;
     intake.gate = new Promise<void>((resolve) => (store = resolve));
     const large = JSON.stringify({ text: 'x'.repeat(5 * MIB - 20) });
+    const storing = jest.spyOn(intake, 'receive');
     const sent = Array.from({ length: 3 }, () => post(large));
     const refused = await Promise.race(sent);
+    await eventually(
+      async () => storing.mock.calls.length,
+      (calls) => calls === 2,
+    );
+    storing.mockRestore();
     // One that is taken in ends with the others.
     const beside = await Promise.race([mail(), sleep(10_000)]);
     store();
