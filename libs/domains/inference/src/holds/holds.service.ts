@@ -246,9 +246,9 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     };
   }
 
-  /** Why a model may not be called, where it has no price; null where that is no matter. */
+  /** Why a model without a price may not be called for a person who can be told, whoever pays for it; null where that is no matter. */
   async unpricedBecause(orgId: string, model: ResolvedModel): Promise<string | null> {
-    return isUncounted(await this.entitlements.has(orgId, 'enforces_credits'), model) ? unpriced(model) : null;
+    return !isPriced(model.entry) && (await this.entitlements.has(orgId, 'enforces_credits')) ? unpriced(model) : null;
   }
 
   /** What calls may cost at most, in credits, for who wants to know it of many; null where no credits are paid. Nothing is held. */
