@@ -22,7 +22,7 @@ export class Handlers {
 
   /** Whether it takes what it is handed: of a process, one is deployed. */
   async isReady(tx: Tx, scope: OrgScope, target: Target): Promise<boolean> {
-    if (target.kind === 'process') return (await this.processes.deployed(tx, scope.orgId, target.id)) !== null;
+    if (target.kind === 'process') return this.processes.isDeployed(tx, scope.orgId, target.id);
     return this.exists(tx, scope, target);
   }
 

@@ -24,6 +24,11 @@ export class ProcessRefs {
     return row ? { ...row, definition: await this.definitions.of(orgId, row.revision_id, db) } : null;
   }
 
+  /** Whether there is one, as of `deployed`, without reading it. */
+  async isDeployed(db: Db, orgId: string, ref: string): Promise<boolean> {
+    return (await db.query(DEPLOYED, [orgId, ref])).length > 0;
+  }
+
   /** Whether there is a live one of this id; it is not deleted before the transaction ends. */
   async exists(db: Db, orgId: string, id: string): Promise<boolean> {
     return (await db.query(LIVE, [orgId, id])).length > 0;
