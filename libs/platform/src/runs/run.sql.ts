@@ -23,6 +23,8 @@ export interface RunTable<N extends JobName = JobName> {
   payload: Record<keyof JobPayload<N>, string>;
   /** SQL of whether runs of an organization are held at the moment. @param org SQL of its id */
   isSuspended: (org: string) => string;
+  /** SQL of whether an organization is gone, so that nobody takes up its runs any more. @param org SQL of its id */
+  isEnded: (org: string) => string;
 }
 
 /** The runs of a kind that are not over. */
@@ -72,7 +74,7 @@ export interface Claiming {
  *   `fence` and its `worker`
  */
 export const claimStatement = (
-  { kind, table, isSuspended }: RunTable,
+  { kind, table, isSuspended, isEnded }: RunTable,
   parts: {
     /** The run and what is locked with it: what follows FROM, and the names of what is locked. */
     from: string;
@@ -105,14 +107,14 @@ WITH i AS MATERIALIZED (
     FOR NO KEY UPDATE OF ${parts.lock} ${locked}
   ) k
 ), g AS MATERIALIZED (
-  SELECT d.org_id, ${isSuspended('d.org_id')} AS suspended,
+  SELECT d.org_id, ${isSuspended('d.org_id')} AS suspended, ${isEnded('d.org_id')} AS ended,
          CASE WHEN d.capped THEN (SELECT count(*) FROM ${table} r WHERE r.org_id = d.org_id AND r.lease_owner IS NOT NULL AND r.status = 'running' AND r.lease_expires_at > now()) END AS running
   FROM (SELECT l.org_id, bool_or(l.cap >= 0) AS capped FROM l GROUP BY l.org_id) d
 ), w AS MATERIALIZED (
   -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
   -- count would give the same fence out a second time.
   SELECT l.*, greatest(l.last_fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
-    WHEN l.status NOT IN ('queued', 'running', 'waiting') OR ${parts.isGone} THEN 'gone'
+    WHEN l.status NOT IN ('queued', 'running', 'waiting') OR g.ended OR ${parts.isGone} THEN 'gone'
     WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
     ${parts.refusals.map(({ verdict, when }) => `WHEN ${when} THEN '${verdict}'`).join('\n    ')}
     WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
@@ -218,8 +220,9 @@ SELECT id, payload, generation FROM o`),
     STATE: statement<RunState>(`
 WITH l AS MATERIALIZED (
   SELECT r.status, CASE
-    WHEN r.status = 'running' THEN coalesce(r.lease_expires_at, now())
+    WHEN r.status = 'running' AND r.lease_expires_at > now() THEN r.lease_expires_at
     WHEN ${of.isSuspended('r.org_id')} THEN NULL
+    WHEN r.status = 'running' THEN coalesce(r.lease_expires_at, now())
     WHEN r.status = 'queued' THEN greatest(r.dispatched_at, o.created_at)
     WHEN r.status = 'waiting' THEN (r.wait->>'resume_at')::timestamptz END AS ready_at
   FROM outbox o CROSS JOIN LATERAL (SELECT * FROM ${table} x WHERE x.id = o.id LIMIT 1) r

@@ -268,6 +268,18 @@ describe('a second kind of run', () => {
     expect(await ended(id)).toMatchObject({ status: 'done' });
   });
 
+  it('is taken up no more once its organization is gone', async () => {
+    await database.db.execute(sql('INSERT INTO held_orgs VALUES ($1, true)'), [org]);
+    const id = await kind.start(org, 1);
+    await eventually(
+      () => database.db.query(sql('SELECT FROM outbox WHERE id = $1'), [id]),
+      (jobs) => jobs.length === 0,
+    );
+    expect(await rowOf(id)).toMatchObject({ status: 'queued', deliveries: 0 });
+    await database.db.execute(sql('DELETE FROM held_orgs'));
+    await database.db.execute(sql('DELETE FROM counts WHERE id = $1'), [id]);
+  });
+
   it('has waited since a worker could take it up, and not while it was behind another', async () => {
     const waited = async () => Number(/^run_queue_delay_seconds_sum\{kind="count"\} (\S+)/m.exec(await metrics.metrics())?.[1] ?? NaN);
     const before = await waited();
@@ -299,8 +311,8 @@ describe('a second kind of run', () => {
     kind.cap = 0;
     jest.spyOn(app.get(Runs, { strict: false }), 'run').mockResolvedValue();
     const change = (id: string, set: string) => database.db.execute(sql(`UPDATE counts SET ${set} WHERE id = $1`), [id]);
-    const [ready, handedBack, due, later, forSomebody, active, parked, behind, held] = await Promise.all(
-      Array.from({ length: 9 }, (_, i) => kind.start(i === 8 ? crypto.randomUUID() : org, 1)),
+    const [ready, handedBack, due, later, forSomebody, active, parked, behind, held, heldAtWork] = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => kind.start(i >= 8 ? crypto.randomUUID() : org, 1)),
     );
     // What it waited behind, for an hour, has been over for 40 seconds.
     await change(ready, `dispatched_at = now() - interval '1 hour'`);
@@ -316,7 +328,8 @@ describe('a second kind of run', () => {
     await kind.rows.park(database.db, [parked]);
     // It will be dispatched when what is before it is over.
     await database.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [behind]);
-    await database.db.execute(sql('INSERT INTO held_orgs SELECT org_id FROM counts WHERE id = $1'), [held]);
+    await change(heldAtWork, `status = 'running', lease_expires_at = now() - interval '50 seconds'`);
+    await database.db.execute(sql('INSERT INTO held_orgs SELECT org_id FROM counts WHERE id = ANY($1)'), [[held, heldAtWork]]);
     const state = await eventually(told, ({ ready: n }) => n === 3);
     expect(state).toMatchObject({ ready: 3, active: 1, parked: 1, waiting: 3 });
     expect(Math.floor(state.oldest / 20)).toBe(2);

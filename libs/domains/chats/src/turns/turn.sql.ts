@@ -15,6 +15,7 @@ export const TURNS = {
   table: 'turns',
   payload: { org_id: 'org_id', chat_id: 'chat_id', turn_id: 'id' },
   isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
+  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
 } satisfies RunTable<'turn.run'>;
 
 /**

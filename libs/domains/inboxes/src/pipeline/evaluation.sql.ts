@@ -15,6 +15,7 @@ export const EVALUATIONS = {
   payload: { org_id: 'org_id', message_id: 'id' },
   // A gate holds the messages of suspended organizations, each with a row in its trace.
   isSuspended: () => 'false',
+  isEnded: () => 'false',
 } satisfies RunTable<'inbox.evaluate'>;
 
 export const RUNS = runStatements<'inbox.evaluate'>(EVALUATIONS);

@@ -11,6 +11,7 @@ export const PROCESS_RUNS = {
   table: TABLE,
   payload: { org_id: 'org_id', run_id: 'id' },
   isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
+  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
 } satisfies RunTable<'process.run'>;
 
 export const RUNS = runStatements<'process.run'>(PROCESS_RUNS);

@@ -38,7 +38,7 @@ export const COUNTING_TABLES = [
      started_at timestamptz, finished_at timestamptz)`,
   'CREATE TABLE counted (run_id uuid NOT NULL, number int NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())',
   'CREATE INDEX ON counted (run_id)',
-  'CREATE TABLE held_orgs (org_id uuid PRIMARY KEY)',
+  'CREATE TABLE held_orgs (org_id uuid PRIMARY KEY, for_ever boolean NOT NULL DEFAULT false)',
 ];
 
 const COUNTS = {
@@ -46,6 +46,7 @@ const COUNTS = {
   table: 'counts',
   payload: { org_id: 'org_id', run_id: 'id' },
   isSuspended: (org) => `EXISTS (SELECT FROM held_orgs h WHERE h.org_id = ${org})`,
+  isEnded: (org) => `EXISTS (SELECT FROM held_orgs h WHERE h.org_id = ${org} AND h.for_ever)`,
 } satisfies RunTable & { payload: Record<keyof Payload, string> };
 const SQL = runStatements<JobName>(COUNTS);
 const CLAIM = claimStatement(COUNTS, {
