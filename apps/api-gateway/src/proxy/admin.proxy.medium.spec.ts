@@ -228,6 +228,14 @@ describe('admin proxy', () => {
       target(upstreamUrl);
       upstream.answer = (_, response) => response.writeHead(503).end();
       await call('/api/admin/orgs');
+      // Nor what has not come whole: anybody can send slowly.
+      target(upstreamUrl, 50);
+      upstream.answer = () => undefined;
+      const slow = http.request(`${t.url}/api/admin/x`, { method: 'POST', headers: { Authorization: `Bearer ${admin.token}` } });
+      slow.write('half of it');
+      const [late] = (await once(slow, 'response')) as [http.IncomingMessage];
+      expect(late.statusCode).toBe(504);
+      slow.destroy();
       expect(await failures()).toEqual({ ...before, '/api/admin upstream_unavailable': before['/api/admin upstream_unavailable'] + 1 });
     });
   });

@@ -57,7 +57,8 @@ const hungUp = (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' || 
  * An unreachable service answers 502, a slow one 504, both in our error shape. A read that finds its kept connection closed is sent once more.
  *
  * @param headers added to the request, e.g. the signed internal token
- * @returns the code of what was answered in place of the service; undefined where it has answered, or nobody waits for an answer
+ * @returns the code of what was answered in place of the service; undefined where it has answered, had not got the whole request yet, or nobody
+ *   waits for an answer
  */
 export async function proxyRequest(
   request: Request & RequestContext,
@@ -118,9 +119,11 @@ export async function proxyRequest(
       clearTimeout(timer);
       const code: ProxyFailure = timedOut ? 'upstream_timeout' : 'upstream_unavailable';
       const isHeard = !response.destroyed;
+      // Who sends slowly has only himself to wait for.
+      const isOurs = !timedOut || request.complete;
       failSpan(span, timedOut || isHeard ? code : 'aborted');
       if (isHeard) sendError(new DomainError(code, PROXY_FAILURES[code]), request, response);
-      resolve(isHeard ? code : undefined);
+      resolve(isHeard && isOurs ? code : undefined);
     };
     const send = (agent: http.Agent) => {
       upstream = http.request({ host: base.hostname, port: base.port || 80, path, method: request.method, headers: outgoing, agent });

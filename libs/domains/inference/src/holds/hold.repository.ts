@@ -65,7 +65,8 @@ export interface CreditUse {
  * behind the lock, by a function (`budget_use`, `credit_use`, `agent_credit_use`): the statement itself sees nothing that was committed
  * while it waited. Those of one batch count each other by their order. The lock ends with the statement, long before the call begins.
  *
- * What is over, because its receipt is there or its time is up, is removed with the next reservation of its organization.
+ * What is over, because its receipt is there or its time is up, is removed with the next reservation of its organization in the same unit: the lock
+ * is of that unit alone, and an agent's budget may be decided beside one of dollars.
  */
 const ITEMS = `i AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(work text, org_id uuid, agent_id uuid, receipt_id uuid, amount numeric, spent numeric, unpaid boolean, wide_work text, wide_id uuid, wide numeric)
@@ -79,7 +80,7 @@ const hold = (unit: CallHold['unit'], granted: string) => `r AS (
   ON CONFLICT (work) DO UPDATE SET receipt_id = excluded.receipt_id, agent_id = excluded.agent_id, unit = excluded.unit, amount = excluded.amount, expires_at = excluded.expires_at
 ), d AS (
   DELETE FROM call_holds h USING l
-  WHERE h.org_id = l.org_id AND h.work <> ALL (l.works) AND NOT EXISTS (SELECT FROM i WHERE i.wide_work = h.work)
+  WHERE h.org_id = l.org_id AND h.unit = '${unit}' AND h.work <> ALL (l.works) AND NOT EXISTS (SELECT FROM i WHERE i.wide_work = h.work)
     AND (h.expires_at <= now() OR (SELECT r.id FROM inference_receipts r WHERE r.id = h.receipt_id) IS NOT NULL)
 )`;
 

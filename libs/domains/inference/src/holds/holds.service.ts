@@ -18,7 +18,7 @@ import { costOf, receiptRow, type CallCost, type ReceiptInput, type ReceiptRow }
 /** Far less than a reservation holds without. */
 const RENEW_MS = 60_000;
 /** How long it is believed whether an agent has a budget. */
-const BUDGETED_MS = 1_000;
+const BUDGETED_MS = 10_000;
 const MAX_AGENTS = 20_000;
 /** How often what was taken for calls to come is given back where they do not come. */
 const SWEEP_MS = 1_000;
@@ -70,8 +70,6 @@ export interface HoldingWork {
 
 /** What a piece of work holds of its organization's budget or credits, and what it is charged by. */
 export interface WorkHold {
-  /** The receipt with this id ends the reservation by being written. */
-  readonly receiptId: string;
   /**
    * Comes before each call. Without a budget, and where no credits are paid, it asks nothing but whether its agent has one; where there is plenty of either, hardly ever.
    * Without a subscription that counts, it refuses every call.
@@ -158,7 +156,6 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const receipts: ReceiptRow[] = [];
     let newest: { spender: Spender; estimate: number } | undefined;
     const hold: WorkHold = {
-      receiptId,
       receipts,
       reserve: async (model, call) => {
         if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
