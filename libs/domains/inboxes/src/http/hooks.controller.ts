@@ -19,8 +19,8 @@ const OF_WEBHOOK = 4;
 @ApiTags('Hooks')
 @Controller('api/hooks')
 export class HooksController {
-  /** Bytes of deliveries that are in memory. */
-  private held = 0;
+  /** Bytes of deliveries that are in memory, by whose share they are counted in. */
+  private readonly held = new Map<string, number>();
 
   constructor(
     private readonly webhooks: WebhookDoor,
@@ -50,7 +50,10 @@ export class HooksController {
     const channel = await this.webhooks.channelOf(token);
     const rate = { perMinute: rateLimitConfig.value.webhook_channel };
     holdToRates([await this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
-    const receipt = await this.holding(request, MAX_WEBHOOK, OF_WEBHOOK, (body) => this.webhooks.receive(channel, request.headers, body));
+    const shares = { webhooks: ofDoor(), [channel.channel_id]: ofChannel() };
+    const receipt = await this.holding(shares, request, MAX_WEBHOOK, OF_WEBHOOK, (body) =>
+      this.webhooks.receive(channel, request.headers, body),
+    );
     if ('message_id' in receipt && !receipt.duplicate) return { message_id: receipt.message_id, status: 'received' };
     response.status(200);
     return 'challenge' in receipt ? receipt : { message_id: receipt.message_id, duplicate: true };
@@ -72,25 +75,48 @@ export class HooksController {
 
   private async takeMail(name: string, request: Request): Promise<InboxMailHookResponse> {
     const provider = this.mails.served(name);
-    const { messages, rejected } = await this.holding(request, MAX_DELIVERY, 1, (body) =>
+    const { messages, rejected } = await this.holding({ mails: ofDoor() }, request, MAX_DELIVERY, 1, (body) =>
       this.mails.receive(provider, { headers: request.headers, body }),
     );
     return { messages: messages.map(({ recipient, message_id }) => ({ recipient, message_id })), rejected };
   }
 
-  /** Reads a body and takes it in, where there is room for it: by what has come of each, so that those that send slowly keep nobody out. */
-  private async holding<T>(request: Request, limit: number, times: number, take: (body: Buffer) => Promise<T>): Promise<T> {
+  /**
+   * Reads a body and takes it in, where there is room for it: by what has come of each, so that those that send slowly keep nobody out.
+   *
+   * @param shares it is counted in, and what may be held of each
+   */
+  private async holding<T>(
+    shares: Record<string, number>,
+    request: Request,
+    limit: number,
+    times: number,
+    take: (body: Buffer) => Promise<T>,
+  ): Promise<T> {
     let held = 0;
+    const heldOf = (share: string) => this.held.get(share) ?? 0;
+    const count = (bytes: number) => {
+      held += bytes;
+      for (const share of Object.keys(shares)) {
+        const left = heldOf(share) + bytes;
+        if (left) this.held.set(share, left);
+        else this.held.delete(share);
+      }
+    };
     const hold = (bytes: number) => {
-      if (this.held + times * bytes > intakeConfig.value.hookBytes)
+      if (Object.entries(shares).some(([share, most]) => heldOf(share) + times * bytes > most))
         throw new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
-      this.held += times * bytes;
-      held += times * bytes;
+      count(times * bytes);
     };
     try {
       return await take(await rawBody(request, limit, hold));
     } finally {
-      this.held -= held;
+      count(-held);
     }
   }
 }
+
+/** Of what is held by HTTP: whoever fills one door, signed or not, leaves the other open. */
+const ofDoor = (): number => intakeConfig.value.hookBytes / 2;
+/** Whoever knows the address of one channel leaves the others theirs. */
+const ofChannel = (): number => Math.max(ofDoor() / 4, OF_WEBHOOK * MAX_WEBHOOK);
