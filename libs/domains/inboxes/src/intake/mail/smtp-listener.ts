@@ -103,8 +103,9 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   private admit(session: SMTPServerSession): Refusal | null {
     const caller = callerOf(session.remoteAddress);
     const ofCaller = [...this.clients.values()].filter((client) => client.caller === caller).length;
-    if (this.clients.size >= MAX_CLIENTS || ofCaller >= intakeConfig.value.smtpPerAddress) {
-      countRefusal('smtp', 'too_much_at_once');
+    const isFull = this.clients.size >= MAX_CLIENTS;
+    if (isFull || ofCaller >= intakeConfig.value.smtpPerAddress) {
+      countRefusal('smtp', isFull ? 'too_much_at_once' : 'too_many_of_address');
       return FULL;
     }
     const timer = setTimeout(() => this.dismiss(session, 'No recipient in time'), this.firstRecipientMs).unref();
