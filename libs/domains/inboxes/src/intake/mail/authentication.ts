@@ -22,9 +22,10 @@ export async function authenticateMail(
   ]);
   const signatures = signed?.results ?? [];
   const results = signatures.map(({ status }) => status.result);
-  const vouchedFor = async (headerFrom: string, record: string): Promise<boolean> => {
-    const dkimDomains = signatures.filter(({ status }) => status.result === 'pass').map(({ signingDomain: domain }) => ({ domain }));
-    const spfDomains = delivered?.status.result === 'pass' ? [delivered.domain] : [];
+  /** Whether one of them that aligns with whom it is from came to a result. */
+  const isAligned = async (result: string, headerFrom: string, record: string): Promise<boolean> => {
+    const dkimDomains = signatures.filter(({ status }) => status.result === result).map(({ signingDomain: domain }) => ({ domain }));
+    const spfDomains = delivered?.status.result === result ? [delivered.domain] : [];
     const proven = await dmarc({ headerFrom, dkimDomains, spfDomains, resolver: () => Promise.resolve([[record]]) });
     return proven && proven.status.result === 'pass';
   };
@@ -32,7 +33,9 @@ export async function authenticateMail(
     // Of several addresses, or headers with one, others may see another than we do.
     if (from === null || !policy || signed?.headerFrom.length !== 1) return 'fail';
     if (policy.rr === undefined) return policy.status.result;
-    return (await vouchedFor(from, policy.rr)) ? 'pass' : 'fail';
+    if (await isAligned('pass', from, policy.rr)) return 'pass';
+    // Who could vouch for it, and was not heard, may have done so.
+    return (await isAligned('temperror', from, policy.rr)) ? 'temperror' : 'fail';
   };
   return {
     spf: delivered?.status.result ?? 'none',

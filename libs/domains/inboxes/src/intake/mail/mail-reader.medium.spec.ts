@@ -14,6 +14,8 @@ class PublishedRecords extends MailResolver {
   until?: Promise<void>;
   /** Domains whose name servers never answer. */
   silent?: string;
+  /** Names that are none. */
+  bad?: string;
   /** But for those of policies, which mails have in common here. */
   names = new Set<string>();
   private awaited?: { names: number; found: () => void };
@@ -24,6 +26,7 @@ class PublishedRecords extends MailResolver {
     if (this.names.size === this.awaited?.names) this.awaited.found();
     await this.until;
     if (this.silent && name.endsWith(this.silent)) await new Promise(() => undefined);
+    if (this.bad && name.startsWith(this.bad)) throw Object.assign(new Error('bad'), { code: 'EBADNAME' });
     const found = this.records[`${name} ${rrtype}`];
     if (!found) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
     return found;
@@ -45,7 +48,7 @@ class PublishedRecords extends MailResolver {
 const dns = new PublishedRecords();
 const reader = new MailReader(dns);
 const ENVELOPE: MailEnvelope = { mail_from: 'ada@example.com', client: { ip: '192.0.2.1', helo: 'mx.example.com' } };
-beforeEach(() => Object.assign(dns, { records: {}, until: undefined, silent: undefined, asked: 0, names: new Set() }));
+beforeEach(() => Object.assign(dns, { records: {}, until: undefined, silent: undefined, bad: undefined, asked: 0, names: new Set() }));
 afterAll(() => reader.onApplicationShutdown());
 
 const MIB = 1024 * 1024;
@@ -121,6 +124,35 @@ describe('the reader of mails', () => {
     const signature = await signedFor('evil.example');
     const envelope = { ...ENVELOPE, mail_from: 'eve@evil.example' };
     expect((await read(signature + MAIL, envelope)).auth).toEqual({ spf: 'temperror', dkim: 'temperror', dmarc: 'fail' });
+  });
+
+  it('fails no mail that one could vouch for who was not heard in time', async () => {
+    dns.records = { ...REJECTS };
+    dns.silent = '_domainkey.example.com';
+    const signed = (await signedFor('example.com')) + MAIL;
+    expect((await read(signed)).auth).toEqual({ spf: 'none', dkim: 'temperror', dmarc: 'temperror' });
+    dns.silent = 'spf.example.com';
+    dns.records['example.com TXT'] = [['v=spf1 include:spf.example.com -all']];
+    expect((await read(MAIL)).auth).toEqual({ spf: 'temperror', dkim: 'none', dmarc: 'temperror' });
+    expect((await read(MAIL, { ...ENVELOPE, mail_from: 'eve@evil.example' })).auth.dmarc).toBe('fail');
+  });
+
+  it.each([
+    ['many questions', 20, undefined],
+    ['all of the time', 1, 'evil.example'],
+  ])('fails a mail whose sender takes %s away from whom it is from', async (_, foreign, silent) => {
+    dns.records = { ...REJECTS };
+    const evil = (await signedFor('evil.example')).trim();
+    const forged = evil.replace('d=evil.example', 'd=example.com');
+    dns.silent = silent;
+    expect((await read(`${evil}\r\n`.repeat(foreign) + `${forged}\r\n${MAIL}`)).auth.dmarc).toBe('fail');
+  });
+
+  it('fails a mail that names a key where none can be', async () => {
+    dns.records = { ...REJECTS };
+    const forged = (await signedFor('evil.example')).replace('d=evil.example', 'd=example.com');
+    dns.bad = 's._domainkey';
+    expect((await read(forged + MAIL)).auth.dmarc).toBe('fail');
   });
 
   const parts = (n: number) =>

@@ -20,6 +20,11 @@ const MEMORY_MIB = 384;
 /** What may be in a process at once, waiting for the DNS: buffers are no part of the memory above. */
 const MAX_MAILS = 100;
 const MAX_BYTES = 64 * 1024 * 1024;
+/**
+ * What is said of questions that a sender can keep from being answered, whoever he writes that he is: names that are none, the name of his own
+ * address, and all that comes when other questions have used up what there is. Else his mail was one that its domain could not be asked about.
+ */
+const NO_RECORDS = 'ENODATA';
 const RECORDS = new Set(['TXT', 'A', 'AAAA', 'MX', 'PTR']);
 
 const FILE = 'mail-reader.worker.js';
@@ -146,14 +151,17 @@ export class ReaderProcess {
 
   private async ask(held: Held | undefined, { id, by, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
     const left = held?.left[by];
-    if (!held || !left || left.ms <= 0 || --left.questions < 0) return this.tell({ type: 'no_records', id, code: 'ETIMEOUT' });
+    if (!held || !left || left.ms <= 0 || --left.questions < 0) return this.tell({ type: 'no_records', id, code: NO_RECORDS });
     held.questions++;
     const began = performance.now();
+    const hasTime = left.ms > ANSWERS_MS / 2;
     try {
-      if (!RECORDS.has(rrtype)) throw Object.assign(new Error('No such records are looked for'), { code: 'ENODATA' });
+      if (!RECORDS.has(rrtype)) throw Object.assign(new Error('No such records are looked for'), { code: NO_RECORDS });
       this.tell({ type: 'records', id, records: await inTime(left.ms, this.resolver.resolve(name, rrtype)) });
     } catch (error) {
-      this.tell({ type: 'no_records', id, code: (error as { code?: string }).code ?? 'ESERVFAIL' });
+      const { code = 'ESERVFAIL' } = error as { code?: string };
+      const isOfSender = code === 'EBADNAME' || rrtype === 'PTR' || (code === 'ETIMEOUT' && !hasTime);
+      this.tell({ type: 'no_records', id, code: isOfSender ? NO_RECORDS : code });
     }
     held.questions--;
     left.ms -= performance.now() - began;
