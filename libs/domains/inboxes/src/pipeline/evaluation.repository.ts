@@ -193,8 +193,9 @@ export class EvaluationRepository {
     return (await db.query(CALLS_TODAY, [orgId, of]))[0].n;
   }
 
-  oldestHeld(db: Db, inboxId: string, reason: HoldReason, limit: number): Promise<HeldMessage[]> {
-    return db.query(OLDEST_HELD, [inboxId, reason, limit]);
+  /** @param calls how many of classifiers a message may need; null is any number */
+  oldestHeld(db: Db, inboxId: string, reason: HoldReason, calls: number | null, limit: number): Promise<HeldMessage[]> {
+    return db.query(OLDEST_HELD, [inboxId, reason, calls, limit]);
   }
 
   /** Of those that are held for full queues, the oldest of each. @param among how many */

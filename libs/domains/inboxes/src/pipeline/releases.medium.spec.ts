@@ -136,6 +136,9 @@ describe('messages that are let go', () => {
     // What needs more than any day has keeps no other waiting.
     await t.db.execute(sql(`UPDATE inbox_messages SET wait = '{"held_for":{"calls":99}}' WHERE id = $1`), [ids[3]]);
     expect((await diagnosed(ids[3])).blocked_by.until).toBeNull();
+    // However many they are.
+    await flood(600, 'classifier_quota', 'many');
+    await t.db.execute(sql(`UPDATE inbox_messages SET wait = '{"held_for":{"calls":99}}' WHERE sender_key = 'many'`));
     await set({ rate_limit_classifier_calls_per_day: 8 });
     const behind = await mails(1, inbox, MORE);
     expect(await heldFor(behind)).toEqual(['classifier_quota']);

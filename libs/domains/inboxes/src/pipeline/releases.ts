@@ -5,7 +5,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { EvaluationRepository } from './evaluation.repository';
 import type { HeldMessage, HoldingInbox } from './evaluation.sql';
 import { Evaluations } from './evaluations';
-import { Rooms, type Room } from './rooms';
+import { Rooms } from './rooms';
 
 /** What is over by itself; all else waits for a human. */
 export const RELEASED = [
@@ -65,25 +65,26 @@ export class Releases implements OnModuleInit {
     const held: { message: HeldMessage; inbox: HoldingInbox }[] = [];
     for (const inbox of inboxes) held.push(...(await this.oldestOf(tx, inbox)).map((message) => ({ message, inbox })));
     held.sort((a, b) => a.message.received_at.getTime() - b.message.received_at.getTime());
-    const rooms = new Map<string, Room>();
+    const rooms = new Map<string, number>();
     const going: string[] = [];
     for (const { message, inbox } of held) {
       const needs = this.rooms.needsOf(tx, inbox, message, letGo);
       for (const need of needs) if (!rooms.has(need.of)) rooms.set(need.of, await need.room());
-      const lacking = needs.filter(({ of, amount }) => rooms.get(of)!.left < amount);
-      // What is too little for the oldest is kept for it, unless there never is enough.
-      const isEver = needs.every(({ of, amount }) => rooms.get(of)!.most >= amount);
-      if (isEver) for (const { of } of lacking) rooms.get(of)!.left = -Infinity;
+      const lacking = needs.filter(({ of, amount }) => rooms.get(of)! < amount);
+      // What is too little for the oldest is kept for it.
+      for (const { of } of lacking) rooms.set(of, -Infinity);
       if (lacking.length) continue;
-      for (const { of, amount } of needs) rooms.get(of)!.left -= amount;
+      for (const { of, amount } of needs) rooms.set(of, rooms.get(of)! - amount);
       if (going.push(message.id) === BATCH) break;
     }
     return going;
   }
 
-  private oldestOf(tx: Tx, inbox: HoldingInbox): Promise<HeldMessage[]> {
+  private async oldestOf(tx: Tx, inbox: HoldingInbox): Promise<HeldMessage[]> {
     if (inbox.hold_reason === 'rate_sender') return this.repository.oldestOfSenders(tx, inbox, BATCH);
     if (inbox.hold_reason === 'queue_full') return this.repository.oldestOfQueues(tx, inbox.inbox_id, AMONG, BATCH);
-    return this.repository.oldestHeld(tx, inbox.inbox_id, inbox.hold_reason, BATCH);
+    // Those that no day has enough calls for stay, however many they are, and keep no other waiting.
+    const calls = inbox.hold_reason === 'classifier_quota' ? await this.rooms.callsADay(tx, inbox) : null;
+    return this.repository.oldestHeld(tx, inbox.inbox_id, inbox.hold_reason, calls, BATCH);
   }
 }

@@ -13,14 +13,8 @@ export interface Need {
   /** Names it among those of the same organization and reason. */
   of: string;
   amount: number;
-  room: () => Promise<Room>;
-}
-
-export interface Room {
   /** Without what those take that are under way. */
-  left: number;
-  /** What there ever is: who needs more keeps nobody waiting. */
-  most: number;
+  room: () => Promise<number>;
 }
 
 /** Tells what held messages of an organization need before they go on. */
@@ -42,7 +36,7 @@ export class Rooms {
     const need = (of: string, left: () => Promise<number>, taken: (each: LetGo) => boolean): Need => ({
       of,
       amount: 1,
-      room: async () => ({ left: (await left()) - letGo.filter(taken).reduce((sum, { n }) => sum + n, 0), most: Infinity }),
+      room: async () => (await left()) - letGo.filter(taken).reduce((sum, { n }) => sum + n, 0),
     });
     const open = (isOpen: boolean): Need =>
       need(
@@ -88,10 +82,8 @@ export class Rooms {
           of,
           amount: callsFor(held_for),
           room: async () => {
-            const most = await limit();
-            const left = await within(most, () => this.repository.callsToday(tx, org_id, of));
-            const going = letGo.filter(taken).reduce((sum, each) => sum + each.n * callsFor(each.held_for), 0);
-            return { left: left - going, most: isLimit(most) ? most : Infinity };
+            const left = await within(await limit(), () => this.repository.callsToday(tx, org_id, of));
+            return left - letGo.filter(taken).reduce((sum, each) => sum + each.n * callsFor(each.held_for), 0);
           },
         });
         return [
@@ -109,7 +101,7 @@ export class Rooms {
           {
             of: '',
             amount: creditsFor(held_for),
-            room: async () => ({ left: Number((await this.holds.creditsFree(org_id, tx)) ?? Infinity) - taken, most: Infinity }),
+            room: async () => Number((await this.holds.creditsFree(org_id, tx)) ?? Infinity) - taken,
           },
         ];
       }
@@ -123,6 +115,13 @@ export class Rooms {
       default:
         return [];
     }
+  }
+
+  /** How many calls of classifiers there ever are on a day; null is any number. */
+  async callsADay(tx: Tx, inbox: HoldingInbox): Promise<number | null> {
+    const { intake_classifier_calls_per_day: ofPlan } = await this.entitlements.of(inbox.org_id, tx);
+    const limits = [inbox.rate_limit_classifier_calls_per_day, ofPlan].filter(isLimit);
+    return limits.length ? Math.min(...limits) : null;
   }
 
   private async ofFlood(tx: Tx, inboxId: string): Promise<number> {
