@@ -58,7 +58,7 @@ export class ProcessRevisionsController {
   @Operation({
     summary: 'Deploy a revision of a process',
     description:
-      'A draft becomes what new runs do, once all that it names is there; what was deployed is archived, and can be deployed again. Runs that have begun go on as they were. Deploying what is deployed changes nothing.',
+      'A draft becomes what new runs do, once all that it names is there; what was deployed is archived, and can be deployed again. Runs that have begun go on as they were. Deploying what is deployed changes nothing, unless the process is stale: then all that it names is looked at and pinned anew.',
     status: 200,
     answers: DeployResponse,
     refuses: ['entitlement_required', 'revision_invalid'],

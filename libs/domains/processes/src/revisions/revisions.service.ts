@@ -65,25 +65,29 @@ export class ProcessRevisions {
   }
 
   /**
-   * Makes a draft, or what was deployed before, what new runs do. Runs that have begun end by what they began with.
+   * Makes a draft, or what was deployed before, what new runs do. Runs that have begun end by what they began with. What is deployed is
+   * looked at and pinned anew where its process is stale: what it names may be there again, under another id.
    *
    * @throws DomainError `not_found`; 403 `entitlement_required`; 422 `revision_invalid` with what must be mended
    */
   async deploy(scope: OrgScope, processId: string, id: string): Promise<ProcessDeployment> {
-    await this.processes.get(this.db, scope, processId);
+    const process = await this.processes.get(this.db, scope, processId);
     const asked = await this.revisions.get(this.db, scope, { id, process_id: processId });
     // Who may not deploy any more is told so by the commit, also where there is nothing to do.
-    if (asked.status === 'deployed') return this.db.transaction(scope, () => Promise.resolve(unchanged(asked)));
+    if (stands(process, asked)) return this.db.transaction(scope, () => Promise.resolve(unchanged(asked)));
     // A revision never changes; and who lists tools may ask others for them.
     const definition = storedDefinition(asked.definition);
     const called = await calledTools(this.tools, scope.orgId, definition);
     return this.db.transaction(scope, async (tx) => {
       const { named, warnings } = await this.check.pass(tx, scope, processId, definition, called);
-      await this.processes.get(tx, scope, processId, 'for no key update');
+      const locked = await this.processes.get(tx, scope, processId, 'for no key update');
       const meanwhile = await this.revisions.get(tx, scope, id);
-      if (meanwhile.status === 'deployed') return unchanged(meanwhile);
+      if (stands(locked, meanwhile)) return unchanged(meanwhile);
       // The one that is deployed goes first: there are never two.
-      const previous = await this.revisions.update(tx, scope, { process_id: processId, status: 'deployed' }, { status: 'archived' });
+      const previous =
+        meanwhile.status === 'deployed'
+          ? null
+          : await this.revisions.update(tx, scope, { process_id: processId, status: 'deployed' }, { status: 'archived' });
       const deployed = { status: 'deployed' as const, deployed_by: scope.actor.userId, deployed_at: now, ...named };
       const revision = (await this.revisions.update(tx, scope, id, { ...deployed, tool_snapshot: snapshotOf(called, this.db.now()) }))!;
       await this.processes.update(tx, scope, processId, { current_revision_id: id, stale_reason: null, stale_checked_at: now });
@@ -104,5 +108,8 @@ export class ProcessRevisions {
     await this.audit.record(tx, scope, `process_revision.${what}`, { kind: 'process_revision', id }, { process_id, version, ...facts });
   }
 }
+
+/** Nothing is left to deploy. */
+const stands = (process: Process, revision: ProcessRevision): boolean => revision.status === 'deployed' && process.stale_reason === null;
 
 const unchanged = (revision: ProcessRevision): ProcessDeployment => ({ revision, previous_revision_id: null, warnings: [] });

@@ -1,7 +1,7 @@
 import { AgentsHttpModule } from '@aps/agents/http';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
-import { ModelCatalogEntry, Process } from '@aps/entities';
+import { ModelCatalogEntry, Process, ProcessRevision } from '@aps/entities';
 import { InferenceModule } from '@aps/inference';
 import { addModel } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -74,6 +74,29 @@ describe('a process whose surroundings change', () => {
     expect(await reason(byId)).toBeNull();
   });
 
+  it('is mended by a deploy of the same revision once what it names is there again, under another id', async () => {
+    const one = await anAgent(t, org, { name: 'One' });
+    const id = await deployed(ofAgent('one'));
+    const { id: revision } = await aRevision(t, org, id, ofAgent('one'));
+    const path = `${org.path}/processes/${id}/revisions/${revision as string}`;
+    const deploy = () => t.call('POST', `${path}/deploy`, { as: org.owner });
+    await remove(`agents/${one.id as string}`);
+    expect([(await deploy()).status, await reason(id)]).toEqual([422, 'agent_deleted:one']);
+    const anew = await anAgent(t, org, { name: 'One' });
+    // Two find it stale; the second has nothing left to do.
+    const answers = await Promise.all([deploy(), deploy()]);
+    expect(answers.map(({ status, body }) => [status, body.revision.status, body.previous_revision_id])).toEqual([
+      [200, 'deployed', null],
+      [200, 'deployed', null],
+    ]);
+    expect(await reason(id)).toBeNull();
+    const { refs, agents } = await t.db.manager.findOneByOrFail(ProcessRevision, { id: revision });
+    expect([refs, agents]).toEqual([[`agent:${anew.id as string}`], { one: anew.id }]);
+    expect(await t.audit({ org_id: org.id, action: 'process_revision.deployed' })).toHaveLength(2);
+    await remove(`agents/${anew.id as string}`);
+    expect(await reason(id)).toBe('agent_deleted:one');
+  });
+
   it('is told so of templates and processes, and of the first thing that went', async () => {
     const template = await t.make('POST', `${org.path}/prompt-templates`, { as: org.owner, body: { name: 'Invoice', text: 'x' } });
     const child = await deployed(saying('x'), 'Child');
@@ -127,6 +150,18 @@ describe('a process whose surroundings change', () => {
     await checked();
     expect(await reason(naming)).toBe('agent_deleted:named');
     await t.db.manager.update(ModelCatalogEntry, { key: 'test-model' }, { enabled: true });
+  });
+
+  it('is not stale by a look that a deploy of the same revision has overtaken', async () => {
+    const id = await deployed(calling('a'));
+    await t.db.manager.update(Process, id, { stale_reason: 'tool_missing:a' });
+    const found = jest.spyOn(t.get(StepTools), 'find').mockImplementationOnce(async () => {
+      await redeployed(id, calling('a'));
+      return null;
+    });
+    await checked();
+    expect([found.mock.calls.length, await reason(id)]).toEqual([2, null]);
+    found.mockRestore();
   });
 
   it('is looked at once a day', async () => {

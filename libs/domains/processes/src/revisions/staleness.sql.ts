@@ -7,11 +7,11 @@ export const MARK_NAMING = statement(`
   WHERE r.status = 'deployed' AND r.refs @> ARRAY[$2] AND r.org_id = $1 AND p.id = r.process_id AND p.deleted_at IS NULL AND p.stale_reason IS NULL`);
 
 /** Of processes that nobody has looked at for a day the first ones, which this caller looks at. */
-export const DUE = statement<{ id: string; org_id: string; revision_id: string }>(`
+export const DUE = statement<{ id: string; org_id: string; revision_id: string; looked_at: string }>(`
   WITH x AS MATERIALIZED (
     SELECT id FROM processes WHERE deleted_at IS NULL AND current_revision_id IS NOT NULL AND stale_checked_at < now() - interval '1 day'
     ORDER BY stale_checked_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
-  UPDATE processes p SET stale_checked_at = now() FROM x WHERE p.id = x.id RETURNING p.id, p.org_id, p.current_revision_id AS revision_id`);
+  UPDATE processes p SET stale_checked_at = now() FROM x WHERE p.id = x.id RETURNING p.id, p.org_id, p.current_revision_id AS revision_id, p.stale_checked_at::text AS looked_at`);
 
 /** Has those of an organization looked at next. */
 export const MAKE_DUE = statement(
@@ -22,7 +22,7 @@ export const PINNED = statement<{ tool_snapshot: PinnedTool[] | null; agents: Re
   'SELECT tool_snapshot, agents FROM process_revisions WHERE org_id = $1 AND id = $2',
 );
 
-/** Unless something else has been deployed meanwhile. */
+/** Unless it has been deployed meanwhile, be it the same revision again, or is to be looked at once more. */
 export const MARK = statement(
-  'UPDATE processes SET stale_reason = $3, updated_at = now() WHERE id = $1 AND current_revision_id = $2 AND stale_reason IS DISTINCT FROM $3',
+  'UPDATE processes SET stale_reason = $3, updated_at = now() WHERE id = $1 AND stale_checked_at = $2::timestamptz AND stale_reason IS DISTINCT FROM $3',
 );

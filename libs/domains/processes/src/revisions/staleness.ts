@@ -39,9 +39,9 @@ export class Staleness implements OnModuleInit {
   /** Looks at processes that nobody has looked at for a day, so many of them at most. @returns how many */
   async checkDue(limit: number): Promise<number> {
     const due = await this.db.query(DUE, [limit]);
-    for (const { id, org_id, revision_id } of due) {
+    for (const { id, org_id, revision_id, looked_at } of due) {
       const reason = await this.reasonOf(org_id, revision_id);
-      if (reason) await this.db.execute(MARK, [id, revision_id, reason]);
+      if (reason) await this.db.execute(MARK, [id, looked_at, reason]);
     }
     return due.length;
   }
