@@ -123,13 +123,15 @@ describe('compaction', () => {
     const chat = await app.chat(org);
     await app.send(org, chat, 'hello');
     await app.settled(org, chat, 1);
-    // 10 MB, of which 8 are read.
-    await app.db.execute(
-      sql(`WITH c AS (UPDATE chats SET message_seq = 102, message_count = 102 WHERE id = $1 RETURNING id, org_id)
-        INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_no) SELECT gen_random_uuid(), c.org_id, c.id, n, 'user', repeat('long ', 20000), 1 FROM c, generate_series(3, 102) n`),
-      [chat],
-    );
-    const [first, ...read] = await app.get(TurnRepository).transcript(app.db, { chat_id: chat, seq: 1 });
+    // 10 MB, of which 8 are read, in the next turn, as messages are that a closed chat has kept.
+    const keep100 = () =>
+      app.db.execute(
+        sql(`WITH c AS (UPDATE chats SET message_seq = message_seq + 100, message_count = message_count + 100 WHERE id = $1 RETURNING id, org_id, message_seq)
+        INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_no) SELECT gen_random_uuid(), c.org_id, c.id, c.message_seq - n, 'user', repeat('long ', 20000), 2 FROM c, generate_series(0, 99) n`),
+        [chat],
+      );
+    await keep100();
+    const [first, ...read] = await app.get(TurnRepository).transcript(app.db, { chat_id: chat, seq: 2 });
     expect(first).toMatchObject({ role: 'summary', content: '', left_out: 102 - read.length });
     expect(read).toHaveLength(80);
     const asked = jest.spyOn(app.get(Compaction) as unknown as { summarize(): Promise<string> }, 'summarize').mockResolvedValue('short');
@@ -142,6 +144,14 @@ describe('compaction', () => {
       { role: 'user', content: 'and now?' },
       { role: 'assistant' },
     ]);
+    // The message that the turn answers is read wherever it stands.
+    await keep100();
+    const [summary, answered, ...newest] = await app.get(TurnRepository).transcript(app.db, { chat_id: chat, seq: 2 });
+    expect([summary, answered]).toMatchObject([
+      { role: 'summary', content: 'short', left_out: 102 - newest.length },
+      { content: 'and now?', covered: true },
+    ]);
+    expect(newest).toHaveLength(80);
   });
 
   it('leaves a chat alone where compaction is off', async () => {
