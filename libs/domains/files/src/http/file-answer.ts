@@ -3,13 +3,10 @@ import { DomainError, notFound } from '@aps/contracts';
 import { FilesQueries, isText, type FileRow } from '@aps/files';
 import type { ByteRange } from '@aps/platform/storage';
 import type { Request, Response } from 'express';
+import { holdToPace } from './pace';
 
 /** What a browser may show by itself. Neither HTML nor SVG nor PDF: they run. */
 const INLINE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'text/plain']);
-
-/** A reader that takes less of a file in such a time, and holds its connection to the storage all the while, is cut off. */
-const PACE_MS = 30_000;
-const PACE_BYTES = 512 * 1024;
 
 /**
  * Streams a file, or the part of it that is asked for. Whatever it is, a browser neither guesses at its type nor runs anything in it.
@@ -50,18 +47,14 @@ export async function answerFile(request: Request, response: Response, file: Fil
 /** Lets the bytes through for as long as their reader takes enough of them. */
 const keepingPace = (response: Response) =>
   async function* (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let taken = 0;
-    const timer = setInterval(() => {
-      if (taken < PACE_BYTES) response.destroy();
-      taken = 0;
-    }, PACE_MS).unref();
+    const pace = holdToPace(() => response.destroy());
     try {
       for await (const chunk of bytes) {
-        taken += chunk.length;
+        pace.moved(chunk.length);
         yield chunk;
       }
     } finally {
-      clearInterval(timer);
+      pace.end();
     }
   };
 

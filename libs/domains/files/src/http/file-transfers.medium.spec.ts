@@ -4,7 +4,7 @@ import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { FILES } from '../testing/files';
-import { MOST_AT_ONCE } from './file-transfers';
+import { MOST_AT_ONCE, MOST_OF_AN_ORG } from './file-transfers';
 
 const t = testService(FILES);
 let org: TestTeam;
@@ -19,16 +19,16 @@ const until = async (asked: () => Promise<boolean>) => {
   while (!(await asked())) await new Promise((r) => setTimeout(r, 20));
 };
 /** Uploads that stop in the middle, all of them under way. */
-const stalled = async (n: number): Promise<http.ClientRequest[]> => {
+const stalled = async (n: number, of = org): Promise<http.ClientRequest[]> => {
   const before = await underWay();
   const requests = Array.from({ length: n }, () => {
-    const request = http.request(`${t.url}/api/orgs/${org.id}/uploads`, {
+    const request = http.request(`${t.url}/api/orgs/${of.id}/uploads`, {
       method: 'POST',
       agent: false,
       headers: {
         'Content-Type': 'multipart/form-data; boundary=b',
         'Content-Length': '1000000',
-        Authorization: `Bearer ${org.owner.token}`,
+        Authorization: `Bearer ${of.owner.token}`,
       },
     });
     request.on('error', () => undefined);
@@ -38,10 +38,10 @@ const stalled = async (n: number): Promise<http.ClientRequest[]> => {
   await until(async () => (await underWay()) === before + n);
   return requests;
 };
-const upload = async (as = org.owner.token) => {
+const upload = async (as = org.owner.token, of = org) => {
   const body = new FormData();
   body.append('file', new Blob(['hello']), 'x.txt');
-  const answer = await fetch(`${t.url}/api/orgs/${org.id}/uploads`, { method: 'POST', body, headers: { Authorization: `Bearer ${as}` } });
+  const answer = await fetch(`${t.url}/api/orgs/${of.id}/uploads`, { method: 'POST', body, headers: { Authorization: `Bearer ${as}` } });
   return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: (await answer.json()) as Record<string, string> };
 };
 const download = async (id: string) => {
@@ -63,11 +63,16 @@ it('a user has so many files on their way at once, up or down; another has as ma
   second.destroy();
 });
 
-it('a process has so many, whoever they are of', async () => {
+it('an organization has half of those of a process, and a process has so many, whoever they are of', async () => {
   loadConfig({ ...process.env, RATE_LIMITS: 'off' });
   await until(async () => (await underWay()) === 0);
-  const requests = await stalled(MOST_AT_ONCE);
-  expect(await upload()).toMatchObject({ status: 503, retryAfter: '5', body: { code: 'service_unavailable' } });
+  const [other, third] = [await aTeam(t), await aTeam(t)];
+  const refused = { status: 503, retryAfter: '5', body: { code: 'service_unavailable' } };
+  const requests = await stalled(MOST_OF_AN_ORG);
+  expect(await upload()).toMatchObject(refused);
+  expect((await upload(other.owner.token, other)).status).toBe(201);
+  requests.push(...(await stalled(MOST_AT_ONCE - MOST_OF_AN_ORG, other)));
+  expect(await upload(third.owner.token, third)).toMatchObject(refused);
   requests[0].destroy();
   await until(async () => (await upload()).status === 201);
   for (const request of requests) request.destroy();

@@ -1,29 +1,34 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
+import type { OrgScope } from '@aps/guards';
 import { OpenStreams } from '@aps/platform/rate-limit';
 
 /** Uploads and downloads of a process. Each upload holds a part of its file in memory, each download a connection to the storage. */
 export const MOST_AT_ONCE = 64;
+/** An organization leaves room for others, however many users it has. */
+export const MOST_OF_AN_ORG = MOST_AT_ONCE / 2;
 
-/** Bounds the files that are on their way in or out, of each user and of the process. */
+/** Bounds the files that are on their way in or out, of each user, of each organization and of the process. */
 @Injectable()
 export class FileTransfers {
-  private underWay = 0;
+  private readonly underWay = new Set<{ orgId: string }>();
 
   constructor(private readonly openStreams: OpenStreams) {}
 
   /**
    * Counts one until its response closes.
    *
-   * @throws DomainError 429 when the user has too many; 503 when the process has
+   * @throws DomainError 429 when the user has too many; 503 when the process or the organization has
    */
-  async admit(userId: string, response: ServerResponse): Promise<void> {
+  async admit({ orgId, userId }: OrgScope, response: ServerResponse): Promise<void> {
     await this.openStreams.admit(userId, response, 'files');
-    if (this.underWay >= MOST_AT_ONCE)
+    const ofOrg = [...this.underWay].filter((transfer) => transfer.orgId === orgId);
+    if (this.underWay.size >= MOST_AT_ONCE || ofOrg.length >= MOST_OF_AN_ORG)
       throw new DomainError('service_unavailable', 'Too many files are on their way right now. Try again.', { retryAfterS: 5 });
     if (response.destroyed) return;
-    this.underWay++;
-    response.once('close', () => this.underWay--);
+    const transfer = { orgId };
+    this.underWay.add(transfer);
+    response.once('close', () => this.underWay.delete(transfer));
   }
 }

@@ -25,12 +25,12 @@ export class FilesController {
   @Operation({
     summary: 'Upload a file',
     description:
-      'One file of at most 50 MiB. It lives for 24 hours, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes. ' +
+      'One file of at most 50 MiB. It lives for 24 hours, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes. Who sends less than 512 KiB of it in half a minute is cut off. ' +
       'It takes no `Idempotency-Key`: sent again it is another file, and the one that nothing refers to is removed.',
     answers: UploadResponse,
   })
   async upload(@CurrentOrg() scope: OrgScope, @Req() request: Request, @Res({ passthrough: true }) response: Response) {
-    await this.transfers.admit(scope.userId, response);
+    await this.transfers.admit(scope, response);
     return toUpload(await this.files.upload(scope, await receiveFile(request)));
   }
 
@@ -44,7 +44,7 @@ export class FilesController {
     refuses: ['range_not_satisfiable'],
   })
   async get(@CurrentOrg() scope: OrgScope, @Param('file_id') fileId: string, @Req() request: Request, @Res() response: Response) {
-    await this.transfers.admit(scope.userId, response);
+    await this.transfers.admit(scope, response);
     await answerFile(request, response, await this.queries.get(scope, fileId), this.queries);
   }
 }

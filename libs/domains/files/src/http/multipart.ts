@@ -6,6 +6,7 @@ import { invalid } from '@aps/contracts';
 import { hasBody, unsupportedMediaType } from '@aps/platform/http';
 import type { Request } from 'express';
 import { fileProblem, fileTooLarge, MAX_FILE_BYTES } from '../file-probe';
+import { holdToPace } from './pace';
 
 /** What may come around the file: boundaries, headers, fields that nobody asked for. */
 const MAX_AROUND = 1024 * 1024;
@@ -34,7 +35,8 @@ export const TakesFile = () =>
 /**
  * The field `file` of a multipart form, as soon as it begins. Other fields are passed over.
  *
- * Whatever goes wrong, the rest of the request is read and dropped, so that its sender gets to read the answer.
+ * Whatever goes wrong, the rest of the request is read and dropped, so that its sender gets to read the answer. One who sends it too slowly
+ * is cut off.
  *
  * @throws DomainError 413; 415; 422 where there is no such field, or no form
  */
@@ -101,11 +103,18 @@ export function receiveFile(request: Request): Promise<IncomingFile> {
       completed();
     });
     let received = 0;
+    // The pipe pauses the request while the storage takes nothing.
+    const pace = holdToPace(
+      () => request.destroy(),
+      () => request.isPaused(),
+    );
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
+      pace.moved(chunk.length);
       if (received > MAX_FORM_BYTES) fail(fileTooLarge());
     });
     request.once('close', () => {
+      pace.end();
       if (!request.complete) fail(malformed());
     });
     request.pipe(parser);
