@@ -69,7 +69,7 @@ export class InvitationsService {
         if (!member) throw alreadyMember();
         return { member: await this.memberViews.get(scope, member.id, tx) };
       },
-      email,
+      (tx) => this.roster.lockAddress(tx, email),
     );
   }
 

@@ -90,10 +90,8 @@ export class OrganizationsService {
    * the work of a suspended one stops that of one that is gone.
    */
   remove(scope: OrgScope): Promise<{ org_id: string; deleted_at: Date }> {
-    return this.roster.change(scope, async (tx, actor) => {
+    const end = async (tx: Tx, actor: Membership) => {
       if (actor.role !== 'OWNER') throw ownerNeeded();
-      // Its billing first, as for whoever puts an organization on another plan.
-      await this.limits.ended(tx, scope.orgId);
       const { suspended_at } = await this.organizations.get(tx, scope.orgId, 'for no key update');
       const gone = { deleted_at: now, suspended_at: suspended_at ?? now };
       const deleted = (await this.organizations.update(tx, scope.orgId, gone))!;
@@ -101,7 +99,9 @@ export class OrganizationsService {
       await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
       tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: scope.orgId }));
       return { org_id: scope.orgId, deleted_at: deleted.deleted_at! };
-    });
+    };
+    // Whoever puts it on another plan has its billing first, and then wants its row, which the asking for the right shares.
+    return this.roster.change(scope, end, (tx) => this.limits.ended(tx, scope.orgId));
   }
 
   /** Shuts the members out. Again is no change: the first time is kept, and nothing is recorded. */

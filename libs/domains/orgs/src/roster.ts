@@ -10,8 +10,8 @@ import { canonicalEmail } from '@aps/platform/email';
  * Serializes what changes the people of one organization: members, and invitations, which hold seats. Only so can "another owner
  * stays", "one seat is left" and "nobody else has invited them" be true when the change is written.
  *
- * Locks are taken in one order, a user's row before their address, that before organizations and those by id, or two changes could wait for
- * each other.
+ * Locks are taken in one order, a user's row before their address, that and what an organization is billed for before organizations and those
+ * by id, or two changes could wait for each other.
  */
 @Injectable()
 export class Roster {
@@ -24,11 +24,12 @@ export class Roster {
    * A change by a member, whose role is read under the lock: another owner may just have demoted them. That they may make the change is
    * asked before it is made, because it may be their own leaving.
    *
-   * @param email the address that the change is about, when it may belong to nobody yet
+   * @param first takes what must be locked before: of the address that the change is about, when it may belong to nobody yet; of what makes
+   * others change the organization's row, which is shared as soon as the right is asked for
    */
-  change<T>(scope: OrgScope, fn: (tx: Tx, actor: Membership) => Promise<T>, email?: string): Promise<T> {
+  change<T>(scope: OrgScope, fn: (tx: Tx, actor: Membership) => Promise<T>, first?: (tx: Tx) => Promise<void>): Promise<T> {
     return this.db.transaction(scope, async (tx) => {
-      if (email !== undefined) await this.lockAddress(tx, email);
+      await first?.(tx);
       await this.lock(tx, scope);
       await tx.confirm();
       const live = await this.organizations.find(tx, scope.orgId);

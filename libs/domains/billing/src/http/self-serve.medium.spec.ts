@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { BillingModule, OrgPlans, PlanEntitlements } from '@aps/billing';
+import { BillingModule, OrgPlans, PlanEntitlements, Subscriptions } from '@aps/billing';
 import { BillingCheckout, BillingEvent, ExternalSubscription, Plan, Subscription } from '@aps/entities';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
 import { outcome, sql, type Answer } from '@aps/platform/testing';
@@ -433,6 +434,22 @@ describe('an organization that is deleted', () => {
     await t.get(PaymentProvider).setCancelAtPeriodEnd(id, false);
     await settled();
     await ending(id);
+  });
+
+  it('waits for a change of its plan, and holds nothing that this needs', async () => {
+    const waiting = sql<{ n: number }>(`
+      SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`);
+    const deleted = await t.db.transaction(NO_CALLER, async (tx) => {
+      await t.get(Subscriptions).lock(tx, org.id);
+      const removing = remove();
+      await eventually(
+        async () => (await tx.query(waiting))[0].n,
+        (n) => n === 1,
+      );
+      await tx.query(sql('SELECT 1 FROM organizations WHERE id = $1 FOR NO KEY UPDATE NOWAIT'), [org.id]);
+      return { removing };
+    });
+    await deleted.removing;
   });
 
   it('is cancelled once the provider can be had again', async () => {
