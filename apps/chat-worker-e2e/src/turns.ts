@@ -78,6 +78,12 @@ const KINDS = {
 export type Kind = keyof typeof KINDS;
 const ALL: Kind[] = ['plain', 'streaming', 'tools', 'waits', 'pair'];
 
+/** Where so much runs side by side, Redis may not answer in time; then the message is stored, and handed out by its repeat. */
+export async function sendUntilAccepted(platform: Platform, chat: string, message: string, place: Place): Promise<void> {
+  const headers = { 'Idempotency-Key': randomUUID() };
+  await persist(() => platform.send(chat, message, { place, headers }).then(accepted));
+}
+
 /** Opens so many chats and sends what each kind sends, until each send is accepted. */
 export async function begin(
   platform: Platform,
@@ -89,11 +95,7 @@ export async function begin(
   return Promise.all(
     works.map(async ({ messages, ...rest }) => {
       const chat = await platform.openChat(place);
-      for (const message of messages) {
-        // Where so much runs side by side, Redis may not answer in time; then the message is stored, and sent on by its repeat.
-        const headers = { 'Idempotency-Key': randomUUID() };
-        await persist(() => platform.send(chat, message, { place, headers }).then(accepted));
-      }
+      for (const message of messages) await sendUntilAccepted(platform, chat, message, place);
       return { chat, place, ...rest };
     }),
   );
