@@ -29,6 +29,11 @@ class Handlers {
     done.push(event_id);
     return Promise.resolve();
   }
+
+  @JobHandler('billing.cancel')
+  cancel(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 @Module({ providers: [Handlers] })
 class HandlersModule {}

@@ -28,10 +28,7 @@ const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
 describe('a Redis for workers', () => {
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
   beforeEach(() => warn.mockClear());
-  afterAll(() => {
-    warn.mockRestore();
-    loadConfig();
-  });
+  afterAll(() => warn.mockRestore());
 
   it('must keep every job', async () => {
     await asked(bulk('# Memory\r\nused_memory:1\r\nmaxmemory_policy:noeviction\r\n'));
