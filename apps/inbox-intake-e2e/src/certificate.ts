@@ -149,7 +149,7 @@ const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance) => Promise<
 };
 
 /** The certificate as Markdown. */
-export function asTable({ faults, ...figures }: Certificate): string {
+export function asTable({ faults, waiting: _waiting, ...figures }: Certificate): string {
   const rows: [string, number][] = [
     ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value as number]),
     ...Object.entries(faults).map(([kind, n]): [string, number] => [`faults: ${kind.replaceAll('_', ' ')}`, n]),

@@ -18,11 +18,13 @@ export interface Verdict {
   unanswered: number;
   /** Messages that more than one chat was begun for, or that were answered twice. */
   begun_twice: number;
+  /** Those that are stuck or unanswered, in words. */
+  waiting: string[];
   /** Messages that were terminated, and have another chat than they had then, or one that is not over. */
   gone_on: number;
 }
 
-export const ALL_WELL = { lost: 0, stored_twice: 0, stuck: 0, unanswered: 0, begun_twice: 0, gone_on: 0 };
+export const ALL_WELL = { waiting: [], lost: 0, stored_twice: 0, stuck: 0, unanswered: 0, begun_twice: 0, gone_on: 0 };
 
 /** A message at the end. */
 export interface MessageNow {
@@ -30,6 +32,8 @@ export interface MessageNow {
   key: string;
   channel_kind: 'email' | 'webhook';
   state: string;
+  /** Its last evaluation and its chat in words. */
+  now: string;
   chat_id: string | null;
   chat_status: string | null;
   chats: number;
@@ -40,6 +44,7 @@ const MESSAGES = sql<MessageNow>(`
   WITH begun AS (SELECT origin_ref_id AS id, count(*)::int AS n FROM chats WHERE origin_kind = 'inbox' GROUP BY 1
   ), answered AS (SELECT chat_id, count(*)::int AS n FROM messages WHERE role = 'assistant' GROUP BY 1)
   SELECT m.id, m.subject AS key, m.channel_kind, m.state, c.id AS chat_id, c.status AS chat_status,
+    concat_ws(' ', m.channel_kind, m.subject, m.state, m.hold_reason, m.decided_by, m.status, 'deliveries', m.deliveries, 'steps', m.steps_done, 'chat', c.status) AS now,
     coalesce(b.n, 0) AS chats, coalesce(a.n, 0) AS answers
   FROM inbox_messages m LEFT JOIN chats c ON c.id::text = m.dispatched->>'chat_id' LEFT JOIN begun b ON b.id = m.id::text
     LEFT JOIN answered a ON a.chat_id = c.id
@@ -63,8 +68,9 @@ export async function verdictOf(
   const isWaited = ({ id, state, answers }: MessageNow) => ['evaluating', 'held'].includes(state) || (!terminated.has(id) && answers === 0);
   const repliesTo = (rows: MessageNow[]) => received && repliesVerdict(received, rows, terminated);
   const atRest = async () => {
-    const rows = await rowsNow();
-    return !rows.some(isWaited) && !repliesTo(rows)?.replies_missing;
+    // What cannot be asked just now, because it has been killed or all is busy, is asked again.
+    const rows = await rowsNow().catch(() => undefined);
+    return rows && !rows.some(isWaited) && !repliesTo(rows)?.replies_missing;
   };
   await until('messages are evaluated and answered', atRest, restMs, 500).catch(() => undefined);
   const rows = await rowsNow();
@@ -74,6 +80,7 @@ export async function verdictOf(
     acknowledged: taken.size,
     lost: [...taken.values()].filter((said) => [...said].some((id) => !ids.has(id))).length,
     stored_twice: rows.length - new Set(rows.map(({ key }) => key)).size + [...taken.values()].filter((said) => said.size > 1).length,
+    waiting: rows.filter(isWaited).map(({ now }) => now),
     stuck: count(({ state }) => state === 'evaluating' || state === 'held'),
     unanswered: count(({ id, chats, answers }) => !terminated.has(id) && (chats === 0 || answers === 0)),
     begun_twice: count(({ chats, answers }) => chats > 1 || answers > 1),

@@ -3,10 +3,10 @@ import { QUEUE_POLICY, type JobPayload } from '@aps/contracts';
 import { DecryptionError, EnvelopeCrypto } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { JobHandler } from '@aps/platform/queues';
+import { JobHandler, PutOff } from '@aps/platform/queues';
 import { bodyPlace, type MailBody } from './mailer';
 import { MailError, MailTransport } from './transport';
-import { AGAIN, CLAIM, FAILED, PURGE, SENT, STATUS } from './mail.sql';
+import { AGAIN, CLAIM, FAILED, HELD, PURGE, SENT } from './mail.sql';
 
 /** How long a worker has for one mail; longer than the transport's time-outs together. */
 const CLAIM_S = 60;
@@ -25,14 +25,14 @@ export class MailJobs {
     maintenance.register({ name: 'outbound_mails', everyS: 3_600, batch: 1_000, run: () => this.purge() });
   }
 
-  /** @throws Error to be run again later */
+  /** @throws Error to be run again later; PutOff until no other worker has it */
   @JobHandler('mail.send')
   async send({ mail_id: id }: JobPayload<'mail.send'>): Promise<void> {
     const [mail] = await this.db.query(CLAIM, [id, CLAIM_S]);
     if (!mail) {
-      const [row] = await this.db.query(STATUS, [id]);
+      const [held] = await this.db.query(HELD, [id]);
       // Not done, so the job must not end: whoever holds the mail may be dead.
-      if (row?.status === 'pending') throw new Error('Another worker is sending this mail');
+      if (held) throw new PutOff(held.seconds, 'Another worker is sending this mail');
       return;
     }
     try {

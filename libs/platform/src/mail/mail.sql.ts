@@ -4,7 +4,10 @@ export const CLAIM = statement<{ recipient: string; subject: string; body: strin
   UPDATE outbound_mails SET attempts = attempts + 1, claimed_until = now() + make_interval(secs => $2)
   WHERE id = $1 AND status = 'pending' AND (claimed_until IS NULL OR claimed_until <= now())
   RETURNING recipient, subject, body, attempts`);
-export const STATUS = statement<{ status: string }>('SELECT status FROM outbound_mails WHERE id = $1');
+/** How long somebody has it at most, where it is not over. */
+export const HELD = statement<{ seconds: number }>(
+  `SELECT greatest(0, extract(epoch FROM claimed_until - now()))::float8 AS seconds FROM outbound_mails WHERE id = $1 AND status = 'pending'`,
+);
 // Links in the body are credentials: they stay no longer than they are needed.
 export const SENT = statement(
   `UPDATE outbound_mails SET status = 'sent', body = NULL, sent_at = now(), claimed_until = NULL, last_error = NULL WHERE id = $1`,

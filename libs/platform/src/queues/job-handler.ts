@@ -33,6 +33,17 @@ export class NotBegun extends Error {
   }
 }
 
+/** Thrown by a handler that cannot begin its job before a time, which says nothing about the job: no try counts, and it comes again then. */
+export class PutOff extends Error {
+  constructor(
+    readonly seconds: number,
+    why: string,
+  ) {
+    super(why);
+    this.name = 'PutOff';
+  }
+}
+
 /** A method with this decorator runs the jobs of that name. Delivery is at least once: the method must bear repetition. */
 export function JobHandler<N extends JobName>(name: N, options: JobHandlerOptions = {}) {
   return <T extends (payload: JobPayload<N>, context: JobContext) => Promise<void>>(

@@ -10,7 +10,7 @@ import { PlatformModule } from '@aps/platform/runtime';
 import { createTestDatabase, eventually, sql, type TestDatabase } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
-import { JobHandler, WorkersModule, type JobContext } from '.';
+import { JobHandler, PutOff, WorkersModule, type JobContext } from '.';
 
 const done: string[] = [];
 /** What else proving does. */
@@ -68,6 +68,7 @@ interface Row {
   publishes: number;
   failures: number;
   last_error: string | null;
+  available_at: Date;
 }
 const rowOf = async (id: string): Promise<Row | undefined> =>
   (await database.db.query(sql<Row>('SELECT * FROM outbox WHERE id = $1'), [id]))[0];
@@ -180,6 +181,19 @@ describe('a try', () => {
       (now) => now!.last_error !== null,
     );
     expect(row).toMatchObject({ failures: 1, last_error: 'the first time' });
+  });
+
+  it('that has to be put off does not count, and comes again at its time', async () => {
+    whileProving = () => Promise.reject(new PutOff(90, 'another has it'));
+    const id = await proof();
+    await tried(id, attempts - 1);
+    await delivered(id, 'put_off');
+    const row = await eventually(
+      () => rowOf(id),
+      (now) => now!.last_error !== null,
+    );
+    expect(row).toMatchObject({ failures: attempts - 1, last_error: 'another has it' });
+    expect(Math.round((row!.available_at.getTime() - Date.now()) / 30_000)).toBe(3);
   });
 
   it('that the end of the process breaks off does not count', async () => {

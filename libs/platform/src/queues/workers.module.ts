@@ -11,7 +11,7 @@ import { ProcessIdentity } from '@aps/platform/runtime';
 import { WaitingError, Worker, type Job, type Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Gauge } from 'prom-client';
-import { JOB_HANDLER, NotBegun, proveHandlers, type JobContext, type JobHandlerMetadata } from './job-handler';
+import { JOB_HANDLER, NotBegun, proveHandlers, PutOff, type JobContext, type JobHandlerMetadata } from './job-handler';
 import { oldestReadySeconds } from './queue-state';
 import { concurrencyOf, queuesConfig } from './queues.config';
 import { WorkerBroadcasts, WorkerRegistry } from './worker-registry';
@@ -174,6 +174,11 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
       finished.inc({ queue, job: job.name, outcome: 'done' });
     } catch (error) {
       if (error instanceof NotBegun) return await this.handBack(queue, job, token);
+      if (error instanceof PutOff) {
+        finished.inc({ queue, job: job.name, outcome: 'put_off' });
+        // While the database is away the row becomes due again by itself.
+        return void (await this.db.execute(LATER, [id, error.seconds, error.message, Number(!handler.ownsRow)]).catch(() => undefined));
+      }
       failSpan(span, (error as Error)?.name ?? 'unknown');
       await this.onError(queue, job, handler, error as Error, tries);
     } finally {
