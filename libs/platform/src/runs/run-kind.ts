@@ -26,14 +26,15 @@ export interface ClaimedRun {
  * What a claim came to. A kind may refuse for reasons of its own.
  *
  * - `claimed`: this worker owns the run
- * - `gone`: it is over, or never was
+ * - `gone`: it is over, and its job with it
  * - `busy`: another worker holds a live lease
  * - `early`: it waits for a later time
  * - `suspended`: its organization is
  * - `over_cap`: too many runs of its organization are at work
+ * - `parked`: it was over the cap, and gets another job when there is a slot for it
  * - `lost`: it was delivered too often without finishing a step
  */
-export type Verdict = 'claimed' | 'gone' | 'busy' | 'early' | 'suspended' | 'over_cap' | 'lost';
+export type Verdict = 'claimed' | 'gone' | 'busy' | 'early' | 'suspended' | 'over_cap' | 'parked' | 'lost';
 
 /** A run, and what its claim came to. @typeParam R what the kind's own claim reads, and its refusals */
 export type ClaimAnswer<R extends ClaimedRun, Refusal extends string = never> = R & { verdict: Verdict | Refusal; retry_at: Date | null };

@@ -101,7 +101,7 @@ WITH i AS MATERIALIZED (
 ), l AS MATERIALIZED (
   SELECT i.worker, i.cap, i.at, k.*
   FROM i CROSS JOIN LATERAL (
-    SELECT r.id, r.org_id, r.status, r.lease_owner, r.lease_expires_at, r.fence AS last_fence, r.deliveries, r.steps_done, r.wait, r.dispatched_at, ${parts.columns}
+    SELECT r.id, r.org_id, r.status, r.lease_owner, r.lease_expires_at, r.fence AS last_fence, r.deliveries, r.steps_done, r.parked, r.wait, r.dispatched_at, ${parts.columns}
     FROM ${parts.from}
     WHERE r.id = i.run_id
     FOR NO KEY UPDATE OF ${parts.lock} ${locked}
@@ -120,6 +120,8 @@ WITH i AS MATERIALIZED (
     WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
     WHEN g.suspended THEN 'suspended'
     WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
+    -- Without a job: who took it up by a delivery that was left over would have nothing to be delivered by again.
+    WHEN l.parked THEN 'parked'
     ELSE 'claimed' END AS may, g.running
   FROM l JOIN g ON g.org_id = l.org_id
 ), v AS MATERIALIZED (
@@ -128,9 +130,12 @@ WITH i AS MATERIALIZED (
     THEN 'over_cap' ELSE w.may END AS verdict
   FROM w
 ), r AS (
-  UPDATE ${table} SET status = 'running', parked = false, lease_owner = v.worker, lease_expires_at = ${LEASE}, fence = v.fence,
+  UPDATE ${table} SET status = 'running', lease_owner = v.worker, lease_expires_at = ${LEASE}, fence = v.fence,
          deliveries = v.deliveries + 1, started_at = coalesce(${table}.started_at, now())
   FROM v WHERE v.verdict = 'claimed' AND ${table}.id = v.id
+), d AS (
+  -- Under the lock, so that one which is begun anew keeps its new job.
+  ${deleteJobs({ from: `(SELECT v.id FROM v WHERE v.verdict = 'gone') g`, id: 'g.id' })}
 )${parts.effects && `, ${parts.effects}`}
 SELECT v.${parts.key} AS batch_key, row_to_json(a) AS answer
 FROM v CROSS JOIN LATERAL (

@@ -4,6 +4,7 @@ import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
+import { Outbox } from '@aps/platform/outbox';
 import { JobHandler, WorkersModule } from '@aps/platform/queues';
 import { PlatformModule, ProcessIdentity } from '@aps/platform/runtime';
 import { createTestDatabase, eventually, ownersAreBelieved, sql, type TestDatabase } from '@aps/platform/testing';
@@ -150,6 +151,51 @@ describe('a second kind of run', () => {
     });
     expect(await ended(await kind.start(org, 1))).toMatchObject({ status: 'done' });
     expect(kind.park).toHaveBeenCalledTimes(1);
+  });
+
+  it('is not taken up by a delivery that was left over while it is parked, and so without a job', async () => {
+    kind.cap = 1;
+    const nobodyFills = [jest.spyOn(kind.rows, 'fillSlot').mockResolvedValue(), jest.spyOn(kind.rows, 'fillFree').mockResolvedValue(0)];
+    let letGo!: () => void;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    kind.before = () => held;
+    const first = await kind.start(org, 1);
+    await eventually(
+      () => rowOf(first),
+      ({ status }) => status === 'running',
+    );
+    const second = await kind.start(org, 3, 1);
+    await eventually(
+      () => rowOf(second),
+      ({ parked }) => parked,
+    );
+    letGo();
+    await ended(first);
+    await kind.deliver({ org_id: org, run_id: second } as never, { jobId: second, signal: new AbortController().signal });
+    expect(await rowOf(second)).toMatchObject({ status: 'queued', parked: true });
+    for (const filling of nobodyFills) filling.mockRestore();
+    await app.get(RunSweeper, { strict: false }).sweep(kind);
+    expect(await ended(second)).toMatchObject({ status: 'done' });
+    expect(await said(second)).toEqual([1, 2, 3]);
+  });
+
+  it('keeps the job by which it is begun anew while a delivery that was left over finds that it is over', async () => {
+    const id = await kind.start(org, 1);
+    await ended(id);
+    const claimAhead = kind.claimAhead;
+    jest.spyOn(kind, 'claimAhead').mockImplementationOnce(async (claiming) => {
+      const answer = await claimAhead(claiming);
+      jest.spyOn(app.get(Outbox, { strict: false }), 'publish').mockResolvedValue();
+      await database.db.execute(sql(`UPDATE counts SET status = 'queued', wanted = 2 WHERE id = $1`), [id]);
+      await database.db.transaction({}, (tx) => kind.rows.dispatch(tx, id, { org_id: org, run_id: id } as never));
+      return answer;
+    });
+    await kind.deliver({ org_id: org, run_id: id } as never, { jobId: id, signal: new AbortController().signal });
+    expect(await left()).toEqual([{ id }]);
+    jest.restoreAllMocks();
+    await database.db.execute(sql('UPDATE outbox SET available_at = now()'));
+    expect(await ended(id)).toMatchObject({ status: 'done' });
+    expect(await said(id)).toEqual([1, 2]);
   });
 
   it('goes on from its last finished step wherever its worker dies', async () => {

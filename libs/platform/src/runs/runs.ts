@@ -93,9 +93,8 @@ export class Runs {
         await this.outbox.postpone(this.db, run.id, run.retry_at ?? new Date(at.getTime() + RETRY_MS));
         return null;
       case 'over_cap': // parked by claimNearCap
-        return null;
+      case 'parked':
       case 'gone':
-        await this.outbox.cancel(this.db, run.id);
         return null;
       default:
         await kind.refuse(run, run.verdict as F | 'lost');
