@@ -1,4 +1,4 @@
-import { entitle } from '@aps/billing/testing';
+import { entitle, withCredits } from '@aps/billing/testing';
 import { sql } from '@aps/platform/testing';
 import { LeaseEnded } from '@aps/platform/runs';
 import { TurnKind } from '../../libs/domains/chats/src/turns/turn.kind';
@@ -190,6 +190,16 @@ describe('the documented events', () => {
     const step = { event: 'step_started', step_id: 'say', path: 'say', kind: 'transform' };
     await tell(app, place, run, { type: 'run_updated', data: { event: 'run_started' } }, { type: 'step_updated', data: step });
     topicFrames.push(...(await stream.until(({ event }) => event === 'step_updated')));
+    stream.close();
+  });
+
+  it('when credits move, and the subscription changes', async () => {
+    const { id, owner } = await app.org();
+    const stream = await streams.events({ ...org, id, owner }, { topics: 'org' });
+    await stream.until(({ event }) => event === 'snapshot');
+    await withCredits(app, id, { granted: '1' });
+    const seen = new Set<string>();
+    topicFrames.push(...(await stream.until(({ event }) => event.endsWith('_updated') && seen.add(event).size === 2)));
     stream.close();
   });
 

@@ -57,7 +57,7 @@ export interface MessageDelta {
 
 /** Something of the moment that no table keeps. Best effort, without a number. */
 export interface TopicNotice {
-  notice: 'presence_changed';
+  notice: 'presence_changed' | 'credits_updated' | 'billing_updated';
   at: string;
   data: Record<string, unknown>;
 }

@@ -5,11 +5,21 @@ import { OrgPlans } from './org-plans';
 import { PlanBroadcasts } from './plans/plan.broadcasts';
 import { PlanEntitlements } from './plans/plan-entitlements';
 import { SubscribedPlanRepository } from './plans/subscribed-plan.repository';
+import { AccountStampsQueries } from './subscriptions/account-stamps.queries';
 import { Periods } from './subscriptions/periods.service';
 import { SubscriptionsRepository } from './subscriptions/subscriptions.repository';
 import { Subscriptions } from './subscriptions/subscriptions.service';
 
-const exported = [Ledger, OrgPlans, Periods, PlanEntitlements, SubscribedPlanRepository, Subscriptions, SubscriptionsRepository];
+const exported = [
+  AccountStampsQueries,
+  Ledger,
+  OrgPlans,
+  Periods,
+  PlanEntitlements,
+  SubscribedPlanRepository,
+  Subscriptions,
+  SubscriptionsRepository,
+];
 
 /** What every app asks of plans, and what happens to them. */
 @Global()

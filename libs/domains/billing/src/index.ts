@@ -2,6 +2,7 @@ export * from './billing.module';
 export * from './blockers';
 export * from './entitlements';
 export * from './ledger/ledger.repository';
+export * from './subscriptions/account-stamps.queries';
 export * from './subscriptions/subscriptions.repository';
 export * from './subscriptions/subscriptions.service';
 export { Money, text } from './money';

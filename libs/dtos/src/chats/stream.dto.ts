@@ -277,6 +277,18 @@ const FLEETING = {
   }),
 };
 
+/** The same of organizations. They say that something has changed, and nothing that takes more to be seen than to be a member. */
+const FLEETING_OF_ORGS = {
+  credits_updated: EventOf('credits_updated', NoData, {
+    numbered: false,
+    description: 'Credits have come or gone; `GET …/billing` says what there is now. At most once a second.',
+  }),
+  billing_updated: EventOf('billing_updated', NoData, {
+    numbered: false,
+    description: 'The subscription is another, or the payment provider has said something new of it; `GET …/billing` says what.',
+  }),
+};
+
 /** What the stream of a chat sends. */
 export const ChatStreamEvent = UnionOf('ChatStreamEvent', {
   snapshot: EventOf('snapshot', ChatSnapshot, { description: 'What the stream begins with.' }),
@@ -295,6 +307,7 @@ export const TopicStreamEvent = UnionOf('TopicStreamEvent', {
   ...KEPT,
   ...OF_OTHERS,
   ...FLEETING,
+  ...FLEETING_OF_ORGS,
   topic_closed: EventOf('topic_closed', TopicClosed, {
     numbered: false,
     description: 'The caller may not follow the topic any more; the stream goes on with the others.',

@@ -63,6 +63,17 @@ export class RealtimeHub {
     if (this.connected) this.redis.unsubscribe(name).catch(() => undefined);
   }
 
+  /** Topics with this beginning that somebody listens to here. */
+  listenedTo(beginning: string): string[] {
+    const [all, wanted] = [channelOf(''), channelOf(beginning)];
+    return [...this.channels.keys()].filter((name) => name.startsWith(wanted)).map((name) => name.slice(all.length));
+  }
+
+  /** Tells the listeners of this process of what it has found by itself, and no other process. */
+  tell(topic: string, signal: TopicSignal): void {
+    for (const listener of this.channels.get(channelOf(topic))?.listeners ?? []) listener.onSignal(signal);
+  }
+
   private dispatch(name: string, message: string): void {
     const channel = this.channels.get(name);
     if (!channel) return;

@@ -28,7 +28,7 @@ export class EventsController {
   @Operation({
     summary: 'Follow many topics on one stream',
     description:
-      'Server-sent events. A `snapshot` of each topic first; then every event of each topic once and, within the topic, in order; `message_delta` and `presence_changed` in between, best effort. ' +
+      'Server-sent events. A `snapshot` of each topic first; then every event of each topic once and, within the topic, in order; `message_delta`, `presence_changed`, and of the organization `credits_updated` and `billing_updated`, in between, best effort. ' +
       'The `id` of a frame stands for all topics at once: `Last-Event-ID` or `?after=` resumes each where the client was, on any replica; a topic that it does not know begins with its snapshot. ' +
       '`data.id` is the number of the event within its topic. `ping` every 15 seconds, with `topic` null. ' +
       'Topics that are not there or that the caller may not follow are answered 404 with `context.topics`, and nothing is followed. ' +

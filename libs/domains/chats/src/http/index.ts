@@ -11,7 +11,8 @@ import { EventsController, TicketsController } from './events.controller';
 import { HitlController } from './hitl.controller';
 import { TimelineController } from './timeline.controller';
 import { TogglesController } from './toggles.controller';
-import { ChatTopics, OrgTopics } from './topic-sources';
+import { OrgTopics } from './org-topics';
+import { ChatTopics } from './topic-sources';
 
 @Module({
   imports: [ChatsModule, PresenceModule, IdempotencyModule, RealtimeStreamModule],

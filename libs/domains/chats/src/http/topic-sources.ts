@@ -1,9 +1,8 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, type ChatRow } from '@aps/chats';
-import { orgTopic } from '@aps/contracts';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
-import { EventLog, type Snapshot } from '@aps/platform/realtime';
+import type { Snapshot } from '@aps/platform/realtime';
 import { toChatSummary } from './chats.convert';
 
 /** Chats as topics: `chat:{id}`. */
@@ -51,33 +50,3 @@ const toSnapshot = (chat: ChatRow, hideDollars: boolean): Snapshot => ({
   newestId: chat.event_seq,
   ...(hideDollars && { conceal: DOLLARS }),
 });
-
-/**
- * The organization as a topic: `org`. Nothing writes events to it yet that every member may see; a stream of it tells the caller's role,
- * that the service is there, and when the caller is out.
- */
-@Injectable()
-export class OrgTopics implements TopicSource, OnModuleInit {
-  readonly kind = 'org';
-  readonly area = null;
-
-  constructor(
-    private readonly sources: TopicSources,
-    private readonly eventLog: EventLog,
-  ) {}
-
-  onModuleInit(): void {
-    this.sources.register(this);
-  }
-
-  async snapshots(scope: OrgScope): Promise<Snapshot[]> {
-    const topic = orgTopic(scope.orgId);
-    const newestId = (await this.eventLog.newestOf([topic])).get(topic) ?? 0;
-    return [{ data: { role: scope.role, last_id: String(newestId) }, newestId }];
-  }
-
-  /** Membership is asked for every stream, and is all that it takes. */
-  visibleAmong(questions: TopicQuestion[]): Promise<boolean[]> {
-    return Promise.resolve(questions.map(() => true));
-  }
-}
