@@ -138,8 +138,8 @@ const CALLS = sql<CallRow>(`
   FROM process_steps WHERE kind = 'tool' AND note IS NULL GROUP BY 1, 2`);
 const SIGNALS = sql<{ id: string }>('SELECT id FROM process_signals');
 
-/** Clocks of the database, as the engine knows it, and of the other side. */
-const CLOCKS_MS = 100;
+/** Clocks of the database, as an engine knows it that has begun while all was busy, and of the other side. One that stands still does so for longer. */
+const CLOCKS_MS = 500;
 
 /** Reads what has become of all, once it has come to rest. */
 export async function verdictOf(db: Db, begun: Begun[], told: string[], other: OtherSide): Promise<Verdict> {
