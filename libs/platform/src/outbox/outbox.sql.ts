@@ -8,29 +8,33 @@ import { statement } from '@aps/platform/database';
 const GRACE = `interval '5 seconds'`;
 
 /**
- * The part of a statement that writes jobs, one for each row of `from`, for statements that write them with what causes them. Whoever
- * runs it hands them out once that is committed ({@link Outbox.handOut}). A job that is there already is due anew.
- *
- * @param job SQL: `from` is what follows FROM, all else stands for a value of its rows; of the payload field by field. `generation` is of
- *   jobs whose earlier delivery may still be under way ({@link nextGeneration})
+ * SQL: `from` is what follows FROM, all else stands for a value of its rows; of the payload field by field. `generation` is of jobs whose
+ * earlier delivery may still be under way ({@link nextGeneration}), `at` when the relay publishes what nobody hands out.
  */
-export function insertJobs<N extends JobName>(
-  name: N,
-  job: {
-    from: string;
-    id: string;
-    payload: Record<keyof JobPayload<N>, string>;
-    requestId?: string;
-    traceparent?: string;
-    generation?: string;
-  },
-): string {
+interface JobParts<N extends JobName> {
+  from: string;
+  id: string;
+  payload: Record<keyof JobPayload<N>, string>;
+  requestId?: string;
+  traceparent?: string;
+  generation?: string;
+  at?: string;
+}
+
+/**
+ * The part of a statement that writes jobs, one for each row of `from`, for statements that write them with what causes them. Whoever
+ * runs it hands them out once that is committed ({@link Outbox.handOut}), or leaves them to the relay. A job that is there already is due
+ * anew.
+ */
+export const insertJobs = <N extends JobName>(name: N, job: JobParts<N>): string => `${rowsOf(name, job)}
+  ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`;
+
+function rowsOf<N extends JobName>(name: N, { from, id, requestId, traceparent, generation, at, ...job }: JobParts<N>): string {
   const payload = Object.entries<string>(job.payload).map(([field, value]) => `'${field}', ${value}`);
   return `
   INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at, generation)
-  SELECT ${job.id}, '${name}', ${JOBS[name].version}, jsonb_build_object(${payload.join(', ')}), ${job.requestId ?? 'NULL'}, ${job.traceparent ?? 'NULL'}, now() + ${GRACE}, ${job.generation ?? '0'}
-  FROM ${job.from}
-  ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`;
+  SELECT ${id}, '${name}', ${JOBS[name].version}, jsonb_build_object(${payload.join(', ')}), ${requestId ?? 'NULL'}, ${traceparent ?? 'NULL'}, ${at ?? `now() + ${GRACE}`}, ${generation ?? '0'}
+  FROM ${from}`;
 }
 
 /**
@@ -39,6 +43,8 @@ export function insertJobs<N extends JobName>(
  * further deliveries count on from there.
  */
 export const nextGeneration = (): number => Date.now() % 2_000_000_000;
+/** SQL of the same. */
+const NEXT_GENERATION = `((extract(epoch FROM clock_timestamp()) * 1000)::bigint % 2000000000)::int`;
 
 /** The part of a statement that removes the jobs of the rows of `from`: their effect is there. */
 export const deleteJobs = (job: { from: string; id: string }): string => `DELETE FROM outbox USING ${job.from} WHERE outbox.id = ${job.id}`;
@@ -58,10 +64,14 @@ const RETURNED =
 
 /**
  * The part of a statement that has the jobs of the rows of `from` delivered anew, whatever the queue still believes of them: their worker
- * is gone, or has handed them back. Returns {@link JobRow}s, to be handed out once that is committed ({@link Outbox.handOutRows}).
+ * is gone, or has handed them back. One that is missing is made anew. Returns {@link JobRow}s, to be handed out once that is committed
+ * ({@link Outbox.handOutRows}).
  */
-export const redeliverJobs = (job: { from: string; id: string }): string => `
-  UPDATE outbox SET generation = outbox.generation + 1, available_at = now() + ${GRACE} FROM ${job.from} WHERE outbox.id = ${job.id}
+export const redeliverJobs = <N extends JobName>(
+  name: N,
+  job: JobParts<N>,
+): string => `${rowsOf(name, { ...job, generation: NEXT_GENERATION })}
+  ON CONFLICT (id) DO UPDATE SET generation = outbox.generation + 1, available_at = excluded.available_at
   ${RETURNED}`;
 
 export const TAKE = statement<JobRow & { due_at: Date }>(`

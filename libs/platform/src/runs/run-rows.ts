@@ -113,9 +113,9 @@ export class RunRows<N extends JobName = JobName> {
 
   /** Lets a run wait without a slot. Its lease ends; its job becomes due at the wait's end, or is gone until somebody ends the wait. */
   async beginWait(tx: Db, id: string, wait: { resume_at: string | null }): Promise<void> {
-    await tx.execute(this.sql.BEGIN_WAIT, [id, JSON.stringify(wait)]);
-    if (wait.resume_at) await this.outbox.postpone(tx, id, new Date(wait.resume_at));
-    else await this.outbox.cancel(tx, id);
+    const values = [id, JSON.stringify(wait)];
+    if (wait.resume_at) await tx.execute(this.sql.BEGIN_WAIT_UNTIL, [...values, wait.resume_at]);
+    else await tx.execute(this.sql.BEGIN_WAIT, values);
   }
 
   /** Dispatches a run whose wait is over, like one that has just been made. */

@@ -151,6 +151,9 @@ export function runStatements<N extends JobName>(of: RunTable<N>) {
   const job = RUN_KINDS[of.kind].job as N;
   const payloadFrom = (row: string) =>
     Object.fromEntries(Object.entries<string>(payload).map(([field, column]) => [field, `${row}.${column}`])) as typeof payload;
+  // Jobs are written, and not only changed: a run whose job is missing, for whatever reason, has one again as soon as it needs it.
+  const redeliver = redeliverJobs(job, { from: 'r', id: 'r.id', payload: payloadFrom('r') });
+  const beginWait = `WITH r AS (UPDATE ${table} SET status = 'waiting', wait = $2, deliveries = 0, ${NO_LEASE} WHERE id = $1 RETURNING *)`;
   return {
     kind: of.kind as RunKindName,
     job,
@@ -170,25 +173,27 @@ WITH held AS MATERIALIZED (
 SELECT held.id, ${of.isSuspended('held.org_id')} AS suspended FROM held`),
     RELEASE: statement(`
 WITH r AS (
-  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id
-)
-UPDATE outbox SET available_at = now() FROM r WHERE outbox.id = r.id`),
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING *
+)${insertJobs(job, { from: 'r', id: 'r.id', payload: payloadFrom('r'), at: 'now()' })}`),
     HAND_BACK: statement<JobRow>(`
 WITH r AS (
-  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - 1, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id
-)${redeliverJobs({ from: 'r', id: 'r.id' })}`),
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now(), deliveries = greatest(deliveries - 1, 0) WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING *
+)${redeliver}`),
     // Few runs are owned, beside all that there are. One that has lost a worker before, and no step done since, may be what kills them: it is
     // left to its lease, so that workers that die again and again do not use up its deliveries, nor those of whatever runs beside it, in seconds.
     REAP: statement<JobRow>(`
 WITH r AS (
-  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE lease_owner = $1 AND status = 'running' AND deliveries <= 1 RETURNING id
-)${redeliverJobs({ from: 'r', id: 'r.id' })}`),
+  UPDATE ${table} SET lease_owner = NULL, lease_expires_at = now() WHERE lease_owner = $1 AND status = 'running' AND deliveries <= 1 RETURNING *
+)${redeliver}`),
     PARK: statement(`
 WITH r AS (
   UPDATE ${table} SET parked = true, status = 'queued', ${NO_LEASE} FROM unnest($1::uuid[]) AS x(id) WHERE ${table}.id = x.id RETURNING ${table}.id
 )${deleteJobs({ from: 'r', id: 'r.id' })}`),
     NOTE_WAIT: statement(`UPDATE ${table} SET wait = $2, deliveries = 0 WHERE id = $1`),
-    BEGIN_WAIT: statement(`UPDATE ${table} SET status = 'waiting', wait = $2, deliveries = 0, ${NO_LEASE} WHERE id = $1`),
+    BEGIN_WAIT_UNTIL: statement(
+      `${beginWait}${insertJobs(job, { from: 'r', id: 'r.id', payload: payloadFrom('r'), at: '$3::timestamptz' })}`,
+    ),
+    BEGIN_WAIT: statement(`${beginWait}${deleteJobs({ from: 'r', id: 'r.id' })}`),
     END_WAIT: statement(`UPDATE ${table} SET status = 'queued', dispatched_at = clock_timestamp() WHERE id = $1`),
     END: statement(`UPDATE ${table} SET error = $3, ${runOver('$2', '$4')} WHERE id = $1`),
     // Without a lease it is found no second time; until somebody claims it the relay publishes it again and again. Rows that somebody is
@@ -197,8 +202,8 @@ WITH r AS (
 WITH u AS MATERIALIZED (
   SELECT id FROM ${table} WHERE lease_owner IS NOT NULL AND status = 'running' AND lease_expires_at < now() - interval '1 second' FOR NO KEY UPDATE SKIP LOCKED
 ), r AS (
-  UPDATE ${table} SET lease_expires_at = NULL FROM u WHERE ${table}.id = u.id RETURNING ${table}.id
-)${redeliverJobs({ from: 'r', id: 'r.id' })}`),
+  UPDATE ${table} SET lease_expires_at = NULL FROM u WHERE ${table}.id = u.id RETURNING ${table}.*
+)${redeliver}`),
     WAKE_WAITING: statement(`
 WITH w AS MATERIALIZED (
   SELECT o.id FROM outbox o JOIN ${table} r ON r.id = o.id

@@ -198,6 +198,37 @@ describe('a second kind of run', () => {
     expect(await said(id)).toEqual([1, 2]);
   });
 
+  it('has a job again as soon as it needs one, where that is missing', async () => {
+    let fails = true;
+    kind.before = async ({ id }, number) => {
+      await database.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [id]);
+      if (number !== 2 || !fails) return;
+      fails = false;
+      throw new Error('this try failed');
+    };
+    const id = await kind.start(org, 4, 3);
+    expect(await ended(id)).toMatchObject({ status: 'done' });
+    expect(await said(id)).toEqual([1, 2, 3, 4]);
+
+    // Whose worker has died before it could say so.
+    let isDead = false;
+    kind.before = async (run, number) => {
+      if (number === 1 || isDead) return;
+      await database.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [run.id]);
+      await database.db.execute(sql(`UPDATE counts SET lease_expires_at = now() - interval '2 seconds' WHERE id = $1`), [run.id]);
+      isDead = true;
+      throw new LeaseEnded('lost');
+    };
+    const another = await kind.start(org, 2);
+    await eventually(
+      () => Promise.resolve(isDead),
+      (died) => died,
+    );
+    await app.get(RunSweeper, { strict: false }).sweep(kind);
+    expect(await ended(another)).toMatchObject({ status: 'done' });
+    expect(await said(another)).toEqual([1, 2]);
+  });
+
   it('goes on from its last finished step wherever its worker dies', async () => {
     // Said before any of them begins: runs of 4, 5, 6 and 7 steps die before their first, second, third and fourth.
     const died = new Set<string>();

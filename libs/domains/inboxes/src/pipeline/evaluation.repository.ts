@@ -136,8 +136,7 @@ export class EvaluationRepository {
 
   /** Lets an evaluation wait until its handler is tried again. @throws LeaseEnded when it is not this owner's any more */
   async putOff(tx: Tx, { id, fence }: ClaimedRun, wait: EvaluationWait & { resume_at: string }): Promise<void> {
-    if ((await tx.execute(PUT_OFF, [id, fence, JSON.stringify(wait)])) === 0) throw new LeaseEnded('lost');
-    await this.outbox.postpone(tx, id, new Date(wait.resume_at));
+    if ((await tx.execute(PUT_OFF, [id, fence, JSON.stringify(wait), wait.resume_at])) === 0) throw new LeaseEnded('lost');
   }
 
   async giveUp(tx: Tx, id: string, decidedBy: string): Promise<void> {

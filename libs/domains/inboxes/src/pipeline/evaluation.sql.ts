@@ -140,9 +140,10 @@ export const STEP = statement(
   `UPDATE ${TABLE} SET ${stepDone(TABLE)}, passed_at = ${passedAt('$3')} WHERE id = $1 AND fence = $2 AND status = 'running'`,
 );
 /** Waits before its handler is tried to be begun again. */
-export const PUT_OFF = statement(
-  `UPDATE ${TABLE} SET status = 'waiting', wait = $3, deliveries = 0, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1 AND fence = $2 AND status = 'running'`,
-);
+export const PUT_OFF = statement(`
+  WITH r AS (
+    UPDATE ${TABLE} SET status = 'waiting', wait = $3, deliveries = 0, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id, org_id
+  )${insertJobs('inbox.evaluate', { from: 'r', id: 'r.id', payload: { org_id: 'r.org_id', message_id: 'r.id' }, at: '$4::timestamptz' })}`);
 /** Of one that its workers were lost with again and again. */
 export const GIVE_UP = statement(`
   UPDATE ${TABLE} SET status = 'settled', finished_at = now(), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL, state = 'held', verdict = 'quarantined',
