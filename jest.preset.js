@@ -25,6 +25,7 @@ const ESM_ALONE = ['@marcbachmann/cel-js'].join('|');
 module.exports = {
   rootDir: __dirname,
   testEnvironment: path.join(__dirname, 'tools/dev/lib/jest-environment.cjs'),
+  runtime: path.join(__dirname, 'tools/dev/lib/jest-runtime.cjs'),
   testTimeout: 60_000,
   transform: {
     '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }],

@@ -1,3 +1,8 @@
+/**
+ * It mocks the module that all statements are made by.
+ *
+ * @alone
+ */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Client, type Connection, type Submittable } from 'pg';

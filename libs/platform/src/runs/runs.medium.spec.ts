@@ -1,3 +1,8 @@
+/**
+ * It adds a job and a kind of run to those of the product.
+ *
+ * @alone
+ */
 import { Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
