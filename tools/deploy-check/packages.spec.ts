@@ -44,6 +44,10 @@ describe('The bundles', () => {
     expect(helpers.filter((file) => !read(`dist/bundles/${app}/main.js`).includes(`"${file}"(`))).toEqual([]);
   });
 
+  it.each(APPS)('are of ASCII alone in %s, or Node would keep them in twice the memory', (app) => {
+    expect(read(`dist/bundles/${app}/main.js`).match(/.{0,40}[^\0-\x7f]+/g)).toBeNull();
+  });
+
   it('name our lines in stack traces', () => {
     // Without settings an app says so and ends.
     const probe = 'process.exit = () => { console.log(new Error().stack); process.reallyExit(); }; require(process.argv[1])';

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
 import { createDataSource, Database } from '@aps/platform/database';
-import { sql, testEnvironment } from '@aps/platform/testing';
+import { copyOfSchema, sql, testEnvironment } from '@aps/platform/testing';
 import { Balancer } from './balancer';
 import { ApiClient } from './client';
 import { built, freePort, NodeProcess, ROOT } from './process';
@@ -71,7 +72,7 @@ export class AppProcess extends NodeProcess {
     readonly smtpPort: number,
     entry?: string,
   ) {
-    super(instance, entry ? path.join(ROOT, 'dist', entry) : built('apps', nameOf(instance)), env);
+    super(instance, entry ? path.join(ROOT, 'dist', entry) : built('bundles', nameOf(instance)), env);
   }
 
   async readyz(): Promise<{ status: number; body: { ready: boolean; checks: Record<string, string> } }> {
@@ -153,7 +154,7 @@ export class Platform extends ApiClient {
     ]);
     const [mockPort] = ports;
     const providerUrl = `http://127.0.0.1:${ports.at(-1)}`;
-    const database = await makeDatabase(postgres?.url ?? setting('TEST_DATABASE_URL'), postgres === undefined);
+    const database = await makeDatabase(postgres);
     cleanups.push(database.drop);
 
     const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 1]}`]));
@@ -188,7 +189,7 @@ export class Platform extends ApiClient {
     const mock = new NodeProcess('mock-model', built('tools', 'mock-model'), { ...common, PORT: String(mockPort) }).spawn();
     cleanups.push(() => mock.kill());
     const seed = path.join(dir, 'seed.json');
-    const migrate = new NodeProcess('migrate', built('tools', 'migrate'), { ...common, DEV_SEED_FILE: seed }).spawn();
+    const migrate = new NodeProcess('migrate', built('bundles', 'migrate'), { ...common, DEV_SEED_FILE: seed }).spawn();
     cleanups.push(() => migrate.kill());
     const { code } = await migrate.ended;
     if (code !== 0) throw new Error(`The migration failed:\n${migrate.logs()}`);
@@ -346,13 +347,9 @@ export async function withDatabase<T>(url: string, fn: (db: Database) => Promise
   }
 }
 
-async function makeDatabase(server: string, dropAfterwards: boolean): Promise<{ url: string; drop: () => Promise<void> }> {
-  const name = `aps_e2e_${randomBytes(6).toString('hex')}`;
-  await withDatabase(server, (db) => db.execute(sql(`CREATE DATABASE ${name}`)));
-  return {
-    url: Object.assign(new URL(server), { pathname: `/${name}` }).toString(),
-    drop: async () => {
-      if (dropAfterwards) await withDatabase(server, (db) => db.execute(sql(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)));
-    },
-  };
+/** An own server has what the migration makes of an empty database; elsewhere that was done once for all. */
+async function makeDatabase(own: OwnServer | undefined): Promise<{ url: string; drop: () => Promise<void> }> {
+  if (!own) return withDatabase(setting('TEST_DATABASE_URL'), () => copyOfSchema({ entities: ENTITIES, migrations: MIGRATIONS }));
+  await withDatabase(own.url, (db) => db.execute(sql('CREATE DATABASE aps')));
+  return { url: Object.assign(new URL(own.url), { pathname: '/aps' }).toString(), drop: () => Promise.resolve() };
 }

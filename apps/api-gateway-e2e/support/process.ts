@@ -9,9 +9,9 @@ const GUARD = path.join(ROOT, 'tools/dev/lib/orphan-guard.cjs');
 /** What a process said last is kept for the failure's report; the rest of a long run is not. */
 const KEPT_LOG_CHARS = 4_000_000;
 
-/** Where the built entry point of an app or tool is, as tools/dev/lib/paths.mjs has it. */
-export function built(kind: 'apps' | 'tools', name: string): string {
-  const file = path.join(ROOT, 'dist', kind === 'apps' ? 'bundles' : 'tools', name, 'main.js');
+/** Where the built entry point of an app or tool is, as tools/dev/lib/paths.mjs has it: an app and the migration are bundled. */
+export function built(kind: 'bundles' | 'tools', name: string): string {
+  const file = path.join(ROOT, 'dist', kind, name, 'main.js');
   if (!existsSync(file)) throw new Error(`${path.relative(ROOT, file)} is not there: run the tests by \`npm test\`, which builds first.`);
   return file;
 }

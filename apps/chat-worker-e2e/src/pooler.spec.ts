@@ -26,7 +26,7 @@ async function toTheEnd(name: string, file: string, url: string): Promise<{ code
   return { code, said: child.logs() };
 }
 
-const migrate = (url: string) => toTheEnd('migrate', built('tools', 'migrate'), url);
+const migrate = (url: string) => toTheEnd('migrate', built('bundles', 'migrate'), url);
 
 if (!isInstalled('pgbouncer')) {
   // No npm package brings one. CI installs it; elsewhere this line of the report is the notice.
@@ -83,7 +83,7 @@ if (!isInstalled('pgbouncer')) {
       const direct = Object.assign(new URL(server), { pathname: `/${name}` }).href;
       const pgbouncer = await OwnServer.start('pgbouncer', direct);
       try {
-        const refused = await toTheEnd('chat-worker', built('apps', 'chat-worker'), pgbouncer.url);
+        const refused = await toTheEnd('chat-worker', built('bundles', 'chat-worker'), pgbouncer.url);
         expect(refused.code).toBe(1);
         expect(refused.said).toMatch(
           /behind a connection pooler, and its sessions have no idle_in_transaction_session_timeout, no lock_timeout, no statement_timeout\. Run the migration/,

@@ -11,7 +11,7 @@ async function failing(
 ): Promise<{ code: number | null; said: string[] }> {
   const { DATABASE_URL: _d, REDIS_URL: _r, ...inherited } = process.env;
   const env: NodeJS.ProcessEnv = { ...inherited, ...testEnvironment(process.env.TEST_DATABASE_URL!), ...changes };
-  const child = new NodeProcess(app, built('apps', app), env).spawn();
+  const child = new NodeProcess(app, built('bundles', app), env).spawn();
   const late = setTimeout(() => void child.kill(), 40_000);
   const { code } = await child.ended;
   clearTimeout(late);

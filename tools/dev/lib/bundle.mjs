@@ -34,6 +34,9 @@ const OPTIONAL = [
   'class-transformer/storage',
 ];
 
+/** Regular expressions of packages hold letters that esbuild leaves as they are: one of them, and Node keeps the whole text in two bytes a letter. */
+const asAscii = (code) => code.replace(/[^\0-\x7f\s]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /**
  * Our lines are mapped one by one, packages file by file: a frame in a package names its file, and line 1. Every process reads the map,
  * and all lines of all packages would cost it 130 MB on Node 24.
@@ -44,7 +47,7 @@ const mapPackagesByFile = {
     onLoad({ filter: /\/node_modules\/.*\.[cm]?js$/ }, async ({ path: file }) => {
       const map = JSON.stringify({ version: 3, sources: [path.basename(file)], mappings: 'AAAA' });
       const url = `data:application/json;base64,${Buffer.from(map).toString('base64')}`;
-      return { contents: `${await readFile(file, 'utf8')}\n//# sourceMappingURL=${url}`, loader: 'js' };
+      return { contents: `${asAscii(await readFile(file, 'utf8'))}\n//# sourceMappingURL=${url}`, loader: 'js' };
     });
   },
 };

@@ -18,7 +18,7 @@ export function maskEnd(secret: string): string {
 
 /** Whether a value is one that {@link mask} or {@link maskEnd} made: a form that was sent back unchanged, and no new secret. */
 export function isMasked(value: string): boolean {
-  return /^(?:.{3}….{4}|….{4}|…)$/su.test(value.trim());
+  return /^(?:.{3}\u2026.{4}|\u2026.{4}|\u2026)$/su.test(value.trim());
 }
 
 /**

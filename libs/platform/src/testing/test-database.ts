@@ -56,6 +56,17 @@ async function template(schema: SchemaSources): Promise<string> {
   return name;
 }
 
+/** Makes a database of the current schema. The configuration names a server, with the settings that its migration is to have. */
+export async function copyOfSchema(schema: SchemaSources): Promise<{ url: string; drop: () => Promise<void> }> {
+  const from = await template(schema);
+  const name = `aps_test_${randomBytes(6).toString('hex')}`;
+  await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
+  return {
+    url: withName(name),
+    drop: async () => void (await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))),
+  };
+}
+
 /** Settings that every process under test needs; a test may override them in `process.env` before. */
 export function testEnvironment(databaseUrl: string): Record<string, string> {
   return {
@@ -86,10 +97,7 @@ export async function createTestDatabase(schema: SchemaSources): Promise<TestDat
   const patient = { DATABASE_CONNECT_TIMEOUT_MS: '30000' };
   Object.assign(process.env, { ...testEnvironment(adminUrl()), ...patient, ...pick(process.env, ['RATE_LIMITS']) });
   loadConfig();
-  const from = await template(schema);
-  const name = `aps_test_${randomBytes(6).toString('hex')}`;
-  await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
-  const url = withName(name);
+  const { url, drop } = await copyOfSchema(schema);
   process.env.DATABASE_URL = url;
   process.env.DATABASE_DIRECT_URL = url;
   const filesDir = process.env.FILES_DIR!;
@@ -102,7 +110,7 @@ export async function createTestDatabase(schema: SchemaSources): Promise<TestDat
     db,
     async drop() {
       await db.close();
-      await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      await drop();
       await rm(filesDir, { recursive: true, force: true });
     },
   };

@@ -106,7 +106,7 @@ export function cleanTitle(text: string): string {
       .find((l) => l.trim()) ?? ''
   )
     .trim()
-    .replace(/^["'“”«»#*\s]+|["'“”«»*\s]+$/g, '');
+    .replace(/^["'\u201c\u201d\u00ab\u00bb#*\s]+|["'\u201c\u201d\u00ab\u00bb*\s]+$/g, '');
   if (line.length <= MAX_TITLE) return line;
   const cut = line.slice(0, MAX_TITLE).toWellFormed();
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MAX_TITLE / 2)).trimEnd()}…`;
