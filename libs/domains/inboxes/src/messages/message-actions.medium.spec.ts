@@ -1,8 +1,12 @@
 import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { InboxMessage, InboxReply } from '@aps/entities';
+import type { JobContext } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
+import { Runs } from '@aps/platform/runs';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
+import { MessageKind } from '..';
+import { Evaluation } from '../pipeline/evaluation';
 import { inboxesService, type TestInbox } from '../testing';
 
 const t = inboxesService();
@@ -105,6 +109,42 @@ describe('a replay', () => {
     await t.call('DELETE', inbox.path, { as: org.owner });
     for (const action of ['retry', 'replay', 'release', 'terminate'])
       expect([action, (await act(id, action, { body: {} })).status]).toEqual([action, 404]);
+  });
+});
+
+describe('a message that its workers were lost with again and again', () => {
+  /** Delivers it once more. */
+  const deliver = async (message_id: string) => {
+    await t.db.execute(
+      sql(
+        `UPDATE inbox_messages SET status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, finished_at = NULL, deliveries = 3 WHERE id = $1`,
+      ),
+      [message_id],
+    );
+    await t.get(Runs).run(t.get(MessageKind), { org_id: org.id, message_id }, { signal: new AbortController().signal } as JobContext);
+    return t.evaluated(message_id);
+  };
+
+  it('is held for a human, who replays it', async () => {
+    const id = await aHeld();
+    const { state, hold_reason, decided_by, trace } = await deliver(id);
+    expect([state, hold_reason, decided_by, trace.at(-1)?.stage_id]).toEqual(['held', 'quarantined', 'worker_lost', 'worker_lost']);
+    await accept();
+    expect(outcome(await act(id, 'replay'))).toEqual([200, 'evaluating']);
+    expect((await t.evaluated(id)).state).toBe('accepted');
+  });
+
+  it('is not when somebody replays it before its worker gives it up', async () => {
+    const id = await aHeld();
+    await accept();
+    const evaluation = t.get(Evaluation);
+    const giveUp = evaluation.giveUp.bind(evaluation);
+    jest.spyOn(evaluation, 'giveUp').mockImplementationOnce(async (run) => {
+      await act(id, 'replay');
+      await giveUp(run);
+    });
+    const { state, trace } = await deliver(id);
+    expect([state, trace.filter(({ stage_id }) => stage_id === 'worker_lost')]).toEqual(['accepted', []]);
   });
 });
 

@@ -139,9 +139,11 @@ export class EvaluationRepository {
     if ((await tx.execute(PUT_OFF, [id, fence, JSON.stringify(wait), wait.resume_at])) === 0) throw new LeaseEnded('lost');
   }
 
-  async giveUp(tx: Tx, id: string, decidedBy: string): Promise<void> {
-    await tx.execute(GIVE_UP, [id, decidedBy]);
+  /** @returns whether it is given up: not when it is over, or is evaluated anew */
+  async giveUp(tx: Tx, { id, evaluation_no }: ClaimedMessage): Promise<boolean> {
+    if ((await tx.execute(GIVE_UP, [id, evaluation_no])) === 0) return false;
     await this.outbox.cancel(tx, id);
+    return true;
   }
 
   /** Sets a locked message back, and dispatches it. @param wait what the evaluation is to know */

@@ -144,10 +144,10 @@ export const PUT_OFF = statement(`
   WITH r AS (
     UPDATE ${TABLE} SET status = 'waiting', wait = $3, deliveries = 0, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id, org_id
   )${insertJobs('inbox.evaluate', { from: 'r', id: 'r.id', payload: { org_id: 'r.org_id', message_id: 'r.id' }, at: '$4::timestamptz' })}`);
-/** Of one that its workers were lost with again and again. */
+/** Of one that its workers were lost with again and again, unless it is evaluated anew meanwhile. */
 export const GIVE_UP = statement(`
   UPDATE ${TABLE} SET status = 'settled', finished_at = now(), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL, state = 'held', verdict = 'quarantined',
-    hold_reason = 'quarantined', decided_by = $2, updated_at = now() WHERE id = $1 AND status <> 'settled'`);
+    hold_reason = 'quarantined', decided_by = 'worker_lost', updated_at = now() WHERE id = $1 AND evaluation_no = $2 AND status <> 'settled'`);
 /** The evaluation begins anew, under the rule set that is deployed now; one that is under way loses its fence. */
 const begins = (cause: string, wait: string) => `
     status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, decided_by = NULL, tags = '{}', evaluation_no = ${TABLE}.evaluation_no + 1, evaluation_cause = ${cause},

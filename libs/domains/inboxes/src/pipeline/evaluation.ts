@@ -135,14 +135,15 @@ export class Evaluation {
   }
 
   /** One that its workers were lost with again and again may be what loses them: a human looks at it. */
-  async giveUp({ id, org_id, evaluation_no }: ClaimedMessage): Promise<void> {
-    await this.db.transaction(NO_CALLER, async (tx) => {
-      await this.repository.giveUp(tx, id, 'worker_lost');
+  async giveUp(run: ClaimedMessage): Promise<void> {
+    const isHeld = await this.step(async (tx) => {
+      if (!(await this.repository.giveUp(tx, run))) return false;
       const row = new Stopwatch(this.db.now()).row({ stage_id: 'worker_lost', kind: 'gate', outcome: 'held', matched: true });
-      await this.repository.trace(tx, { id, org_id, evaluation_no }, [row]);
-      await this.log.changed(tx, [id]);
+      await this.repository.trace(tx, run, [row]);
+      await this.log.changed(tx, [run.id]);
+      return true;
     });
-    settled.inc({ state: 'held', reason: 'worker_lost' });
+    if (isHeld) settled.inc({ state: 'held', reason: 'worker_lost' });
   }
 
   private step<T>(act: (tx: Tx) => Promise<T>): Promise<T> {
