@@ -134,7 +134,8 @@ export class JournalRepository {
     await tx.execute(CHARGE, [runId, cost.credits, cost.usd_cost]);
   }
 
-  private publish(runId: string, before: number, told: { type: EventType; data: Record<string, unknown> }[], at: Date): void {
+  /** Tells the readers of a run what is committed. @param before number of the event before these */
+  publish(runId: string, before: number, told: { type: EventType; data: Record<string, unknown> }[], at: Date): void {
     if (told.length === 0) return;
     this.realtime.publish(
       runTopic(runId),

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, refuseValue } from '@aps/contracts';
 import { Database, storable, type Tx } from '@aps/platform/database';
+import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { ExpressionError, render, validate, type Definition } from '../definition';
 import type { DeployedProcess } from '../revisions/process-refs';
 import { Admissions } from './admissions';
 import { Cancellation } from './cancellation';
-import { JournalRepository } from './journal.repository';
+import { JournalRepository, toTopicEvent } from './journal.repository';
 import { AT_WORK, LINE } from './process-run.sql';
 import { envelopeOf, type RunFile, type RunMessage, type RunSource } from './envelope';
 import { INSERT_RUN } from './run-starter.sql';
@@ -45,6 +46,7 @@ export class RunStarter {
   constructor(
     private readonly db: Database,
     private readonly journal: JournalRepository,
+    private readonly outbox: Outbox,
     private readonly admissions: Admissions,
     private readonly cancellation: Cancellation,
   ) {}
@@ -68,6 +70,7 @@ export class RunStarter {
       envelopeOf(storable({ ...run, id, received_at: at.toISOString(), attachments: run.attachments ?? [], message: run.message ?? null }));
     const key = keyOf(target.definition, envelope);
     const admitted = key === null || (await this.hasRoom(tx, target, run, key));
+    const told = [toTopicEvent({ type: 'run_created', step_id: null, path: null, metadata: { source: run.source.kind } })];
     await tx.execute(INSERT_RUN, [
       id,
       run.org_id,
@@ -93,10 +96,12 @@ export class RunStarter {
       run.idempotency?.key ?? null,
       run.idempotency?.sha256 ?? null,
       at,
+      JSON.stringify(told),
     ]);
     await run.beside?.(id);
-    await this.journal.tell(tx, id, [{ type: 'run_created', step_id: null, path: null, metadata: { source: run.source.kind } }]);
-    if (admitted) await this.journal.runs.dispatch(tx, id, { org_id: run.org_id, run_id: id });
+    // Its worker before its readers: it has more to do.
+    if (admitted) await this.outbox.handOut(tx, [{ id, name: 'process.run', payload: { org_id: run.org_id, run_id: id } }]);
+    tx.afterCommit(() => this.journal.publish(id, 0, told, at));
     return { id };
   }
 
