@@ -29,4 +29,10 @@ module.exports = class extends Runtime {
     current = this;
     return createRequire(from)(name);
   }
+
+  setMock(from, name, ...how) {
+    if (isTogether(this._environment))
+      throw new Error(`${name} is shared with other test files: one that mocks it begins with /** @alone */.`);
+    return super.setMock(from, name, ...how);
+  }
 };
