@@ -9,7 +9,7 @@ export { MAX_MEMORY_BYTES, MemoriesService, type MemoryOwner } from './memories.
 export { AgentRevisions, type RevisionView } from './revisions.queries';
 export { RevisionsService } from './revisions.service';
 export { RolloutChats, RolloutsQueries, type ArmCount, type RolloutView } from './rollouts.queries';
-export { canonicalJson, hashOf, type SealedAgentConfig } from './sealed-config';
+export type { SealedAgentConfig } from './sealed-config';
 export { seedSystemSkills } from './skills.seed';
 export { SkillsService, type SkillInput } from './skills.service';
 export { parseToolScope, type ToolScope } from './tool-scopes';

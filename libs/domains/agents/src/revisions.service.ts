@@ -3,11 +3,12 @@ import { AgentRevision, InstructionRevision, Rollout, type Agent } from '@aps/en
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, now, OrgTable, type Tx } from '@aps/platform/database';
+import { hashOf } from '@aps/platform/definitions';
 import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
 import { AgentsRepository } from './agents.repository';
 import { AgentRevisions, type RevisionView } from './revisions.queries';
-import { configOf, hashOf, type SealedAgentConfig } from './sealed-config';
+import { configOf, type SealedAgentConfig } from './sealed-config';
 
 /** Weights are basis points: a deployment gets every chat. */
 const ALL = 10_000;

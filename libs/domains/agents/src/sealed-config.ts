@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Agent, InstructionRevision } from '@aps/entities';
 import { SETTINGS } from './agents.policy';
 
@@ -26,23 +25,6 @@ export function configOf(agent: Agent, published: InstructionRevision | null): S
     ...(Object.fromEntries<unknown>(SETTINGS.map((setting) => [setting, agent[setting]])) as SealedSettings),
   };
 }
-
-/**
- * JSON with one text per value (RFC 8785): keys in the order of their UTF-16 code units, no white space, numbers and strings as
- * ECMAScript writes them. Equal values have equal hashes, however they were typed.
- */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const members = Object.entries(value)
-    .filter(([, v]) => v !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, v]) => `${JSON.stringify(key)}:${canonicalJson(v)}`);
-  return `{${members.join(',')}}`;
-}
-
-/** SHA-256 over the canonical JSON, hex: what anyone can compute again, e.g. from a revision's `config`. */
-export const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
 
 /** Freezes a value all the way down. */
 export function deepFreeze<T>(value: T): T {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { hashOf } from '@aps/agents';
 import { DECISION_KINDS, type Decision } from '@aps/entities';
 import { storable, type Tx } from '@aps/platform/database';
+import { hashOf } from '@aps/platform/definitions';
 import { counter } from '@aps/platform/observability';
 import { defineTool, parseArguments, ToolCatalog, type ToolContext, type ToolEvent } from '@aps/tools';
 import { z } from 'zod';

@@ -1,3 +1,3 @@
-export * from './definition-hash';
+export * from './canonical-json';
 export * from './definition-reader';
 export * from './pattern';

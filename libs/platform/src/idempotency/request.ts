@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '@aps/contracts';
+import { canonicalJson } from '@aps/platform/definitions';
 import type { Request } from 'express';
 import type { Attempt } from './store';
 
@@ -20,23 +21,12 @@ export function idempotencyKeyOf(request: Request): string | undefined {
   return key;
 }
 
-/** JSON with sorted keys: a client that builds its body anew may order it differently and still means the same. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, v: unknown) =>
-      v && typeof v === 'object' && !Array.isArray(v)
-        ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-        : v,
-    ) ?? ''
-  );
-}
-
-/** SHA-256 of method, path with query, and body. */
+/** SHA-256 of method, path with query, and body: a client that builds it anew may order its keys differently and still means the same. */
 export function requestHash(request: Request): Buffer {
   // With and without a closing slash is one route.
   const [path, query = ''] = request.originalUrl.split(/\?(.*)/s);
   return createHash('sha256')
     .update(`${request.method}\n${path.replace(/\/+$/, '')}\n${query}\n`)
-    .update(canonical(request.body))
+    .update(request.body === undefined ? '' : canonicalJson(request.body))
     .digest();
 }

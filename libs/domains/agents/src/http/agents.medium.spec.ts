@@ -1,9 +1,9 @@
 import { NO_CALLER } from '@aps/platform/database';
+import { hashOf } from '@aps/platform/definitions';
 import { sql } from '@aps/platform/testing';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { AgentReferences } from '../agent-references';
 import { AgentsRepository } from '../agents.repository';
-import { canonicalJson } from '../sealed-config';
 import { entitle } from '@aps/billing/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { anAgent } from '../testing';
@@ -65,7 +65,7 @@ describe('creating an agent', () => {
       ],
     });
     const [{ hash, config }] = revisions.body.items;
-    expect(hash).toBe(createHash('sha256').update(canonicalJson(config)).digest('hex'));
+    expect(hash).toBe(hashOf(config));
     const rollouts = await asMember('GET', `/agents/${body.id}/rollouts`);
     expect(rollouts.body).toMatchObject({
       total: 1,

@@ -1,6 +1,5 @@
-import { canonicalJson } from '@aps/agents';
+import { hashOf } from '@aps/platform/definitions';
 import { sql } from '@aps/platform/testing';
-import { createHash } from 'node:crypto';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { anAgent } from '../testing';
 import { agentsService } from '../testing/agents';
@@ -34,7 +33,7 @@ describe('metadata', () => {
     const revision = await t.call('GET', `${org.path}/agents/${id}/revisions/${sealed.id}`, { as: org.owner });
     expect(revision.text).toContain(`"metadata":${METADATA}`);
     expect(await stored('agent_revisions', `config->'metadata'`, sealed.id)).toBe(METADATA);
-    expect(createHash('sha256').update(canonicalJson(revision.body.config)).digest('hex')).toBe(revision.body.hash);
+    expect(hashOf(revision.body.config)).toBe(revision.body.hash);
   });
 
   it('is changed by a key like any other', async () => {

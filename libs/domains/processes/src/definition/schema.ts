@@ -1,8 +1,7 @@
 import { WeightedLru } from '@aps/platform/cache';
-import { compilePattern } from '@aps/platform/definitions';
+import { canonicalJson, compilePattern } from '@aps/platform/definitions';
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats, type FormatName } from 'ajv-formats/dist/formats.js';
-import { canonicalize } from 'json-canonicalize';
 import type { Schema } from './definition.types';
 import { faultOf } from './schema.walk';
 
@@ -82,7 +81,7 @@ function compile({ $id: _id, ...schema }: Schema, options: Options): ValidateFun
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map((item) => canonicalize(item))).size === items.length,
+    validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map(canonicalJson)).size === items.length,
     error: { message: 'must not have the same item twice' },
   });
   return ajv.compile(schema);

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseField, requireValid } from '@aps/contracts';
 import { Process, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { advisoryLock, Database, OrgTable, storable, type Tx } from '@aps/platform/database';
-import { canonicalize } from 'json-canonicalize';
+import { hashOf } from '@aps/platform/definitions';
 import { validate } from '../definition';
 import { ProcessRefs, type DeployedProcess } from '../revisions/process-refs';
 import { RunStarter } from '../engine/run-starter';
@@ -43,9 +42,7 @@ export class RunStarts {
     const { input, label, budget_credits, idempotency_key } = asked;
     const ids = (asked.attachments ?? []).map(({ file_id }) => file_id);
     const attachments = await this.files.references(scope, ids);
-    const sha256 = createHash('sha256')
-      .update(canonicalize({ input: storable(input), ids, label: label ?? null, budget_credits: budget_credits ?? null }), 'utf8')
-      .digest('hex');
+    const sha256 = hashOf({ input: storable(input), ids, label: label ?? null, budget_credits: budget_credits ?? null });
     return this.db.transaction(scope, async (tx) => {
       if (idempotency_key) {
         await advisoryLock(tx, `process_start:${processId}:${idempotency_key}`);

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
-import { hashOf } from './definition-hash';
+import { hashOf } from './canonical-json';
 
+const SHARED = { k: 1 };
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
-describe('the hash of a definition', () => {
+describe('the hash of a value', () => {
   it.each<[string, unknown, string]>([
     ['nothing', {}, '{}'],
+    ['keys that are names elsewhere', { toJSON: { b: 1, a: 2 }, length: 0 }, '{"length":0,"toJSON":{"a":2,"b":1}}'],
+    ['one object under two keys', { a: SHARED, ab: SHARED }, '{"a":{"k":1},"ab":{"k":1}}'],
+    ['members that are left out', { a: 1, b: undefined }, '{"a":1}'],
     ['keys, in the order of their UTF-16 units at every depth', { b: { z: 1, a: [3, 1] }, a: null }, '{"a":null,"b":{"a":[3,1],"z":1}}'],
     [
       'keys of RFC 8785, 3.2.3',
