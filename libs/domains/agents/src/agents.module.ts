@@ -1,4 +1,4 @@
-import { Module, OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { FilesModule } from '@aps/files';
 import { InferenceModule, ModelUsers } from '@aps/inference';
 import { AgentReferences } from './agent-references';
@@ -28,14 +28,9 @@ const exported = [
 
 /** Tells who decides about models which agents name them; all of agents that an application of operators needs. */
 @Module({ imports: [InferenceModule], providers: [AgentsQueries], exports: [AgentsQueries] })
-export class AgentModelsModule implements OnModuleInit {
-  constructor(
-    private readonly users: ModelUsers,
-    private readonly agents: AgentsQueries,
-  ) {}
-
-  onModuleInit(): void {
-    this.users.register(this.agents);
+export class AgentModelsModule {
+  constructor(users: ModelUsers, agents: AgentsQueries) {
+    users.register(agents);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Skill } from '@aps/entities';
 import { FilesQueries, FilesService, FileTargets, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
@@ -10,17 +10,15 @@ const LOC_OF = (index: number) => ['files', index, 'file_id'];
 
 /** Ties files to skills: whoever may read the skill, and that is every member, may open them. */
 @Injectable()
-export class SkillFiles implements OnModuleInit, TargetReader {
+export class SkillFiles implements TargetReader {
   private readonly skills = new OrgTable(Skill);
 
   constructor(
-    private readonly targets: FileTargets,
+    targets: FileTargets,
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
-  ) {}
-
-  onModuleInit(): void {
-    this.targets.register(KIND, this);
+  ) {
+    targets.register(KIND, this);
   }
 
   async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {

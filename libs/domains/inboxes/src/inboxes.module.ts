@@ -1,4 +1,4 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AgentsModule } from '@aps/agents';
 import { ChannelsQueries } from './channels/channels.queries';
 import { ChannelsService } from './channels/channels.service';
@@ -18,14 +18,9 @@ const exported = [ChannelsService, ChannelsQueries, Handlers, InboxesQueries, In
 
 /** Tells who decides about models which inboxes have them classify messages; all of inboxes that an application of operators needs. */
 @Module({ imports: [InferenceModule], providers: [RuleSetModels] })
-export class InboxModelsModule implements OnModuleInit {
-  constructor(
-    private readonly users: ModelUsers,
-    private readonly ruleSets: RuleSetModels,
-  ) {}
-
-  onModuleInit(): void {
-    this.users.register(this.ruleSets);
+export class InboxModelsModule {
+  constructor(users: ModelUsers, ruleSets: RuleSetModels) {
+    users.register(ruleSets);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import { InferenceModule, ModelUsers, type ModelUser, type ModelUserReader } from '@aps/inference';
 import { statement, type Db } from '@aps/platform/database';
 
@@ -31,13 +31,8 @@ export class ProcessModels implements ModelUserReader {
 
 /** Tells who decides about models which processes name them; all of processes that an application of operators needs. */
 @Module({ imports: [InferenceModule], providers: [ProcessModels] })
-export class ProcessModelsModule implements OnModuleInit {
-  constructor(
-    private readonly users: ModelUsers,
-    private readonly models: ProcessModels,
-  ) {}
-
-  onModuleInit(): void {
-    this.users.register(this.models);
+export class ProcessModelsModule {
+  constructor(users: ModelUsers, models: ProcessModels) {
+    users.register(models);
   }
 }

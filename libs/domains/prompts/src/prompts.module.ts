@@ -1,4 +1,4 @@
-import { Module, OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { FilesModule } from '@aps/files';
 import { InferenceModule, ModelUsers } from '@aps/inference';
 import { ToolsModule } from '@aps/tools';
@@ -14,14 +14,9 @@ const exported = [PromptsService, PromptRunner];
 
 /** Tells who decides about models which templates name them; all of templates that an application of operators needs. */
 @Module({ imports: [InferenceModule], providers: [PromptsQueries], exports: [PromptsQueries] })
-export class PromptModelsModule implements OnModuleInit {
-  constructor(
-    private readonly users: ModelUsers,
-    private readonly templates: PromptsQueries,
-  ) {}
-
-  onModuleInit(): void {
-    this.users.register(this.templates);
+export class PromptModelsModule {
+  constructor(users: ModelUsers, templates: PromptsQueries) {
+    users.register(templates);
   }
 }
 

@@ -22,14 +22,15 @@ export class OrgTopics implements TopicSource, OnModuleInit, BeforeApplicationSh
   private looking: Promise<void> | undefined;
 
   constructor(
-    private readonly sources: TopicSources,
+    sources: TopicSources,
     private readonly eventLog: EventLog,
     private readonly hub: RealtimeHub,
     private readonly accounts: AccountStampsQueries,
-  ) {}
+  ) {
+    sources.register(this);
+  }
 
   onModuleInit(): void {
-    this.sources.register(this);
     this.timer = setInterval(() => {
       // While the database is away nothing changes there.
       this.looking ??= this.look().then(

@@ -1,4 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { ChatsQueries, type ChatRow } from '@aps/chats';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
@@ -7,18 +7,16 @@ import { toChatSummary } from './chats.convert';
 
 /** Chats as topics: `chat:{id}`. */
 @Injectable()
-export class ChatTopics implements TopicSource, OnModuleInit {
+export class ChatTopics implements TopicSource {
   readonly kind = 'chat';
   readonly area = 'chats';
 
   constructor(
-    private readonly sources: TopicSources,
+    sources: TopicSources,
     private readonly queries: ChatsQueries,
     private readonly entitlements: Entitlements,
-  ) {}
-
-  onModuleInit(): void {
-    this.sources.register(this);
+  ) {
+    sources.register(this);
   }
 
   async snapshots(scope: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]> {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
@@ -9,16 +9,14 @@ const LOC_OF = (index: number) => ['attachment_ids', index];
 
 /** Ties files to messages; from then on, whoever may open the chat may open the file. */
 @Injectable()
-export class MessageFiles implements OnModuleInit, TargetReader {
+export class MessageFiles implements TargetReader {
   constructor(
     private readonly chats: ChatsQueries,
-    private readonly targets: FileTargets,
+    targets: FileTargets,
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
-  ) {}
-
-  onModuleInit(): void {
-    this.targets.register(KIND, this);
+  ) {
+    targets.register(KIND, this);
   }
 
   openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {

@@ -1,21 +1,19 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import type { Snapshot } from '@aps/platform/realtime';
 import { InboxesQueries } from '..';
 
 /** Inboxes as topics: `inbox:{id}`. Every member may follow them. */
 @Injectable()
-export class InboxTopics implements TopicSource, OnModuleInit {
+export class InboxTopics implements TopicSource {
   readonly kind = 'inbox';
   readonly area = 'inboxes';
 
   constructor(
-    private readonly sources: TopicSources,
+    sources: TopicSources,
     private readonly queries: InboxesQueries,
-  ) {}
-
-  onModuleInit(): void {
-    this.sources.register(this);
+  ) {
+    sources.register(this);
   }
 
   async snapshots({ orgId }: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]> {

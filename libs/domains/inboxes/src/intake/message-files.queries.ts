@@ -1,4 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { FileTargets, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
@@ -10,11 +10,9 @@ const OF_ORG = statement<{ id: string }>('SELECT id FROM inbox_messages WHERE or
 
 /** Lets members open the files that came with messages of their organization. */
 @Injectable()
-export class MessageFileReader implements TargetReader, OnModuleInit {
-  constructor(private readonly targets: FileTargets) {}
-
-  onModuleInit(): void {
-    this.targets.register(MESSAGE_FILES, this);
+export class MessageFileReader implements TargetReader {
+  constructor(targets: FileTargets) {
+    targets.register(MESSAGE_FILES, this);
   }
 
   async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {

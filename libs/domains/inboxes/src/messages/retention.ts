@@ -1,4 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { FilesService } from '@aps/files';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
@@ -9,15 +9,13 @@ const EVERY_S = 300;
 const BATCH = 500;
 /** Forgets what messages say when their inbox does not keep it any longer: the row, its trace and the beginning of its text stay. */
 @Injectable()
-export class Retention implements OnModuleInit {
+export class Retention {
   constructor(
     private readonly db: Database,
     private readonly files: FilesService,
-    private readonly maintenance: Maintenance,
-  ) {}
-
-  onModuleInit(): void {
-    this.maintenance.register({ name: 'inbox_retention', everyS: EVERY_S, batch: BATCH, run: () => this.forgetExpired(BATCH) });
+    maintenance: Maintenance,
+  ) {
+    maintenance.register({ name: 'inbox_retention', everyS: EVERY_S, batch: BATCH, run: () => this.forgetExpired(BATCH) });
   }
 
   /** Files that a chat refers to as well stay. @returns how many messages were forgotten */

@@ -1,4 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { HoldReason } from '@aps/entities';
 import { advisoryLock, Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
@@ -28,17 +28,15 @@ const AMONG = 10_000;
 
 /** Lets messages go on that were held for what is over by itself: oldest first, and no more than there is room for. */
 @Injectable()
-export class Releases implements OnModuleInit {
+export class Releases {
   constructor(
     private readonly db: Database,
     private readonly repository: EvaluationRepository,
     private readonly evaluations: Evaluations,
     private readonly rooms: Rooms,
-    private readonly maintenance: Maintenance,
-  ) {}
-
-  onModuleInit(): void {
-    this.maintenance.register({ name: 'inbox_releases', everyS: EVERY_S, batch: BATCH, run: () => this.releaseDue() });
+    maintenance: Maintenance,
+  ) {
+    maintenance.register({ name: 'inbox_releases', everyS: EVERY_S, batch: BATCH, run: () => this.releaseDue() });
   }
 
   /** @returns how many messages go on */

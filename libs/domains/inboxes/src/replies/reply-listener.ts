@@ -1,4 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ChatEnds, ChatsQueries, type ChatEnd, type EndListener } from '@aps/chats';
 import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
@@ -7,18 +7,16 @@ import { RepliesService } from './replies.service';
 
 /** Arms a reply with the last words of a turn that answers a mail, where its inbox wants that. */
 @Injectable()
-export class ReplyListener implements EndListener, OnModuleInit {
+export class ReplyListener implements EndListener {
   readonly origins = ['inbox'] as const;
 
   constructor(
-    private readonly ends: ChatEnds,
+    ends: ChatEnds,
     private readonly chats: ChatsQueries,
     private readonly repository: RepliesRepository,
     private readonly replies: RepliesService,
-  ) {}
-
-  onModuleInit(): void {
-    this.ends.register(this);
+  ) {
+    ends.register(this);
   }
 
   async onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd, turnId: string | null): Promise<void> {

@@ -1,4 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ChatEnds, ChatsQueries, RunQuestions, type ChatEnd, type EndListener, type RunAsker } from '@aps/chats';
 import type { HitlRequest, Resolution, StepError } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
@@ -19,7 +19,7 @@ interface CutTurn {
 
 /** Hears of what steps wait for in the domain of chats: what agents have said, and what humans have answered. */
 @Injectable()
-export class ChatListener implements EndListener, RunAsker, OnModuleInit {
+export class ChatListener implements EndListener, RunAsker {
   readonly origins = ['process'] as const;
   /** Transactions that end chats of their own, while they do. */
   private readonly deafened = new WeakSet<Tx>();
@@ -27,16 +27,14 @@ export class ChatListener implements EndListener, RunAsker, OnModuleInit {
   private readonly cut = new WeakMap<Tx, CutTurn[]>();
 
   constructor(
-    private readonly ends: ChatEnds,
-    private readonly questions: RunQuestions,
+    ends: ChatEnds,
+    questions: RunQuestions,
     private readonly chats: ChatsQueries,
     private readonly journal: JournalRepository,
     private readonly wakes: Wakes,
-  ) {}
-
-  onModuleInit(): void {
-    this.ends.register(this);
-    this.questions.register(this);
+  ) {
+    ends.register(this);
+    questions.register(this);
   }
 
   /** Does what ends chats that nobody waits for any more; {@link noteCut} is to follow. */

@@ -1,4 +1,4 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { TurnBudgets, type BudgetKeeper } from '@aps/chats';
 import { InferenceError, type HoldingWork } from '@aps/inference';
 import { Database } from '@aps/platform/database';
@@ -7,16 +7,14 @@ import type { LoadedRun } from './process-run.sql';
 
 /** Keeps runs to their budgets: before each model call of a step, and of the agents that steps wait for. */
 @Injectable()
-export class RunBudgets implements BudgetKeeper, OnModuleInit {
+export class RunBudgets implements BudgetKeeper {
   readonly origins = ['process'] as const;
 
   constructor(
     private readonly db: Database,
-    private readonly turns: TurnBudgets,
-  ) {}
-
-  onModuleInit(): void {
-    this.turns.register(this);
+    turns: TurnBudgets,
+  ) {
+    turns.register(this);
   }
 
   /** What is asked before the calls of a step; nothing where the run has no budget. */

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { FilesQueries, FilesService, FileTargets, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
@@ -9,15 +9,13 @@ const KIND = 'process_run';
 
 /** Ties files to runs: whoever may see the run, and that is every member, may open them. */
 @Injectable()
-export class RunFiles implements OnModuleInit, TargetReader {
+export class RunFiles implements TargetReader {
   constructor(
-    private readonly targets: FileTargets,
+    targets: FileTargets,
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
-  ) {}
-
-  onModuleInit(): void {
-    this.targets.register(KIND, this);
+  ) {
+    targets.register(KIND, this);
   }
 
   async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {

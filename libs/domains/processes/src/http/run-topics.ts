@@ -1,21 +1,19 @@
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import type { Snapshot } from '@aps/platform/realtime';
 import { RunsQueries } from '..';
 
 /** Runs as topics: `run:{id}`. Every member may follow them, for as long as their process is there. */
 @Injectable()
-export class RunTopics implements TopicSource, OnModuleInit {
+export class RunTopics implements TopicSource {
   readonly kind = 'run';
   readonly area = 'processes';
 
   constructor(
-    private readonly sources: TopicSources,
+    sources: TopicSources,
     private readonly queries: RunsQueries,
-  ) {}
-
-  onModuleInit(): void {
-    this.sources.register(this);
+  ) {
+    sources.register(this);
   }
 
   async snapshots({ orgId }: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]> {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { Database, Deletions, type Deleted, type Tx } from '@aps/platform/database';
 import { StepTools } from '../tools/step-tools';
@@ -13,17 +13,15 @@ const REASONS = { agent: 'agent_deleted', template: 'template_deleted', process:
 
 /** Says of processes that something around them is not as it was when they were deployed. They run still; a deploy takes it back. */
 @Injectable()
-export class Staleness implements OnModuleInit {
+export class Staleness {
   constructor(
     private readonly db: Database,
-    private readonly deletions: Deletions,
+    deletions: Deletions,
     private readonly definitions: Definitions,
     private readonly references: References,
     private readonly tools: StepTools,
-  ) {}
-
-  onModuleInit(): void {
-    this.deletions.listen((tx, gone) => this.onDeleted(tx, gone));
+  ) {
+    deletions.listen((tx, gone) => this.onDeleted(tx, gone));
   }
 
   private async onDeleted(tx: Tx, { kind, orgId, id, slug }: Deleted): Promise<void> {

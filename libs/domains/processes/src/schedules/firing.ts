@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ChatStarts } from '@aps/chats';
 import { DomainError } from '@aps/contracts';
 import type { Schedule } from '@aps/entities';
@@ -35,14 +35,14 @@ const REFUSALS = {
  * so it is made once, by whichever process comes first, and made again where that dies.
  */
 @Injectable()
-export class ScheduleFiring implements OnModuleInit {
+export class ScheduleFiring {
   private readonly logger = new Logger('ScheduleFiring');
 
   constructor(
     private readonly db: Database,
     private readonly runs: RunBegins,
     private readonly chats: ChatStarts,
-    private readonly maintenance: Maintenance,
+    maintenance: Maintenance,
   ) {
     gauge('schedule_oldest_due_seconds', 'For how long the first schedule that has not fired is due', [], async (oldest) => {
       const rows = await this.db.query(OLDEST_DUE).catch(() => []);
@@ -50,10 +50,7 @@ export class ScheduleFiring implements OnModuleInit {
       if (rows.length) oldest.set(rows[0].seconds);
       else oldest.remove();
     });
-  }
-
-  onModuleInit(): void {
-    this.maintenance.register({ name: 'schedules', everyS: EVERY_S, batch: BATCH, run: () => this.fireDue(BATCH) });
+    maintenance.register({ name: 'schedules', everyS: EVERY_S, batch: BATCH, run: () => this.fireDue(BATCH) });
   }
 
   /** @returns how many were looked at */
