@@ -119,8 +119,8 @@ export class AgentsQueries implements ModelUserReader {
   /** Newest first. */
   list(scope: OrgScope, { q, team_id, project_id }: AgentFilter, page: Slice): Promise<Listed<AgentView>> {
     const [team, project] = [idOrNone(team_id), idOrNone(project_id)];
-    const values = { q: q && containing(q), team_id: team.id, no_team: team.none, project_id: project.id, no_project: project.none };
-    return VIEWS.page(this.db, scope, values, page);
+    const places = { team_id: team.id, no_team: team.none, project_id: project.id, no_project: project.none };
+    return VIEWS.page(this.db, scope, { q: q ? containing(q) : undefined, ...places }, page);
   }
 
   /** @throws DomainError `not_found` */

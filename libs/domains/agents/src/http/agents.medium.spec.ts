@@ -164,6 +164,7 @@ describe('reading agents', () => {
       next_offset: null,
       items: [{ name: 'One' }],
     });
+    expect(await names('q=')).toEqual(['Three', 'Two', 'One']);
     expect(await names('q=tw')).toEqual(['Two']);
     expect(await names('q=50%25')).toEqual(['One']);
     expect(await names('q=%25')).toEqual(['One']);
