@@ -114,13 +114,13 @@ export class DecisionsRepository {
    *
    * @throws DomainError `not_found` when there is no such chat
    */
-  async record(tx: Tx, at: ToolContext, d: Decided): Promise<Decision> {
+  async record(tx: Tx, at: ToolContext, d: Decided): Promise<{ decision: Decision; created: boolean }> {
     const place = [at.orgId, at.chatId, at.turnId, at.toolCallId, uuidv7()];
     const text = [d.kind, d.summary, d.basis, d.rationale, d.tool_slug, d.arguments_digest];
     const [made] = await tx.query(INSERT, [...place, ...text, d.deviation, d.determination, d.confidence]);
-    const [row] = made ? [made] : await tx.query(OF_CALL, [at.orgId, at.turnId, at.toolCallId]);
-    if (!row) throw notFound('Chat');
-    return row;
+    const [decision] = made ? [made] : await tx.query(OF_CALL, [at.orgId, at.turnId, at.toolCallId]);
+    if (!decision) throw notFound('Chat');
+    return { decision, created: Boolean(made) };
   }
 
   /** What was decided last, in this turn, on a tool that goes by these names. */

@@ -87,7 +87,8 @@ describe('record_decision', () => {
     expect(await stored()).toMatchObject([{ kind: 'escalate', tool_slug: 'con_shop.refund' }]);
   });
 
-  it('is written once by a call, and again by the next', async () => {
+  it('is written and counted once by a call, and again by the next', async () => {
+    const before = await counted('act');
     const first = await decide(t, chat, {}, 'call_1');
     expect(await decide(t, chat, { summary: 'Something else' }, 'call_1')).toEqual(first);
     await Promise.all(Array.from({ length: 5 }, () => decide(t, chat, {}, 'call_2')));
@@ -95,6 +96,7 @@ describe('record_decision', () => {
       ['call_1', 'Refund it'],
       ['call_2', 'Refund it'],
     ]);
+    expect(await counted('act')).toBe(before + 2);
   });
 
   it('leaves nothing behind when its call does not commit', async () => {

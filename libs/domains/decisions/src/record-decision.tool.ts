@@ -95,7 +95,7 @@ export class RecordDecisionTool {
 
   /** In the transaction of the call, which records it once. */
   private async record(tx: Tx, context: ToolContext, { arguments: args, ...d }: NewDecision): Promise<Decision> {
-    const row = await this.decisions.record(tx, context, {
+    const { decision, created } = await this.decisions.record(tx, context, {
       ...d,
       // Models know a tool by its name; humans, and the gate, by its slug.
       tool_slug: d.tool_slug === undefined ? null : (this.catalog.slugOf(d.tool_slug) ?? d.tool_slug),
@@ -103,8 +103,8 @@ export class RecordDecisionTool {
       rationale: d.rationale || null,
       confidence: d.confidence === undefined ? null : String(d.confidence),
     });
-    tx.afterCommit(() => recorded.inc({ kind: row.kind }));
-    return row;
+    if (created) tx.afterCommit(() => recorded.inc({ kind: decision.kind }));
+    return decision;
   }
 
   /** The call that a decision hands up, as it would run; a sentence for the model when it could not, undefined when there is none to run. */
