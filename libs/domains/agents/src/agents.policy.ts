@@ -1,4 +1,4 @@
-import type { EntitlementSet, Feature } from '@aps/billing';
+import { Money, type EntitlementSet, type Feature } from '@aps/billing';
 import { DomainError, invalid, refuseField } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 
@@ -56,11 +56,19 @@ export function columnsOf(input: AgentInput): Partial<Agent> {
 /** Neither absent nor null. */
 export const isSet = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
 
-/** What the plan must include for an input. Clearing something needs nothing. */
-export function requireEntitled(entitled: EntitlementSet, input: AgentInput): void {
-  if (!entitled.direct_model_choice && (isSet(input.model) || isSet(input.reasoning_effort))) throw missing('direct_model_choice');
-  if (!entitled.per_agent_budgets && isSet(input.budget_credits_per_period)) throw missing('per_agent_budgets');
-  if (entitled.direct_model_choice && isSet(input.model_mode)) {
+/**
+ * What the plan must include for an input. What is cleared, or sent again as it is, needs nothing.
+ *
+ * @param before the agent as it is; undefined for one that is not there yet
+ */
+export function requireEntitled(entitled: EntitlementSet, input: AgentInput, before?: Agent): void {
+  const sets = (field: 'model' | 'model_mode' | 'reasoning_effort') => isSet(input[field]) && input[field] !== before?.[field];
+  const [budget, budgetBefore] = [input.budget_credits_per_period, before?.budget_credits_per_period];
+  // Columns carry the zeros of their scale.
+  const setsBudget = isSet(budget) && !(isSet(budgetBefore) && new Money(budget).equals(budgetBefore));
+  if (!entitled.direct_model_choice && (sets('model') || sets('reasoning_effort'))) throw missing('direct_model_choice');
+  if (!entitled.per_agent_budgets && setsBudget) throw missing('per_agent_budgets');
+  if (entitled.direct_model_choice && sets('model_mode')) {
     throw refuseField(
       'plan_mismatch',
       ['model_mode'],

@@ -64,10 +64,10 @@ export class AgentsService {
   async update(scope: OrgScope, ref: string, input: AgentInput, options: { deploy?: boolean } = {}): Promise<AgentView> {
     requireStorable(input);
     const id = await this.queries.idOf(scope, ref);
-    requireEntitled(await this.entitlements.of(scope.orgId), input);
     return this.db.transaction(scope, async (tx) => {
       if (isSet(input.slug)) await this.lockNames(tx, scope);
       const before = isSet(input.slug) ? await this.agents.lockIdentity(tx, scope, id) : await this.agents.lock(tx, scope, id);
+      requireEntitled(await this.entitlements.of(scope.orgId, tx), input, before);
       const columns = columnsOf(input);
       await this.requireResolvable(tx, scope, columns, before);
       if (isSet(input.slug) && input.slug !== before.slug) {
@@ -107,7 +107,7 @@ export class AgentsService {
   }
 
   private async requireResolvable(tx: Tx, scope: OrgScope, columns: Partial<Agent>, self?: Agent): Promise<void> {
-    if (isSet(columns.model)) await this.catalog.holdChatModel(tx, scope, columns.model, 'agent');
+    if (isSet(columns.model) && columns.model !== self?.model) await this.catalog.holdChatModel(tx, scope, columns.model, 'agent');
     await this.references.require(tx, scope, columns, { self });
   }
 }

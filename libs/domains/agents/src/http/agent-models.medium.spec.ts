@@ -1,3 +1,4 @@
+import { OrgAiSettings } from '@aps/entities';
 import { ModelUsers, OwnModelsService } from '@aps/inference';
 import { addModel, addRoute, whileDeleting } from '@aps/inference/testing';
 import { entitle } from '@aps/billing/testing';
@@ -52,6 +53,13 @@ describe('an allowlist of models for agents', () => {
 });
 
 describe('an agent', () => {
+  it('goes on with a model that is allowed no more, and changes to none', async () => {
+    const [{ id }, other] = [await agent('before', MODEL), await agent('none', null)];
+    await t.db.manager.insert(OrgAiSettings, { org_id: org.id, agent_model_allowlist: [OTHER] });
+    expect((await patchAgent(id, { model: MODEL, max_steps: 7 })).status).toBe(200);
+    expect((await patchAgent(other.id, { model: MODEL })).body.code).toBe('model_not_allowed');
+  });
+
   it('keeps the model that it names, of the organization’s own as well', async () => {
     const elsewhere = await aTeam(t);
     await anAgent(t, elsewhere, { name: 'elsewhere', model: MODEL });

@@ -227,6 +227,15 @@ describe('editing an agent', () => {
     });
   });
 
+  it('takes again what the agent has, though the plan includes it no more', async () => {
+    const had = { model: MODEL, reasoning_effort: 'low', budget_credits_per_period: '12.5' };
+    const { id } = await anAgent(t, org, had);
+    await entitle(t, { direct_model_choice: false, per_agent_budgets: false });
+    const patch = (more: object) => asOwner('PATCH', `/agents/${id}`, { ...had, ...more });
+    expect(await patch({ name: 'New' })).toMatchObject({ status: 200, body: { ...had, name: 'New' } });
+    expect(await patch({ reasoning_effort: 'high' })).toMatchObject({ status: 403, body: { code: 'entitlement_required' } });
+  });
+
   it('leaves an instruction draft alone', async () => {
     const agent = await anAgent(t, org);
     await asMember('PUT', `/agents/${agent.id}/instruction/draft`, { content: 'Mine.' });
