@@ -173,6 +173,7 @@ const BITES: Record<Feature | Cap, Bite | NotBuilt> = {
     expect(await call('PATCH', '/settings/limits', limits)).toMatchObject(required('direct_model_choice'));
     expect(await call('PATCH', '/settings/runtime', { thinking_enabled: true })).toMatchObject(required('direct_model_choice'));
     expect(await call('POST', '/agents', { name: 'Own', model: 'mock' })).toMatchObject(required('direct_model_choice'));
+    ok(await call('POST', '/agents', { name: 'Mode', model_mode: 'trivial' }));
     ok(await call('PATCH', '/settings/limits', { chat_default_model: null }));
   },
 

@@ -186,12 +186,4 @@ describe('a correction', () => {
     const { content } = (await instruction()).draft;
     expect(content).toBe(corrected(save.status === 200 ? 'Mine.' : 'Be brief.', [id, 'Ask first.']));
   });
-
-  it('with an Idempotency-Key answers a repeat as it did the first time', async () => {
-    const id = await aDispute(t, chat);
-    const options = { as: chat.org.owner, headers: { 'Idempotency-Key': `draft-${id}` } };
-    const call = () => t.call('POST', `${chat.path}/${id}/revision-draft`, options);
-    const [first, again] = [await call(), await call()];
-    expect([first.body.appended, again.body, again.headers.get('idempotency-replayed')]).toEqual([true, first.body, 'true']);
-  });
 });
