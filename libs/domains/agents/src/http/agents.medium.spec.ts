@@ -1,6 +1,6 @@
 import { NO_CALLER } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
-import { sql } from '@aps/platform/testing';
+import { sql, type Answer } from '@aps/platform/testing';
 import { randomUUID } from 'node:crypto';
 import { AgentReferences } from '../agent-references';
 import { AgentsRepository } from '../agents.repository';
@@ -21,6 +21,11 @@ beforeEach(async () => {
 
 const asOwner = (method: string, path: string, body?: unknown) => t.call(method, org.path + path, { as: org.owner, body });
 const asMember = (method: string, path: string, body?: unknown) => t.call(method, org.path + path, { as: org.member, body });
+/** How what others name is refused to be changed. */
+const inUseBy = ({ id, slug, name }: Record<string, unknown>) => ({
+  status: 409,
+  body: { code: 'agent_in_use', context: { agents: [{ id, slug, name }] } },
+});
 
 describe('creating an agent', () => {
   it('seals and deploys version 1 in one go, and says so in the audit log', async () => {
@@ -236,12 +241,7 @@ describe('editing an agent', () => {
   it('renames its slug, but not under those who grant it', async () => {
     const agent = await anAgent(t, org, { slug: 'old' });
     const granting = await anAgent(t, org, { allowed_tools: ['agent:old'] });
-    const refused = await asOwner('PATCH', '/agents/old', { slug: 'new' });
-    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([
-      409,
-      'agent_in_use',
-      [{ id: granting.id, slug: granting.slug, name: granting.name }],
-    ]);
+    expect(await asOwner('PATCH', '/agents/old', { slug: 'new' })).toMatchObject(inUseBy(granting));
     await asOwner('PATCH', `/agents/${granting.id}?deploy=true`, { allowed_tools: [] });
     expect((await asOwner('PATCH', '/agents/old', { slug: 'new' })).body.slug).toBe('new');
     expect((await asMember('GET', '/agents/old')).status).toBe(404);
@@ -252,16 +252,15 @@ describe('editing an agent', () => {
   it('renames its slug, but not under those who deny it, in their draft or live', async () => {
     const agent = await anAgent(t, org, { slug: 'payroll' });
     const denying = await anAgent(t, org, { allowed_tools: ['*'], denied_tools: ['agent:payroll'] });
-    const inUse = { code: 'agent_in_use', context: { agents: [{ id: denying.id, slug: denying.slug, name: denying.name }] } };
     const rename = () => asOwner('PATCH', `/agents/${agent.id}`, { slug: 'wages' });
-    expect((await rename()).body).toMatchObject(inUse);
+    expect(await rename()).toMatchObject(inUseBy(denying));
     await asOwner('PATCH', `/agents/${denying.id}`, { denied_tools: [] });
-    expect((await rename()).body).toMatchObject(inUse);
+    expect(await rename()).toMatchObject(inUseBy(denying));
     await asOwner('POST', `/agents/${denying.id}/revisions`);
     await asOwner('PATCH', `/agents/${denying.id}?deploy=true`, { max_steps: 9 });
     expect((await rename()).body.slug).toBe('wages');
     await asOwner('PATCH', `/agents/${denying.id}`, { denied_tools: ['agent:wages'] });
-    expect((await asOwner('PATCH', `/agents/${agent.id}`, { slug: 'payroll' })).body).toMatchObject(inUse);
+    expect(await asOwner('PATCH', `/agents/${agent.id}`, { slug: 'payroll' })).toMatchObject(inUseBy(denying));
   });
 });
 
@@ -279,62 +278,47 @@ describe('deleting an agent', () => {
   it('is refused while another live agent names it, in its draft or live', async () => {
     const child = await anAgent(t, org, { slug: 'child' });
     const parent = await anAgent(t, org, { child_agent_ids: [child.id] });
-    const inUse = { code: 'agent_in_use', context: { agents: [{ id: parent.id, slug: parent.slug, name: parent.name }] } };
-    const refused = await asOwner('DELETE', `/agents/${child.id}`);
-    expect([refused.status, refused.body]).toEqual([409, expect.objectContaining(inUse)]);
+    const deleteChild = () => asOwner('DELETE', `/agents/${child.id}`);
+    expect(await deleteChild()).toMatchObject(inUseBy(parent));
     await asOwner('PATCH', `/agents/${parent.id}`, { child_agent_ids: [] });
-    expect((await asOwner('DELETE', `/agents/${child.id}`)).body).toMatchObject(inUse);
+    expect(await deleteChild()).toMatchObject(inUseBy(parent));
     await asOwner('PATCH', `/agents/${parent.id}?deploy=true`, { allowed_tools: ['agent:child'] });
-    expect((await asOwner('DELETE', `/agents/${child.id}`)).body).toMatchObject(inUse);
+    expect(await deleteChild()).toMatchObject(inUseBy(parent));
     expect((await asOwner('DELETE', `/agents/${parent.id}`)).status).toBe(204);
-    expect((await asOwner('DELETE', `/agents/${child.id}`)).status).toBe(204);
+    expect((await deleteChild()).status).toBe(204);
   });
 });
 
 describe('references under races', () => {
-  it('never outlive what they name: a child is deleted or named, not both', async () => {
+  /** Lets one who begins to name something meet one who ends it, with `ended` where that comes first: in each round exactly one of them wins. */
+  const race = async (ended: number, meet: (round: number) => Promise<Promise<Answer>[]>) => {
     for (let round = 0; round < 15; round++) {
-      const [child, parent] = [await anAgent(t, org), await anAgent(t, org)];
-      const [named, deleted] = await Promise.all([
-        asOwner('PATCH', `/agents/${parent.id}`, round % 2 ? { child_agent_ids: [child.id] } : { allowed_tools: [`agent:${child.slug}`] }),
-        asOwner('DELETE', `/agents/${child.id}`),
-      ]);
-      expect([
-        [200, 409],
-        [422, 204],
-      ]).toContainEqual([named.status, deleted.status]);
+      const answers = await Promise.all(await meet(round));
+      expect(['200,409', `422,${ended}`]).toContain(answers.map(({ status }) => status).join());
     }
-  });
+  };
 
-  it('hold a skill in the same way', async () => {
-    for (let round = 0; round < 15; round++) {
+  it('never outlive what they name: a child is deleted or named, not both', () =>
+    race(204, async (round) => {
+      const [child, parent] = [await anAgent(t, org), await anAgent(t, org)];
+      const naming = round % 2 ? { child_agent_ids: [child.id] } : { allowed_tools: [`agent:${child.slug}`] };
+      return [asOwner('PATCH', `/agents/${parent.id}`, naming), asOwner('DELETE', `/agents/${child.id}`)];
+    }));
+
+  it('hold a skill in the same way', () =>
+    race(204, async (round) => {
       const slug = `skill-${round}`;
       await asOwner('POST', '/skills', { name: 'S', slug, description: 'd', content: 'c' });
       const parent = await anAgent(t, org);
-      const [mounted, deleted] = await Promise.all([
-        asOwner('PATCH', `/agents/${parent.id}`, { mounted_skills: [slug] }),
-        asOwner('DELETE', `/skills/${slug}`),
-      ]);
-      expect([
-        [200, 409],
-        [422, 204],
-      ]).toContainEqual([mounted.status, deleted.status]);
-    }
-  });
+      return [asOwner('PATCH', `/agents/${parent.id}`, { mounted_skills: [slug] }), asOwner('DELETE', `/skills/${slug}`)];
+    }));
 
-  it('keep a denial: an agent is renamed or denied, not both', async () => {
-    for (let round = 0; round < 15; round++) {
+  it('keep a denial: an agent is renamed or denied, not both', () =>
+    race(200, async (round) => {
       const [denied, denying] = [await anAgent(t, org), await anAgent(t, org)];
-      const [named, renamed] = await Promise.all([
-        asOwner('PATCH', `/agents/${denying.id}`, { denied_tools: [`agent:${denied.slug}`] }),
-        asOwner('PATCH', `/agents/${denied.id}`, { slug: `renamed-${round}` }),
-      ]);
-      expect([
-        [200, 409],
-        [422, 200],
-      ]).toContainEqual([named.status, renamed.status]);
-    }
-  });
+      const denial = { denied_tools: [`agent:${denied.slug}`] };
+      return [asOwner('PATCH', `/agents/${denying.id}`, denial), asOwner('PATCH', `/agents/${denied.id}`, { slug: `renamed-${round}` })];
+    }));
 
   it('keep a denial that goes live again from a rename until its revision is live', async () => {
     const denied = await anAgent(t, org);
@@ -370,12 +354,8 @@ describe('max_agents', () => {
     await entitle(t, { max_agents: 3 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => asOwner('POST', '/agents', { name: 'Same' })));
     expect(answers.filter((a) => a.status === 201)).toHaveLength(3);
-    const refused = answers.find((a) => a.status !== 201)!;
-    expect([refused.status, refused.body.code, refused.body.context]).toEqual([
-      403,
-      'entitlement_exceeded',
-      { entitlement: 'max_agents', limit: 3, current: 3 },
-    ]);
+    const refused = { code: 'entitlement_exceeded', context: { entitlement: 'max_agents', limit: 3, current: 3 } };
+    expect(answers.find((a) => a.status !== 201)).toMatchObject({ status: 403, body: refused });
     const { items } = (await asMember('GET', '/agents')).body;
     expect(items.map((a: { slug: string }) => a.slug).sort()).toEqual(['same', 'same-2', 'same-3']);
     await asOwner('DELETE', '/agents/same');

@@ -27,10 +27,7 @@ describe('an instruction', () => {
     const path = `/agents/${agent.id}/instruction`;
     expect((await asMember('GET', path)).body).toEqual({ agent_id: agent.id, active: null, draft: null, base_version: 'v0' });
     const saved = await asMember('PUT', `${path}/draft`, { content: 'One.' });
-    expect([saved.status, saved.body]).toEqual([
-      200,
-      expect.objectContaining({ active: null, draft: expect.objectContaining({ content: 'One.', state: 'draft', version: null }) }),
-    ]);
+    expect(saved).toMatchObject({ status: 200, body: { active: null, draft: { content: 'One.', state: 'draft', version: null } } });
     expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({
       instruction: '',
       has_instruction_draft: true,
@@ -38,10 +35,7 @@ describe('an instruction', () => {
     });
 
     const published = await asOwner('POST', `${path}/draft/publish`);
-    expect([published.status, published.body]).toEqual([
-      200,
-      expect.objectContaining({ draft: null, active: expect.objectContaining({ content: 'One.', state: 'active', version: 1 }) }),
-    ]);
+    expect(published).toMatchObject({ status: 200, body: { draft: null, active: { content: 'One.', state: 'active', version: 1 } } });
     expect((await asMember('GET', `/agents/${agent.id}`)).body).toMatchObject({
       instruction: 'One.',
       instruction_version: 1,
@@ -133,7 +127,7 @@ describe('skills', () => {
     expect((await asOwner('POST', '/skills', skill)).body.slug).toBe('refunds-2');
     expect((await asOwner('POST', '/skills', { ...skill, slug: 'refunds' })).body.code).toBe('slug_taken');
     const put = await asOwner('PUT', '/skills/refunds', { ...skill, content: 'New.' });
-    expect([put.status, put.body]).toEqual([200, expect.objectContaining({ id: made.body.id, content: 'New.', files: [] })]);
+    expect(put).toMatchObject({ status: 200, body: { id: made.body.id, content: 'New.', files: [] } });
     expect((await asMember('GET', '/skills?q=refund')).body).toMatchObject({
       total: 2,
       items: [{ slug: 'refunds' }, { slug: 'refunds-2' }],
@@ -187,12 +181,8 @@ describe('skills', () => {
     await asOwner('POST', '/skills', { ...skill, slug: 'mounted' });
     const agent = await anAgent(t, org, { mounted_skills: ['mounted'] });
     await asOwner('PATCH', `/agents/${agent.id}`, { mounted_skills: [] });
-    const refused = await asOwner('DELETE', '/skills/mounted');
-    expect([refused.status, refused.body.code, refused.body.context.agents]).toEqual([
-      409,
-      'skill_in_use',
-      [{ id: agent.id, slug: agent.slug, name: agent.name }],
-    ]);
+    const refused = { code: 'skill_in_use', context: { agents: [{ id: agent.id, slug: agent.slug, name: agent.name }] } };
+    expect(await asOwner('DELETE', '/skills/mounted')).toMatchObject({ status: 409, body: refused });
     await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, {});
     expect((await asOwner('DELETE', '/skills/mounted')).status).toBe(204);
   });
