@@ -14,7 +14,6 @@ import {
   type Db,
   type Listed,
   type Slice,
-  type Statement,
 } from '@aps/platform/database';
 
 /** Which decisions of an agent; what is left out does not matter. */
@@ -87,33 +86,6 @@ const SEEN = new OrgListing<Decision, Values>({
   order: 'd.id DESC',
   what: 'Decision',
 });
-
-/** Decisions of an agent in chats that the reader may open. Values: org, user (null = system), agent. */
-export const OF_AGENT = `decisions d WHERE d.org_id = $1 AND d.agent_id = $3 AND ${chatSeenBy('$2', 'd')}`;
-const MATCHES = `($4::text IS NULL OR d.kind = $4) AND ($5::text IS NULL OR d.review_status = $5) AND ($6::boolean IS NULL OR d.deviation = $6) AND ($7::boolean IS NOT TRUE OR d.determination)`;
-
-/** A statement about what a filter finds, for the live queue and for the archive. */
-export interface Filtered<Row> {
-  live: Statement<Row>;
-  archive: Statement<Row>;
-}
-
-/** @param text takes the conditions of the filter, which has the values $4 to $7 */
-export const filtered = <Row>(text: (matches: string) => string): Filtered<Row> => ({
-  // Written out and no value: the live queue has an index of its own.
-  live: statement(text(`d.archived_at IS NULL AND ${MATCHES}`)),
-  archive: statement(text(`d.archived_at IS NOT NULL AND ${MATCHES}`)),
-});
-
-/** The statement that a filter needs, and its values. */
-export function forFilter<Row>(
-  both: Filtered<Row>,
-  { orgId, actor }: OrgScope,
-  agentId: string,
-  { kind, review_status, deviation, determination, archived }: DecisionFilter,
-): [Statement<Row>, unknown[]] {
-  return [archived ? both.archive : both.live, [orgId, actor.userId, agentId, kind, review_status, deviation, determination]];
-}
 
 /** What matches, of decisions or of their tally. Values: organization, agent, kind, review status, deviation, determination. */
 const matching = (rows: string, archived: string) =>

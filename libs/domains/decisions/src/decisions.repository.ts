@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import type { Decision, DecisionKind } from '@aps/entities';
-import type { OrgScope } from '@aps/guards';
+import { NIL_UUID, type Decision, type DecisionKind } from '@aps/entities';
+import { chatSeenBy, type OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import type { ToolContext } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { filtered, forFilter, OF_AGENT, type DecisionFilter } from './decisions.queries';
+import type { DecisionFilter } from './decisions.queries';
 
 /** What is done to many at once. */
 export type BulkAction = 'archive' | 'unarchive' | 'review';
@@ -21,6 +21,10 @@ const ACTIONS: Record<BulkAction, { set: string; where: string }> = {
 };
 /** Most decisions that one statement changes. It costs about 0.1 ms for each, and a statement has a few seconds. */
 const BULK_BATCH = 5_000;
+/** Decisions of an agent in chats that the reader may open. Values: org, user (null = system), agent. */
+const OF_AGENT = `decisions d WHERE d.org_id = $1 AND d.agent_id = $3 AND ${chatSeenBy('$2', 'd')}`;
+/** What a filter finds, but for the archive: its values are the next four. */
+const MATCHES = `($4::text IS NULL OR d.kind = $4) AND ($5::text IS NULL OR d.review_status = $5) AND ($6::boolean IS NULL OR d.deviation = $6) AND ($7::boolean IS NOT TRUE OR d.determination)`;
 /**
  * Locks what is selected, in one order for everybody, as it is when the lock is there; then changes what the action may change. So two
  * calls never count the same change, and none waits for the other in a circle.
@@ -41,7 +45,11 @@ const perAction = <T>(make: (action: BulkAction) => T): Record<BulkAction, T> =>
 const BULK_BY_IDS = perAction((action) =>
   statement<BulkRow>(bulk(action, 'd.id = ANY($4::uuid[])', 'ARRAY(SELECT id FROM u ORDER BY id)')),
 );
-const BULK_BY_FILTER = perAction((action) => filtered<BulkRow>((matches) => bulk(action, `${matches} AND d.id > $8`, 'NULL::uuid[]')));
+// Written out and no value: the live queue has an index of its own.
+const byFilter = (action: BulkAction, archived: 'NULL' | 'NOT NULL') =>
+  statement<BulkRow>(bulk(action, `d.archived_at IS ${archived} AND ${MATCHES} AND d.id > $8`, 'NULL::uuid[]'));
+const BULK_OF_LIVE = perAction((action) => byFilter(action, 'NULL'));
+const BULK_OF_ARCHIVE = perAction((action) => byFilter(action, 'NOT NULL'));
 
 // The chat says whose decision it is; the turn that records it holds the chat's row.
 const INSERT = statement<Decision>(`
@@ -74,8 +82,6 @@ const PURGE = statement(`
 /** How many were found and changed. */
 type BulkCounts = { matched: number; updated: number };
 type BulkRow = BulkCounts & { changed_ids: string[]; last_of_full: string | null };
-/** Below every id. */
-const NIL = '00000000-0000-0000-0000-000000000000';
 
 type Decided = Pick<
   Decision,
@@ -98,9 +104,12 @@ export class DecisionsRepository {
 
   /** Goes through all that the filter finds, however much it is. */
   async bulkByFilter(tx: Tx, scope: OrgScope, agentId: string, action: BulkAction, filter: DecisionFilter): Promise<BulkCounts> {
-    const [change, values] = forFilter(BULK_BY_FILTER[action], scope, agentId, filter);
+    const change = (filter.archived ? BULK_OF_ARCHIVE : BULK_OF_LIVE)[action];
+    const { kind, review_status, deviation, determination } = filter;
+    const values = [scope.orgId, scope.actor.userId, agentId, kind, review_status, deviation, determination];
     const sum = { matched: 0, updated: 0 };
-    for (let after: string | null = NIL; after !== null;) {
+    // From below every id.
+    for (let after: string | null = NIL_UUID; after !== null;) {
       const [row]: BulkRow[] = await tx.query(change, [...values, after]);
       sum.matched += row.matched;
       sum.updated += row.updated;
