@@ -1,3 +1,4 @@
+import { OmitType } from '@nestjs/swagger';
 import { BooleanField, DateTimeField, ListField, PageQuery, SlugField, StringField, UuidField } from '@aps/platform/http';
 import { MAX_TEXT } from './vocabulary';
 
@@ -45,15 +46,9 @@ export class SkillListQuery extends PageQuery {
 }
 
 /** Instructions that an agent can mount. */
-export class SkillResponse {
+export class SkillResponse extends OmitType(PutSkillRequest, ['files']) {
   @UuidField({ description: 'The skill.' }) id: string;
   @StringField({ description: 'Names it.', example: 'refunds' }) slug: string;
-  @StringField({ description: 'What people call it.', example: 'Refunds' }) name: string;
-
-  @StringField({ description: 'What it does and when to use it.', example: 'Use when a customer asks for money back.' })
-  description: string;
-
-  @StringField({ description: 'Markdown.', example: '# Refunds\n\n1. Find the order.' }) content: string;
   @ListField(() => SkillFile, { description: 'Files that belong to it.' }) files: SkillFile[];
   @BooleanField({ description: 'Whether it comes with the service; such a skill cannot be changed.', example: false }) is_system: boolean;
   @UuidField({ nullable: true, description: 'Who made it.' }) created_by: string | null;

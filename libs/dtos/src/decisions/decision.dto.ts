@@ -1,4 +1,4 @@
-import { OmitType } from '@nestjs/swagger';
+import { OmitType, PartialType } from '@nestjs/swagger';
 import {
   BooleanField,
   DateTimeField,
@@ -7,6 +7,7 @@ import {
   IntField,
   ListField,
   NestedField,
+  nullableFields,
   PageQuery,
   StringField,
   UuidField,
@@ -40,21 +41,11 @@ export class DecisionListQuery extends PageQuery {
   @BooleanField({ optional: true, default: false, description: 'The archive, or the live queue; never both.' }) archived?: boolean;
 }
 
-/** Which decisions of an agent. What is left out means what the action changes: live ones for `archive`, archived ones for `unarchive`, live and unreviewed ones for `review`. */
-export class DecisionBulkFilter {
-  @KindField({ optional: true, nullable: true, description: 'Only decisions of this kind.' }) kind?: DecisionKindValue | null;
-
-  @StatusField({ optional: true, nullable: true, description: 'Only decisions that stand so.' })
-  review_status?: DecisionReviewStatusValue | null;
-
-  @BooleanField({ optional: true, nullable: true, description: 'Only those that depart from their rule, or only those that do not.' })
-  deviation?: boolean | null;
-
-  @BooleanField({ optional: true, nullable: true, description: 'Only those that the agent had to determine itself. `false` is no filter.' })
-  determination?: boolean | null;
-
-  @BooleanField({ optional: true, nullable: true, description: 'The archive, or the live queue.' }) archived?: boolean | null;
-}
+/** Which decisions of an agent. What is left out, or null, means what the action changes: live ones for `archive`, archived ones for `unarchive`, live and unreviewed ones for `review`. */
+@nullableFields()
+export class DecisionBulkFilter extends PartialType(OmitType(DecisionListQuery, ['agent_id', 'limit', 'offset']), {
+  skipNullProperties: true,
+}) {}
 
 /** As for archiving; a status other than `unreviewed` is refused. */
 export class DecisionReviewFilter extends OmitType(DecisionBulkFilter, ['review_status', 'archived']) {
