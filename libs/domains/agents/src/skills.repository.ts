@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { listTally, type Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { containing, Listing, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
 
 // An organization's own skill comes before one of the system that was given the same slug later.
 const VISIBLE = `
@@ -32,7 +31,8 @@ const BY_SLUGS = statement<Skill>(`${VISIBLE} AND slug = ANY($2) ${OWN_FIRST}`);
 const HOLD = statement<{ slug: string }>(`
   SELECT slug FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2)
   ORDER BY id FOR KEY SHARE`);
-const SEED = statement(`
+/** One of the system, as it is to be. Values: an id for where it is new, slug, name, description, content. */
+export const SEED_SKILL = statement(`
   INSERT INTO skills (id, org_id, slug, name, description, content) VALUES ($1, NULL, $2, $3, $4, $5)
   ON CONFLICT (slug) WHERE deleted_at IS NULL AND org_id IS NULL
   DO UPDATE SET name = excluded.name, description = excluded.description, content = excluded.content, updated_at = now()
@@ -54,9 +54,5 @@ export class SkillsRepository {
   async hold(tx: Tx, scope: OrgScope, slugs: readonly string[]): Promise<Set<string>> {
     const rows = slugs.length ? await tx.query(HOLD, [scope.orgId, slugs]) : [];
     return new Set(rows.map((r) => r.slug));
-  }
-
-  async seed(db: Db, skill: Pick<Skill, 'slug' | 'name' | 'description' | 'content'>): Promise<void> {
-    await db.execute(SEED, [uuidv7(), skill.slug, skill.name, skill.description, skill.content]);
   }
 }

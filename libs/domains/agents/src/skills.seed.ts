@@ -1,5 +1,6 @@
 import type { Db } from '@aps/platform/database';
-import { SkillsRepository } from './skills.repository';
+import { uuidv7 } from 'uuidv7';
+import { SEED_SKILL } from './skills.repository';
 
 /** Skills that every organization can mount. Nobody can edit them, so the texts here are the truth and replace what an older release wrote. */
 const SYSTEM_SKILLS = [
@@ -54,6 +55,6 @@ Cite every fact that the reader could doubt, next to the fact.
 
 /** Writes the system's skills; running it again changes nothing. */
 export async function seedSystemSkills(db: Db): Promise<void> {
-  const skills = new SkillsRepository();
-  for (const skill of SYSTEM_SKILLS) await skills.seed(db, skill);
+  for (const { slug, name, description, content } of SYSTEM_SKILLS)
+    await db.execute(SEED_SKILL, [uuidv7(), slug, name, description, content]);
 }
