@@ -1,6 +1,6 @@
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
-import { sql, type Bearer } from '@aps/platform/testing';
+import { fileForm, sql, type Bearer } from '@aps/platform/testing';
 import { bodySchema, buildDocument, type Document } from './testing/document';
 import { House } from './testing/house';
 import { sample } from './testing/sample';
@@ -150,13 +150,7 @@ describe('in the second in which a gateway remembers a caller, nothing is writte
     await suspended();
     await house.call('GET', `/api/orgs/${org.id}`, { as: person });
     await suspend(true);
-    const form = new FormData();
-    form.append('file', new Blob(['late']), 'late.txt');
-    const upload = await fetch(`${house.url}/api/orgs/${org.id}/uploads`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${person.token}` },
-      body: form,
-    });
+    const upload = await house.call('POST', `/api/orgs/${org.id}/uploads`, { as: person, body: fileForm('late', 'late.txt') });
     await suspend(false);
     expect([found, upload.status, await house.db.query(sql(`SELECT 1 FROM files WHERE filename = 'late.txt'`))]).toEqual([[], 403, []]);
   });

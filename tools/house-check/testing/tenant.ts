@@ -1,5 +1,5 @@
 import type { Database } from '@aps/platform/database';
-import { eventually, sql } from '@aps/platform/testing';
+import { eventually, fileForm, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
@@ -50,7 +50,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const memory = await make('POST', `/agents/${agent.id}/memories`, { content: mark });
   const template = await make('POST', '/prompt-templates', { name: mark, text: mark, tags: [mark] });
   const chat = await make('POST', `/agents/${agent.id}/chats`, { title: mark });
-  const fileId = await upload(house, `${O}/uploads`, owner.token, mark);
+  const { file_id: fileId } = await make('POST', '/uploads', fileForm(mark, `${mark}.txt`));
   // Where this machine is so busy that Redis does not answer in time, it is stored, and repeated under its key.
   const message = { as: owner, body: { content: mark, attachment_ids: [fileId] }, headers: { 'Idempotency-Key': mark } };
   const send = () => house.call('POST', `${O}/agents/${agent.id}/chats/${chat.id}/messages`, message);
@@ -113,13 +113,6 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
     slugs: { agent_id: agent.slug, template_id: template.slug },
     ...own,
   };
-}
-
-async function upload(house: House, path: string, token: string, mark: string): Promise<string> {
-  const body = new FormData();
-  body.append('file', new Blob([mark]), `${mark}.txt`);
-  const answer = await fetch(house.url + path, { method: 'POST', headers: { Authorization: `Bearer ${token}` }, body });
-  return ((await answer.json()) as { file_id: string }).file_id;
 }
 
 /** What only a worker or an operator writes; and the chat is shared, so that its organization is all that hides it from strangers. */

@@ -14,7 +14,7 @@ export interface Bearer {
 
 export interface CallOptions {
   as?: Bearer;
-  /** A JSON body, or text that is sent as it is. */
+  /** A JSON body, or a text or form that is sent as it is. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -24,15 +24,16 @@ export type HttpCaller = (method: string, path: string, options?: CallOptions) =
 /** Calls an application under test. */
 export function httpCaller(url: string): HttpCaller {
   return async (method, path, { as, body, headers } = {}) => {
+    const isForm = body instanceof FormData;
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
       headers: {
         ...(as && { Authorization: `Bearer ${as.token}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(body !== undefined && !isForm && { 'Content-Type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === 'string' || isForm ? body : JSON.stringify(body) }),
     });
     const { status, headers: told } = response;
     const type = told.get('content-type') ?? '';
@@ -41,6 +42,13 @@ export function httpCaller(url: string): HttpCaller {
     const text = response.bodyUsed ? '' : await response.text();
     return { status, body: text && type.includes('json') ? JSON.parse(text) : undefined, headers: told, text };
   };
+}
+
+/** The form by which a file is uploaded. */
+export function fileForm(content: Uint8Array<ArrayBuffer> | string, filename: string, type?: string): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([content], { type }), filename);
+  return form;
 }
 
 /** What matters of a refusal. */

@@ -1,5 +1,5 @@
 import { NO_CALLER } from '@aps/platform/database';
-import { sql, type Bearer } from '@aps/platform/testing';
+import { fileForm, sql, type Bearer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { MemoriesService } from '../memories.service';
 import { seedSystemSkills } from '../skills.seed';
@@ -105,12 +105,8 @@ describe('an instruction', () => {
 
 describe('skills', () => {
   const skill = { name: 'Refunds', description: 'Use for refunds.', content: '# Refunds' };
-  const aFile = async (as: Bearer = org.owner): Promise<string> => {
-    const body = new FormData();
-    body.append('file', new Blob(['# Steps']), 'steps.md');
-    const request = { method: 'POST', body, headers: { Authorization: `Bearer ${as.token}` } };
-    return ((await (await fetch(`${t.url}${org.path}/uploads`, request)).json()) as { file_id: string }).file_id;
-  };
+  const aFile = async (as: Bearer = org.owner): Promise<string> =>
+    (await t.make('POST', `${org.path}/uploads`, { as, body: fileForm('# Steps', 'steps.md') })).file_id;
   /** Those of the files that will be removed. */
   const expiring = async (...ids: string[]) =>
     (await t.db.query(sql<{ id: string }>('SELECT id FROM files WHERE id = ANY ($1) AND expires_at IS NOT NULL'), [ids])).map(

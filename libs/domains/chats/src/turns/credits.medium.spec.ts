@@ -7,7 +7,7 @@ import { OrgsModule } from '@aps/orgs';
 import { PromptsService } from '@aps/prompts';
 import { FilesHttpModule } from '@aps/files/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
-import { sql } from '@aps/platform/testing';
+import { fileForm, sql } from '@aps/platform/testing';
 import { LeaseEnded } from '@aps/platform/runs';
 import { eventually } from '@aps/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
@@ -383,10 +383,8 @@ describe('a quote of a message', () => {
   it('counts the files that are sent along', async () => {
     await has({ granted: '50' });
     const chat = await app.chat(org);
-    const form = new FormData();
-    form.append('file', new Blob(['word '.repeat(4_000)], { type: 'text/plain' }), 'words.txt');
-    const upload = { method: 'POST', headers: { Authorization: `Bearer ${org.owner.token}` }, body: form };
-    const file = (await (await fetch(`${app.url}/api/orgs/${org.id}/uploads`, upload)).json()) as { file_id: string };
+    const body = fileForm('word '.repeat(4_000), 'words.txt', 'text/plain');
+    const file = await app.make('POST', `/api/orgs/${org.id}/uploads`, { as: org.owner, body });
     const plain = (await quote(chat)).body.estimate.input_tokens;
     expect((await quote(chat, { content: 'hello', attachment_ids: [file.file_id] })).body.estimate.input_tokens).toBeGreaterThan(
       plain + 4_000,

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { loadConfig } from '@aps/platform/config';
 import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
-import { sql } from '@aps/platform/testing';
+import { fileForm, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { FILES } from '../testing/files';
 import { MOST_AT_ONCE, MOST_OF_AN_ORG } from './file-transfers';
@@ -38,16 +38,11 @@ const stalled = async (n: number, of = org): Promise<http.ClientRequest[]> => {
   await until(async () => (await underWay()) === before + n);
   return requests;
 };
-const upload = async (as = org.owner.token, of = org) => {
-  const body = new FormData();
-  body.append('file', new Blob(['hello']), 'x.txt');
-  const answer = await fetch(`${t.url}/api/orgs/${of.id}/uploads`, { method: 'POST', body, headers: { Authorization: `Bearer ${as}` } });
-  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: (await answer.json()) as Record<string, string> };
+const upload = async (of = org, as: Bearer = of.owner) => {
+  const { status, headers, body } = await t.call('POST', `/api/orgs/${of.id}/uploads`, { as, body: fileForm('hello', 'x.txt') });
+  return { status, retryAfter: headers.get('retry-after'), body };
 };
-const download = async (id: string) => {
-  const answer = await fetch(`${t.url}/api/orgs/${org.id}/files/${id}`, { headers: { Authorization: `Bearer ${org.owner.token}` } });
-  return { status: answer.status, text: await answer.text() };
-};
+const download = (id: string) => t.call('GET', `/api/orgs/${org.id}/files/${id}`, { as: org.owner });
 
 it('a user has so many files on their way at once, up or down; another has as many', async () => {
   loadConfig({ ...process.env, RATE_LIMITS: 'on', RATE_LIMIT_FILES_PER_USER: '2' });
@@ -56,10 +51,10 @@ it('a user has so many files on their way at once, up or down; another has as ma
   const [first, second] = await stalled(2);
   expect(await upload()).toMatchObject({ status: 429, retryAfter: '5', body: { code: 'rate_limited' } });
   expect((await download(body.file_id)).status).toBe(429);
-  expect((await upload(member.token)).status).toBe(201);
+  expect((await upload(org, member)).status).toBe(201);
   first.destroy();
   await until(async () => (await upload()).status === 201);
-  expect(await download(body.file_id)).toEqual({ status: 200, text: 'hello' });
+  expect(await download(body.file_id)).toMatchObject({ status: 200, text: 'hello' });
   second.destroy();
 });
 
@@ -70,9 +65,9 @@ it('an organization has half of those of a process, and a process has so many, w
   const refused = { status: 503, retryAfter: '5', body: { code: 'service_unavailable' } };
   const requests = await stalled(MOST_OF_AN_ORG);
   expect(await upload()).toMatchObject(refused);
-  expect((await upload(other.owner.token, other)).status).toBe(201);
+  expect((await upload(other)).status).toBe(201);
   requests.push(...(await stalled(MOST_AT_ONCE - MOST_OF_AN_ORG, other)));
-  expect(await upload(third.owner.token, third)).toMatchObject(refused);
+  expect(await upload(third)).toMatchObject(refused);
   requests[0].destroy();
   await until(async () => (await upload()).status === 201);
   for (const request of requests) request.destroy();

@@ -1,7 +1,7 @@
 import { Maintenance } from '@aps/platform/maintenance';
 import { startTestS3, type TestS3 } from '../../../../platform/src/storage/testing/s3-server';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
-import { sql } from '@aps/platform/testing';
+import { fileForm, sql } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { FILES } from '../testing/files';
 
@@ -28,23 +28,18 @@ beforeAll(async () => {
 });
 afterAll(() => s3?.close());
 
-const call = (path: string, init: RequestInit = {}) =>
-  fetch(`${t.url}/api/orgs/${org.id}${path}`, { ...init, headers: { Authorization: `Bearer ${org.owner.token}`, ...init.headers } });
-const upload = (content: Uint8Array<ArrayBuffer> | string) => {
-  const body = new FormData();
-  body.append('file', new Blob([content]), 'x.txt');
-  return call('/uploads', { method: 'POST', body });
-};
-const uploaded = async (content: Uint8Array<ArrayBuffer> | string): Promise<string> =>
-  ((await (await upload(content)).json()) as { file_id: string }).file_id;
+const upload = (content: Uint8Array<ArrayBuffer> | string) =>
+  t.call('POST', `/api/orgs/${org.id}/uploads`, { as: org.owner, body: fileForm(content, 'x.txt') });
+const uploaded = async (content: Uint8Array<ArrayBuffer> | string): Promise<string> => (await upload(content)).body.file_id;
+const download = (id: string, headers?: Record<string, string>) =>
+  t.call('GET', `/api/orgs/${org.id}/files/${id}`, { as: org.owner, headers });
 const ids = async () => (await t.db.query(sql<{ id: string }>('SELECT id FROM files'))).map((r) => r.id);
 
 it('a file in a bucket is streamed in parts, read in part, and removed', async () => {
   const id = await uploaded(new Uint8Array(20 * 1024 * 1024).fill(97));
   expect([...s3.objects.keys()]).toEqual([`${org.id}/${id}`]);
   expect(s3.requests).toContain('POST ?uploads');
-  const part = await call(`/files/${id}`, { headers: { Range: 'bytes=10-14' } });
-  expect([part.status, await part.text()]).toEqual([206, 'aaaaa']);
+  expect(await download(id, { Range: 'bytes=10-14' })).toMatchObject({ status: 206, text: 'aaaaa' });
   await t.db.execute(sql(`UPDATE files SET expires_at = now() WHERE id = $1`), [id]);
   await t.get(Maintenance).runAll();
   expect([s3.objects.size, await ids()]).toEqual([0, []]);
@@ -52,20 +47,16 @@ it('a file in a bucket is streamed in parts, read in part, and removed', async (
 
 it('an upload is answered 503 while the storage is away, and nothing is left of it', async () => {
   s3.failNext('PUT', TRIES);
-  const answer = await upload('hello');
-  expect([answer.status, answer.headers.get('retry-after'), ((await answer.json()) as { code: string }).code]).toEqual([
-    503,
-    '2',
-    'service_unavailable',
-  ]);
+  const { status, headers, body } = await upload('hello');
+  expect([status, headers.get('retry-after'), body.code]).toEqual([503, '2', 'service_unavailable']);
   expect([s3.objects.size, await ids()]).toEqual([0, []]);
 });
 
 it('a file is answered 503, and not 404, while the storage is away', async () => {
   const id = await uploaded('hello');
   s3.failNext('GET', TRIES);
-  expect((await call(`/files/${id}`)).status).toBe(503);
-  expect(await (await call(`/files/${id}`)).text()).toBe('hello');
+  expect((await download(id)).status).toBe(503);
+  expect((await download(id)).text).toBe('hello');
   await t.db.execute(sql('DELETE FROM files'));
   s3.objects.clear();
 });
@@ -78,7 +69,7 @@ it('a file that cannot be removed keeps no other from it, and is removed later',
   s3.failNext('DELETE', TRIES);
   await t.get(Maintenance).runAll();
   expect([await ids(), [...s3.objects.keys()]]).toEqual([[stuck], [`${org.id}/${stuck}`]]);
-  expect([(await call(`/files/${stuck}`)).status, (await call(`/files/${other}`)).status]).toEqual([404, 404]);
+  expect([(await download(stuck)).status, (await download(other)).status]).toEqual([404, 404]);
   await t.get(Maintenance).runAll();
   expect([await ids(), s3.objects.size]).toEqual([[], 0]);
 });

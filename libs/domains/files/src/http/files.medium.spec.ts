@@ -8,7 +8,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
 import { aPerson } from '@aps/identity/testing';
 import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
-import { sql } from '@aps/platform/testing';
+import { sql, type CallOptions } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { FILES } from '../testing/files';
 
@@ -34,20 +34,10 @@ const form = (name: string, content: Uint8Array | string, filename: string, type
 /** One part of a form whose boundary is `b`. */
 const part = (disposition: string, content = '', type?: string) =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${type ? `Content-Type: ${type}\r\n` : ''}\r\n${content}\r\n`;
-const post = async (
-  body: RequestInit['body'],
-  { as = org.owner.token, headers = {} }: { as?: string; headers?: Record<string, string> } = {},
-) => {
-  const response = await fetch(`${t.url}/api/orgs/${org.id}/uploads`, {
-    method: 'POST',
-    body,
-    headers: { Authorization: `Bearer ${as}`, ...headers },
-  });
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies of many shapes
-  return { status: response.status, body: (await response.json()) as any };
-};
-const uploaded = async (content: Uint8Array | string = 'hello', filename = 'hello.txt', as?: string): Promise<string> => {
-  const { status, body } = await post(form('file', content, filename), { as });
+const post = (body: CallOptions['body'], { as = org.owner, headers }: CallOptions = {}) =>
+  t.call('POST', `/api/orgs/${org.id}/uploads`, { as, body, headers });
+const uploaded = async (content: Uint8Array | string = 'hello', filename = 'hello.txt'): Promise<string> => {
+  const { status, body } = await post(form('file', content, filename));
   expect(status).toBe(201);
   return body.file_id as string;
 };
@@ -290,10 +280,10 @@ describe('POST uploads', () => {
   });
 
   it('is for members', async () => {
-    expect((await post(form('file', 'x', 'x.txt'), { as: org.member.token })).status).toBe(201);
+    expect((await post(form('file', 'x', 'x.txt'), { as: org.member })).status).toBe(201);
     const outsider = await aPerson(t);
-    expect((await post(form('file', 'x', 'x.txt'), { as: outsider.token })).body.code).toBe('not_org_member');
-    expect((await post(form('file', 'x', 'x.txt'), { as: 'wrong' })).status).toBe(401);
+    expect((await post(form('file', 'x', 'x.txt'), { as: outsider })).body.code).toBe('not_org_member');
+    expect((await post(form('file', 'x', 'x.txt'), { as: { token: 'wrong' } })).status).toBe(401);
   });
 });
 
