@@ -3,7 +3,7 @@
  * arguments go to Jest: `npm test -- libs/platform`. TEST_DATABASE_URL and TEST_REDIS_URL, or else DATABASE_URL and
  * REDIS_URL, name servers to use instead; the first must let us create databases.
  */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from './build.mjs';
@@ -16,6 +16,10 @@ import { makeClientTypes } from '../openapi/client-types.mjs';
 import { makeDataDir, startPostgres, startRedis } from './stack.mjs';
 
 const PREFIX = 'aps-test-';
+/** A file system in memory, on Linux: a database is a thousand files, which ten times as fast are made there. */
+const IN_MEMORY = '/dev/shm';
+/** Bytes that must be free there, and of memory: for databases, their log, and the processes under test. */
+const ROOM = { files: 3 * 1024 ** 3, memory: 8 * 1024 ** 3 };
 
 async function main() {
   checkNode();
@@ -26,7 +30,7 @@ async function main() {
   });
 
   sweep();
-  const dir = makeDataDir(mkdtempSync(path.join(tmpdir(), PREFIX)));
+  const dir = makeDataDir(mkdtempSync(path.join(hasRoom() ? IN_MEMORY : tmpdir(), PREFIX)));
   writeFileSync(path.join(dir, 'pid'), String(process.pid));
   const services = [];
   const report = new TestReport();
@@ -59,14 +63,22 @@ async function main() {
   process.exitCode = failed ? 1 : 0;
 }
 
+function hasRoom() {
+  if (!existsSync(IN_MEMORY)) return false;
+  const { bavail, bsize } = statfsSync(IN_MEMORY);
+  return bavail * bsize > ROOM.files && process.availableMemory() > ROOM.memory;
+}
+
 /** Removes the data folders of test runs that were killed. */
 function sweep() {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
-    const dir = path.join(tmpdir(), name);
-    try {
-      if (!isAlive(Number(readFileSync(path.join(dir, 'pid'), 'utf8')))) rmSync(dir, { recursive: true, force: true });
-    } catch {
-      // Just being made, or another user's.
+  for (const parent of [IN_MEMORY, tmpdir()].filter(existsSync)) {
+    for (const name of readdirSync(parent).filter((entry) => entry.startsWith(PREFIX))) {
+      const dir = path.join(parent, name);
+      try {
+        if (!isAlive(Number(readFileSync(path.join(dir, 'pid'), 'utf8')))) rmSync(dir, { recursive: true, force: true });
+      } catch {
+        // Just being made, or another user's.
+      }
     }
   }
 }

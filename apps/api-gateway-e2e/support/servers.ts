@@ -19,7 +19,7 @@ export class OwnServer {
 
   /** @param upstream the database that a PgBouncer stands before */
   static async start(kind: ServerKind, upstream?: string): Promise<OwnServer> {
-    const folder = mkdtempSync(path.join(tmpdir(), `aps-e2e-${kind}-`));
+    const folder = mkdtempSync(path.join(process.env.APS_DATA_DIR ?? tmpdir(), `${kind}-`));
     const { DATABASE_URL: _d, REDIS_URL: _r, ...env } = process.env;
     const keeper = fork(path.join(__dirname, 'servers.mjs'), [kind, folder], {
       env: { ...env, UPSTREAM_URL: upstream },

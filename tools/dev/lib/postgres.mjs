@@ -44,7 +44,7 @@ const SETTINGS = {
   log_line_prefix: '%m [%p] %d ',
   max_wal_size: '2GB',
 };
-const QUICK = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10min' };
+const QUICK = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '256MB', autovacuum_naptime: '10min' };
 
 /**
  * Starts a server on the cluster below `dir` (made on the first start) and answers its service and the address of
