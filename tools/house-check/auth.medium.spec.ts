@@ -72,11 +72,13 @@ describe('a route that is not public', () => {
   });
 
   it.each([
+    ['an empty header', () => ''],
     ['no scheme', () => org.owner.token],
     ['another scheme', () => `Basic ${Buffer.from('a:b').toString('base64')}`],
     ['an empty bearer', () => 'Bearer '],
     ['two tokens', () => `Bearer ${org.owner.token} ${org.owner.token}`],
     ['characters that no token has', () => `Bearer ${org.owner.token}'--`],
+    ['bytes that are no ASCII', () => Buffer.from('Bearer ü').toString('latin1')],
     ['a token of no known kind', () => 'Bearer abcdefghijklmnopqrstuvwxyz'],
     ['an unknown session', () => `Bearer ${newSessionToken()}`],
     ['an unknown API token', () => `Bearer ${newApiToken()}`],

@@ -42,15 +42,6 @@ describe('what operators do', () => {
       expect(await t.db.manager.findOneBy(Organization, { id })).toMatchObject({ suspended_at: null });
       expect(await t.audit({ org_id: id })).toEqual([]);
     });
-
-    it('shuts members out and lets them in again', async () => {
-      const [{ id, path, member }, by] = [await aTeam(t), await operator()];
-      const seen = async (as = member) => (await t.call('GET', path, { as })).body.code as string | undefined;
-      await organizations().suspend(by, id);
-      expect(await seen()).toBe('org_suspended');
-      await organizations().unsuspend(by, id);
-      expect(await seen(await aMember(t, { id }, 'ADMIN'))).toBeUndefined();
-    });
   });
 
   it('who is added has no invitation that waits any more', async () => {

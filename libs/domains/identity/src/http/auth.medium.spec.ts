@@ -220,21 +220,6 @@ describe('signing up and in', () => {
   describe('a session', () => {
     const unauthenticated = { detail: 'Not authenticated', code: 'not_authenticated', request_id: expect.any(String) };
 
-    it.each([
-      undefined,
-      '',
-      'Basic abc',
-      'Bearer',
-      'Bearer aps_x',
-      `Bearer aps_${'x'.repeat(43)}`,
-      `Bearer apt_${'0'.repeat(32)}_000000`,
-      'Bearer ü',
-    ])('is demanded: %p', async (header) => {
-      const headers = header === undefined ? undefined : { Authorization: Buffer.from(header).toString('latin1') };
-      const answer = await t.call('GET', '/api/auth/me', { headers });
-      expect([answer.status, answer.body, answer.headers.get('www-authenticate')]).toEqual([401, unauthenticated, 'Bearer']);
-    });
-
     it.each<[string, Partial<Session>]>([
       ['expired', { expires_at: ago(1_000) }],
       ['unused for seven days', { last_used_at: ago(7 * DAY + 1_000) }],

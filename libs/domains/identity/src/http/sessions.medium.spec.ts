@@ -2,7 +2,7 @@ import { Session } from '@aps/entities';
 import { outcome, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { MAX_SESSIONS } from '../sessions.repository';
-import { anApiToken, anEmail, aPerson, aSession, login, PASSWORD, signup, stateOf } from '../testing';
+import { anEmail, aPerson, aSession, login, PASSWORD, signup, stateOf } from '../testing';
 import { IDENTITY } from '../testing/identity';
 
 describe('sessions', () => {
@@ -78,12 +78,5 @@ describe('sessions', () => {
     expect((await list(next, '?limit=1')).total).toBe(MAX_SESSIONS);
     expect([await stateOf(t, person), (await list(person, '?limit=1')).total]).toEqual(['ok', MAX_SESSIONS]);
     expect(await t.db.manager.findOneBy(Session, { id: oldest.sessionId })).toMatchObject({ revoked_at: expect.any(Date) });
-  });
-
-  it('are no matter of API tokens', async () => {
-    const person = await aPerson(t);
-    const token = await anApiToken(t, person);
-    for (const answer of [await t.call('GET', '/api/auth/sessions', { as: token }), await end(token, person.sessionId)])
-      expect(outcome(answer)).toEqual([403, 'insufficient_scope']);
   });
 });

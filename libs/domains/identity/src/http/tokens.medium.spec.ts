@@ -1,6 +1,6 @@
 import { ApiToken, IdempotencyKeyEntity } from '@aps/entities';
 import { hashToken } from '@aps/platform/crypto';
-import { outcome, type Bearer } from '@aps/platform/testing';
+import type { Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { anApiToken, aPerson, stateOf, type Person } from '../testing';
 import { IDENTITY } from '../testing/identity';
@@ -62,26 +62,9 @@ describe('API tokens', () => {
       expect((await t.call('GET', `/api/tokens?${bad}`, { as: me })).status).toBe(422);
   });
 
-  it.each([
-    ['POST', '/api/tokens', { name: 'more' }],
-    ['POST', '/api/auth/logout', undefined],
-    ['POST', '/api/auth/refresh', undefined],
-    ['PATCH', '/api/auth/me', { name: 'x' }],
-    ['POST', '/api/auth/password/change', { current_password: 'x', new_password: 'x'.repeat(12) }],
-  ])('know their user, and may not %s %s', async (method, path, body) => {
-    const as = await anApiToken(t, me);
-    expect((await t.call('GET', '/api/auth/me', { as })).body.user.id).toBe(me.id);
-    expect(outcome(await t.call(method, path, { as, body }))).toEqual([403, 'insufficient_scope']);
-  });
-
-  it.each([
-    ['settings:read', 200, 403],
-    ['agents:write', 403, 403],
-    ['settings:write', 200, 204],
-  ])('of the scope %s read the list with %i and revoke with %i', async (scope, read, revoked) => {
-    const target = (await create({ name: 'target' })).body.token_info.id as string;
-    const as = await anApiToken(t, me, { scope });
-    expect([(await t.call('GET', '/api/tokens', { as })).status, (await revoke(target, as)).status]).toEqual([read, revoked]);
+  it('are revoked with one that may change settings', async () => {
+    const as = await anApiToken(t, me, { scope: 'settings:write' });
+    expect((await revoke((await create({})).body.token_info.id, as)).status).toBe(204);
   });
 
   it('see only their kin when they are pinned to an organization', async () => {

@@ -247,13 +247,4 @@ describe('organizations', () => {
       });
     });
   });
-
-  it('lets nobody past a suspension but a platform admin who is a member', async () => {
-    const { id, path, owner } = await anOrg(t);
-    const operator = await aMember(t, { id }, 'OWNER');
-    await t.db.manager.insert(PlatformAdminRow, { user_id: operator.id });
-    await suspend(id);
-    expect((await get(path, owner)).body.code).toBe('org_suspended');
-    expect((await get(path, operator)).body).toMatchObject({ suspended: true });
-  });
 });
