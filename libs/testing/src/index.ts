@@ -1,6 +1,5 @@
 export { eventually } from '@aps/platform/testing';
 export { TEST_PLAN } from './plan';
 export * from './test-service';
-export * from './random';
 export * from './schedules';
 export * from './tallies';

@@ -1,12 +1,11 @@
-import { sql } from '@aps/platform/testing';
-import { random } from './random';
+import { randomly, sql } from '@aps/platform/testing';
 
 /** What a schedule leaves to chance; the same seed chooses the same again. */
 export class Chance {
   readonly pick: () => number;
 
   constructor(readonly seed: number) {
-    this.pick = random(seed);
+    this.pick = randomly(seed);
   }
 
   choose<T>(from: readonly T[]): T {

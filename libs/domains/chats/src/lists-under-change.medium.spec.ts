@@ -1,7 +1,7 @@
 import { Agent, Decision, HitlRequest, TALLIES } from '@aps/entities';
-import { sql, type Answer, type Bearer } from '@aps/platform/testing';
+import { randomly, sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { aMember } from '@aps/orgs/testing';
-import { foldTally, random, recountTally, sumsOf } from '@aps/testing';
+import { foldTally, recountTally, sumsOf } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { chatsService } from './testing/chats';
 
@@ -68,7 +68,7 @@ it('lists and totals are right while chats come, go, are shown and hidden, and w
     return chat_id;
   };
   const write = async (n: number) => {
-    const next = random(seed * 1_000 + n);
+    const next = randomly(seed * 1_000 + n);
     const who = n % people.length;
     const as = people[who];
     const mine: string[] = [];

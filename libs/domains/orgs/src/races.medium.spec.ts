@@ -1,18 +1,11 @@
 import { Invitation, Membership } from '@aps/entities';
 import { actingOperator } from '@aps/guards';
 import { anEmail, aPerson, mails } from '@aps/identity/testing';
+import { randomly } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { MembersService } from './members.service';
 import { aMember, anOrg, type Member, type TestOrg } from './testing';
 import { anInvitation, invite, ORGS, rolesOf, TestLimits } from './testing/orgs';
-
-/** Small and seeded, so that a failing order of events can be had again. */
-function random(seed: number): (below: number) => number {
-  return (below) => {
-    seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
-    return Math.floor((seed / 2 ** 32) * below);
-  };
-}
 
 const statusOf = (work: Promise<unknown>, done: number) =>
   work.then(
@@ -33,7 +26,8 @@ describe('races', () => {
   const member = ({ memberId }: Member, of = org) => `${of.path}/members/${memberId}`;
 
   it.each([1, 2, 3])('two hundred demotions, removals and leaves at once leave an owner (seed %i)', async (seed) => {
-    const pick = random(seed);
+    const next = randomly(seed);
+    const pick = (below: number) => Math.floor(next() * below);
     const owners = [org.owner];
     for (let i = 0; i < 11; i++) owners.push(await aMember(t, org, 'OWNER'));
     const operator = actingOperator((await aPerson(t)).id, {});

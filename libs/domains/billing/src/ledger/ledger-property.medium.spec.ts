@@ -1,8 +1,8 @@
 import { type CreditPack, type Plan } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
-import { BASE_MODULES, random, testService } from '@aps/testing';
+import { randomly, sql } from '@aps/platform/testing';
+import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
 import { Periods } from '../subscriptions/periods.service';
@@ -156,7 +156,7 @@ describe(`credits, by operations drawn with seed ${SEED}`, () => {
   it(
     'are what the rules say after each, whatever came before, came again or broke off',
     async () => {
-      const rng = random(SEED);
+      const rng = randomly(SEED);
       const model = new LedgerModel(plans[0].model);
       const orgId = await anAccount();
       const history: string[] = [];
@@ -185,7 +185,7 @@ describe(`credits, by operations drawn with seed ${SEED}`, () => {
       const orgs = await Promise.all(Array.from({ length: 12 }, anAccount));
       await Promise.all(
         Array.from({ length: CLIENTS }, async (_, client) => {
-          const rng = random(SEED + client);
+          const rng = randomly(SEED + client);
           for (let i = 0; i < OPERATIONS / 2 / CLIENTS; i++) {
             const operation = draw(rng, orgs[Math.floor(rng() * orgs.length)]);
             await run(operation, rng() < 0.15 ? Math.floor(rng() * 8) : Infinity).catch((error: unknown) => {

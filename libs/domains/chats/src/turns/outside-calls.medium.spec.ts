@@ -1,7 +1,7 @@
 import { metrics } from '@aps/platform/observability';
 import { LeaseEnded, RunLeases, type AbortReason } from '@aps/platform/runs';
-import { sql, type Answer } from '@aps/platform/testing';
-import { eventually, random } from '@aps/testing';
+import { randomly, sql, type Answer } from '@aps/platform/testing';
+import { eventually } from '@aps/testing';
 import { ToolCatalog } from '@aps/tools';
 import { BOOK, bookingTools, Ledger } from '@aps/tools/testing';
 import { calls, chatsService, script, type TestOrg } from '../testing/chats';
@@ -357,7 +357,7 @@ describe('a call with an effect outside of the database', () => {
   it('is made once, or known as unknown, whatever happens to its workers and its turn at the same time', async () => {
     const seed = Number(process.env.TEST_SEED ?? 1);
     const kinds: Kind[] = ['inside', 'by_key', 'once'];
-    const pick = random(seed);
+    const pick = randomly(seed);
     const sometimes = (of: object, method: string, share: number) => {
       const methods = of as Record<string, Method>;
       const original = methods[method].bind(of);

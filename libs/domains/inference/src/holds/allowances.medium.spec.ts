@@ -3,8 +3,8 @@ import { entitle, withCredits, withRateCard } from '@aps/billing/testing';
 import { CallHold } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import type { Database } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
-import { eventually, random } from '@aps/testing';
+import { randomly, sql } from '@aps/platform/testing';
+import { eventually } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { Allowances, type Spender } from './allowances';
 import { HoldRepository, type Verdict, type WideHold } from './hold.repository';
@@ -271,7 +271,7 @@ describe('an allowance', () => {
 
 it('a budget is spent to its end by calls in many processes at once, and by no more than one call beyond', async () => {
   await limit('40');
-  const pick = random(7);
+  const pick = randomly(7);
   const processes = Array.from({ length: 6 }, () => new Allowances(t.db, repository));
   const spender: Spender = { org_id: org.id, agent_id: null, unit: 'usd', limit: '40' };
   const counts = { calls: 0, asked: 0 };

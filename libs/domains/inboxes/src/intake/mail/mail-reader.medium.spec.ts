@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { random } from '@aps/testing';
+import { randomly } from '@aps/platform/testing';
 import { dkimSign } from 'mailauth/lib/dkim/sign';
 import { MailReader } from './mail-reader';
 import { MailResolver } from './mail-resolver';
@@ -197,7 +197,7 @@ describe('the reader of mails', () => {
   );
 
   it('reads whatever comes', async () => {
-    const next = random(11);
+    const next = randomly(11);
     const words = [
       'From: ',
       'To: ',

@@ -1,4 +1,4 @@
-import { random } from '@aps/testing';
+import { randomly } from '@aps/platform/testing';
 import type { ChannelConfig } from '../intake.port';
 import { MAX_TEXT } from '../text.policy';
 import { challengeOf, readWebhook } from './reading.policy';
@@ -185,7 +185,7 @@ describe('a webhook as a message', () => {
   }, 120_000);
 
   it('is read whatever comes', async () => {
-    const next = random(7);
+    const next = randomly(7);
     const types = [
       JSON_TYPE,
       'text/plain; charset=utf-16',
