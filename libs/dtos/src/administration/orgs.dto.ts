@@ -1,14 +1,7 @@
-import {
-  BooleanField,
-  DateTimeField,
-  DecimalString,
-  EmailField,
-  IntField,
-  ListField,
-  PageQuery,
-  StringField,
-  UuidField,
-} from '@aps/platform/http';
+import { OmitType, PickType } from '@nestjs/swagger';
+import { BooleanField, DateTimeField, DecimalString, EmailField, ListField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import { MemberResponse } from '../orgs/members.dto';
+import { OrganizationResponse } from '../orgs/organizations.dto';
 import { RoleField, type OrgRoleName } from '../orgs/roles';
 
 /** As `plan_code`: organizations without a subscription. */
@@ -28,18 +21,7 @@ export class AdminOrgListQuery extends PageQuery {
   @BooleanField({ optional: true, description: 'Only suspended ones, or only those that are not.' }) suspended?: boolean;
 }
 
-export class OrgListItem {
-  @UuidField({ description: 'The organization.' }) id: string;
-  @StringField({ description: 'Its name.', example: 'Acme' }) name: string;
-  @StringField({ description: 'Its slug.', example: 'acme' }) slug: string;
-  @DateTimeField({ description: 'When it was made.' }) created_at: string;
-  @BooleanField({ description: 'Whether it is suspended.', example: false }) suspended: boolean;
-  @DateTimeField({ nullable: true, description: 'Since when it is suspended.' }) suspended_at: string | null;
-  @IntField({ description: 'How many members it has.', example: 4 }) member_count: number;
-
-  @StringField({ nullable: true, description: 'Code of its plan; null without a subscription.', example: 'starter' })
-  plan_code: string | null;
-
+export class OrgListItem extends OmitType(OrganizationResponse, ['my_role', 'updated_at']) {
   @StringField({ nullable: true, description: 'State of its subscription; null without one.', example: 'active' })
   subscription_status: string | null;
 
@@ -57,12 +39,7 @@ export class OrgListItem {
   credits_overdraft: string | null;
 }
 
-export class OrgMemberInfo {
-  @UuidField({ description: 'The member.' }) user_id: string;
-  @StringField({ description: 'Their address.', example: 'ada@example.com' }) email: string;
-  @StringField({ description: 'Their name.', example: 'Ada Lovelace' }) name: string;
-  @RoleField({ description: 'Their role.', example: 'ADMIN' }) role: OrgRoleName;
-  @DateTimeField({ description: 'When they joined.' }) joined_at: string;
+export class OrgMemberInfo extends PickType(MemberResponse, ['user_id', 'email', 'name', 'role', 'joined_at']) {
   @BooleanField({ description: 'Whether the user is deactivated on the platform.', example: false }) deactivated: boolean;
 }
 
