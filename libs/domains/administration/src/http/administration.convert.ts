@@ -8,7 +8,6 @@ import {
   WaitlistEntryResponse,
   QueueResponse,
   WorkerLeaseResponse,
-  type WorkerListResponse,
   WorkerQueueResponse,
   WorkerResponse,
 } from '@aps/dtos';
@@ -16,8 +15,7 @@ import type { Standing } from '@aps/billing';
 import type { WaitlistEntry } from '@aps/entities';
 import type { UserStatusChange } from '@aps/identity';
 import type { AuditLine, OrganizationSuspension, OrgDirectoryEntry, OrgMemberInfo as Member } from '@aps/orgs';
-import type { Listed } from '@aps/platform/database';
-import { answer, type PageQuery } from '@aps/platform/http';
+import { answer } from '@aps/platform/http';
 import type { QueueView, WorkerView } from '../workers.queries';
 
 export const toUserStatus = ({ user, sole_owner_org_ids }: UserStatusChange): UserStatusResponse =>
@@ -44,19 +42,10 @@ export const toAuditItem = (row: AuditLine): AuditItem =>
     target: { kind: row.target_kind, id: row.target_id },
   });
 
-const toWorker = (worker: WorkerView): WorkerResponse =>
+export const toWorker = (worker: WorkerView): WorkerResponse =>
   answer(WorkerResponse, worker, {
     queues: worker.queues.map((queue) => answer(WorkerQueueResponse, queue)),
     leases: worker.leases.map((lease) => answer(WorkerLeaseResponse, lease, { expires_at: new Date(lease.expires_at).toISOString() })),
   });
 
-export const toWorkerList = (
-  { items, total, more }: Listed<WorkerView>,
-  queues: QueueView[],
-  { offset = 0 }: PageQuery,
-): WorkerListResponse => ({
-  items: items.map(toWorker),
-  queues: queues.map((queue) => answer(QueueResponse, queue)),
-  total,
-  next_offset: more ? offset + items.length : null,
-});
+export const toQueue = (queue: QueueView): QueueResponse => answer(QueueResponse, queue);

@@ -2,10 +2,10 @@ import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { WorkerDrainResponse, WorkerListResponse } from '@aps/dtos';
 import { type AccessOptions, type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
-import { answer, Operation, PageQuery } from '@aps/platform/http';
+import { answer, Operation, PageQuery, toPage } from '@aps/platform/http';
 import { WorkersQueries } from '../workers.queries';
 import { WorkersService } from '../workers.service';
-import { toWorkerList } from './administration.convert';
+import { toQueue, toWorker } from './administration.convert';
 
 /** No worker's id is a UUID. */
 const NAMED: AccessOptions = { params: { worker: 'string' } };
@@ -26,7 +26,8 @@ export class AdminWorkersController {
     answers: WorkerListResponse,
   })
   async list(@Query() query: PageQuery) {
-    return toWorkerList(await this.queries.page(query), await this.queries.queues(), query);
+    const queues = (await this.queries.queues()).map(toQueue);
+    return toPage(await this.queries.page(query), query, toWorker, { queues });
   }
 
   @Post(':worker/drain')
