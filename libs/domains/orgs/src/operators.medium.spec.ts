@@ -20,7 +20,7 @@ describe('what operators do', () => {
   describe('a suspension', () => {
     it('is one change for many who do it at once', async () => {
       const [{ id }, by] = [await anOrg(t), await operator()];
-      const results = await Promise.all(Array.from({ length: 10 }, () => organizations().suspend(by, id)));
+      const results = await Promise.all(Array.from({ length: 10 }, () => organizations().setSuspended(by, id, true)));
       expect(results.filter((r) => r.changed)).toHaveLength(1);
       expect(new Set(results.map((r) => r.suspended_at?.getTime())).size).toBe(1);
       expect(await t.audit({ org_id: id })).toMatchObject([{ action: 'organization.suspended' }]);
@@ -36,7 +36,7 @@ describe('what operators do', () => {
           'CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON organizations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()',
         ),
       );
-      await expect(organizations().suspend(by, id)).rejects.toThrow('refused at commit');
+      await expect(organizations().setSuspended(by, id, true)).rejects.toThrow('refused at commit');
       await t.db.execute(sql('DROP FUNCTION refuse() CASCADE'));
       expect(send).not.toHaveBeenCalled();
       expect(await t.db.manager.findOneBy(Organization, { id })).toMatchObject({ suspended_at: null });

@@ -104,17 +104,8 @@ export class OrganizationsService {
     return this.roster.change(scope, end, (tx) => this.limits.ended(tx, scope.orgId));
   }
 
-  /** Shuts the members out. Again is no change: the first time is kept, and nothing is recorded. */
-  suspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
-    return this.setSuspended(actor, orgId, true);
-  }
-
-  /** Lets the members in again. An organization that is not suspended stays as it is. */
-  unsuspend(actor: ActingUser, orgId: string): Promise<OrganizationSuspension> {
-    return this.setSuspended(actor, orgId, false);
-  }
-
-  private setSuspended(actor: ActingUser, orgId: string, suspended: boolean): Promise<OrganizationSuspension> {
+  /** Shuts the members out, or lets them in again. Doing what is done is no change: the first time is kept, and nothing is recorded. */
+  setSuspended(actor: ActingUser, orgId: string, suspended: boolean): Promise<OrganizationSuspension> {
     return this.db.transaction(actor, async (tx) => {
       const otherwise = { id: orgId, suspended_at: suspended ? null : Not(IsNull()) };
       const row = await this.organizations.update(tx, otherwise, { suspended_at: suspended ? now : null });

@@ -68,7 +68,7 @@ export class AdminOrgsController {
     answers: OrgSuspensionResponse,
   })
   async suspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string) {
-    return toOrgSuspension(await this.organizations.suspend(operator, orgId));
+    return toOrgSuspension(await this.organizations.setSuspended(operator, orgId, true));
   }
 
   @Post(':org_id/unsuspend')
@@ -79,6 +79,6 @@ export class AdminOrgsController {
     answers: OrgSuspensionResponse,
   })
   async unsuspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string) {
-    return toOrgSuspension(await this.organizations.unsuspend(operator, orgId));
+    return toOrgSuspension(await this.organizations.setSuspended(operator, orgId, false));
   }
 }
