@@ -9,18 +9,8 @@ import { WorkersQueries } from './workers.queries';
 import { WorkersRepository } from './workers.repository';
 import { WorkersService } from './workers.service';
 
-@Module({
-  imports: [GovernanceModule, IdentityModule, UsageModule],
-  providers: [OrgDiagnosisQueries, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersRepository, WorkersService],
-  exports: [
-    GovernanceModule,
-    IdentityModule,
-    UsageModule,
-    OrgDiagnosisQueries,
-    OrgOverviewQueries,
-    SubscriptionBackfill,
-    WorkersQueries,
-    WorkersService,
-  ],
-})
+const modules = [GovernanceModule, IdentityModule, UsageModule];
+const services = [OrgDiagnosisQueries, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersService];
+
+@Module({ imports: modules, providers: [...services, WorkersRepository], exports: [...modules, ...services] })
 export class AdministrationModule {}

@@ -42,40 +42,35 @@ export function findingsOf(
   cap: number,
 ): Finding[] {
   const found: Finding[] = [];
+  const add = (finding: Omit<Finding, 'since' | 'ref'> & Partial<Finding>) => found.push({ since: null, ref: null, ...finding });
   if (facts.suspended_at)
-    found.push({
+    add({
       kind: 'suspended',
       since: facts.suspended_at,
-      ref: null,
       sentence: 'Your organization is suspended; its work goes on when the suspension ends.',
       action: 'unsuspend',
     });
   if (blocker?.code === 'budget_exceeded')
-    found.push({
+    add({
       kind: 'budget',
-      since: null,
       ref: 'budget_limit_usd',
       sentence: `Your budget of ${blocker.budget_limit_usd} US dollars for this month is used up (${blocker.spend_usd} spent); raise it, or wait for the next month.`,
       action: 'raise_budget',
     });
   if (blocker?.code === 'credits_exhausted')
-    found.push({
+    add({
       kind: 'credits',
-      since: null,
-      ref: null,
       sentence: `Your organization is out of credits (${blocker.credits_remaining} left); buy more, or change the plan.`,
       action: 'add_credits',
     });
   if (facts.workers === 0)
-    found.push({
+    add({
       kind: 'worker',
-      since: null,
-      ref: null,
       sentence: 'No worker begins anything new at the moment; what you send is kept, and is worked on as soon as one does.',
       action: 'check_workers',
     });
   if (facts.lost)
-    found.push({
+    add({
       kind: 'worker',
       since: facts.lost_since,
       ref: facts.lost_owner,
@@ -83,7 +78,7 @@ export function findingsOf(
       action: 'check_workers',
     });
   if (facts.parked)
-    found.push({
+    add({
       kind: 'cap',
       since: facts.parked_since,
       ref: 'max_concurrent_chats',
@@ -91,18 +86,17 @@ export function findingsOf(
       action: 'wait_or_raise_cap',
     });
   if (facts.unclaimed)
-    found.push({
+    add({
       kind: 'queue',
       since: facts.unclaimed_since,
       ref: 'turns',
       sentence: `${waits(facts.unclaimed)} for a worker longer than they should.`,
       action: 'scale_workers',
     });
-  for (const { ref, message } of faults) found.push({ kind: 'route', since: null, ref, sentence: message, action: 'fix_route' });
+  for (const { ref, message } of faults) add({ kind: 'route', ref, sentence: message, action: 'fix_route' });
   for (const { owner, ref } of unreadable)
-    found.push({
+    add({
       kind: 'key_unreadable',
-      since: null,
       ref,
       sentence:
         owner === 'organization'

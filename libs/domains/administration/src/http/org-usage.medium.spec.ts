@@ -28,7 +28,7 @@ describe('usage of an organization', () => {
     await seeds.turn(recent, 4, hoursAgo(0.1), 'running');
     await seeds.turn(old, 1, fiveDaysAgo);
     await seeds.receipt(hoursAgo(1), {
-      agent_id: ada.id,
+      agent_id: ada.agent_id,
       input_tokens: 100,
       cached_input_tokens: 20,
       cache_write_tokens: 3,
@@ -38,7 +38,7 @@ describe('usage of an organization', () => {
       credits: '10',
     });
     await seeds.receipt(hoursAgo(0.5), {
-      agent_id: ada.id,
+      agent_id: ada.agent_id,
       feature: 'title',
       model_key: 'mock-small',
       output_tokens: 2,
@@ -46,13 +46,13 @@ describe('usage of an organization', () => {
       credits: '0.000002',
     });
     await seeds.receipt(hoursAgo(0.4), { feature: 'embedding', model_key: 'embed', input_tokens: 1, usd_cost: null });
-    await seeds.receipt(fiveDaysAgo, { agent_id: bob.id, input_tokens: 1000, usd_cost: '1', credits: '100' });
-    await seeds.receipt(hoursAgo(40 * 24), { agent_id: bob.id, input_tokens: 9999, usd_cost: '9', credits: '900' });
+    await seeds.receipt(fiveDaysAgo, { agent_id: bob.agent_id, input_tokens: 1000, usd_cost: '1', credits: '100' });
+    await seeds.receipt(hoursAgo(40 * 24), { agent_id: bob.agent_id, input_tokens: 9999, usd_cost: '9', credits: '900' });
 
     const others = new UsageSeeds(t, (await anOrg(t)).id);
     const eve = await others.agent('Eve');
     await others.turn(await others.chat(eve, hoursAgo(1)), 1, hoursAgo(1));
-    await others.receipt(hoursAgo(1), { agent_id: eve.id, input_tokens: 7777, usd_cost: '7', credits: '7' });
+    await others.receipt(hoursAgo(1), { agent_id: eve.agent_id, input_tokens: 7777, usd_cost: '7', credits: '7' });
   });
 
   it('sums up a window to the last digit, of this organization only', async () => {
@@ -79,7 +79,7 @@ describe('usage of an organization', () => {
     for (const minutes of [-1, 1]) {
       const at = hoursAgo(24 + minutes / 60);
       await seeds.turn(await seeds.chat(eve, at), 1, at);
-      await seeds.receipt(at, { agent_id: eve.id, input_tokens: 10 });
+      await seeds.receipt(at, { agent_id: eve.agent_id, input_tokens: 10 });
     }
     const { body } = await t.call('GET', `/api/orgs/${other.id}/usage?window=24h`, { as: other.owner });
     expect(body.totals).toMatchObject({ chats: 1, turns: 1, tokens: 10 });

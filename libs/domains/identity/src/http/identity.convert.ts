@@ -16,20 +16,15 @@ export const toUserInfo = (user: UserRow): UserInfo => answer(UserInfo, user, { 
 
 export const toVerified = ({ user, memberships }: UserInOrgs): VerifyEmailResponse => ({ user: toUserInfo(user), memberships });
 
-export const toAuth = ({ user, session: { token, expires_at }, memberships }: SignIn): AuthResponse => ({
-  user: toUserInfo(user),
+export const toAuth = ({ session: { token, expires_at }, ...who }: SignIn): AuthResponse => ({
+  ...toVerified(who),
   session: { token, token_type: 'bearer', expires_at: expires_at.toISOString() },
-  memberships,
 });
 
 export const toSession = (row: Session, currentId: string): SessionDetails =>
   answer(SessionDetails, row, { current: row.id === currentId });
 
-export const toMe = ({ user, memberships }: UserInOrgs, is_platform_admin: boolean): MeResponse => ({
-  user: toUserInfo(user),
-  is_platform_admin,
-  memberships,
-});
+export const toMe = (who: UserInOrgs, is_platform_admin: boolean): MeResponse => ({ ...toVerified(who), is_platform_admin });
 
 export const toTokenInfo = (row: ApiToken): TokenInfo => answer(TokenInfo, row, { updated_at: row.created_at.toISOString() });
 
