@@ -104,9 +104,9 @@ describe('migrations', () => {
     await empty.query(`INSERT INTO audit_log (id, source, action, target_kind) VALUES ($1, 'admin', 'org.suspended', 'organization')`, [
       id,
     ]);
-    const kept = () => empty.query<object[]>('SELECT org_id, source, action, actor_id, n FROM audit_tallies');
+    const kept = () => empty.query<object[]>('SELECT list, org_id, of_id, facet, n FROM list_tallies');
     const before = await kept();
-    await empty.query('UPDATE audit_tallies SET n = 7');
+    await empty.query('UPDATE list_tallies SET n = 7');
     await recount(empty);
     expect([before.length, await kept()]).toEqual([1, before]);
   });
@@ -116,11 +116,9 @@ describe('migrations', () => {
     await writer.connect();
     await writer.query('BEGIN');
     // As a transaction does that has written one table that is counted, and goes on to another of the same sums.
-    await writer.query(
-      'INSERT INTO audit_tallies (org_id, source, action, actor_id, n) SELECT org_id, source, action, actor_id, 0 FROM audit_tallies',
-    );
+    await writer.query('INSERT INTO list_tallies (list, org_id, of_id, facet, n) SELECT list, org_id, of_id, facet, 0 FROM list_tallies');
     const counted = recount(empty);
-    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'audit_tallies'::regclass`;
+    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'list_tallies'::regclass`;
     await eventually(
       () => writer.query(waits),
       ({ rowCount }) => rowCount === 1,
@@ -131,7 +129,7 @@ describe('migrations', () => {
     await writer.query('COMMIT');
     await writer.end();
     await counted;
-    expect(await empty.query('SELECT sum(n)::int AS n FROM audit_tallies')).toEqual([{ n: 2 }]);
+    expect(await empty.query('SELECT sum(n)::int AS n FROM list_tallies')).toEqual([{ n: 2 }]);
   });
 
   it('a difference is noticed', async () => {
@@ -189,7 +187,6 @@ const LOOSE: Record<string, string> = {
 const ROOTLESS: Record<string, string> = {
   api_tokens: 'belongs to a user; the organization only narrows it',
   audit_log: 'outlives what it is about',
-  audit_tallies: 'counts the audit log',
   basis_tallies: 'counts decisions, which hang on it',
   billing_events: 'stored before anybody knows whom it is about',
   call_holds: 'held for minutes, and written before every call',

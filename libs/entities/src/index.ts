@@ -43,7 +43,6 @@ export * from './platform/worker.entity';
 export { MIGRATIONS } from './migrations';
 export { SCHEMA_EXTRAS } from './schema-extras';
 export {
-  AUDIT_TALLY,
   BASIS_TALLY,
   CHAT_TALLY,
   DECISION_TALLY,

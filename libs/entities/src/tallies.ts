@@ -84,21 +84,6 @@ export const HITL_TALLY: Tally = {
   ],
 };
 
-export const AUDIT_TALLY: Tally = {
-  table: 'audit_tallies',
-  of: [
-    {
-      rows: 'audit_log',
-      by: {
-        org_id: `coalesce(row.org_id, '${NIL_UUID}')`,
-        source: 'row.source',
-        action: 'row.action',
-        actor_id: `coalesce(row.actor_id, '${NIL_UUID}')`,
-      },
-    },
-  ],
-};
-
 const hourOf = (column: string) => `date_trunc('hour', row.${column}, 'UTC')`;
 
 /** What organizations use, by the hour: chats begun, turns dispatched, and what model calls took. */
@@ -246,6 +231,7 @@ export const LIST_TALLY: Tally = {
       { moves: ['org_id', 'status'] },
     ),
     list('waitlist_entries', { ...OF_PLATFORM, facet: 'row.status' }, { moves: ['status'] }),
+    list('audit_log', {}, { as: 'audits_of_orgs', counts: 'row.org_id IS NOT NULL' }),
     list('audit_log', { ...OF_PLATFORM, of_id: `coalesce(row.actor_id, '${NIL_UUID}')`, facet: 'row.action' }, { counts: PLATFORM_AUDIT }),
   ],
 };
@@ -253,7 +239,7 @@ export const LIST_TALLY: Tally = {
 /** Where a list finds its total in {@link LIST_TALLY}, as `t`. @param name the table, or as what its rows are counted */
 export const listTally = (name: string): string => `(SELECT * FROM list_tallies WHERE list = '${name}') t`;
 
-export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, AUDIT_TALLY, LIST_TALLY, USAGE_TALLY, INBOX_TALLY];
+export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, LIST_TALLY, USAGE_TALLY, INBOX_TALLY];
 
 const sumsOf = ({ sums = { n: '1' } }: Source) => sums;
 const namesOf = ({ of: [{ by }] }: Tally): string[] => Object.keys(by);

@@ -49,7 +49,7 @@ export class OrgOverviewQueries {
   /** Of one that is deleted, too: who ended it stands there. @throws DomainError 404 `not_found` */
   async audit(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
     await this.directory.assertKnown(scope);
-    return this.auditLog.page({ org_id: scope.orgId }, slice);
+    return this.auditLog.page(scope, slice);
   }
 
   /** @throws DomainError 404 `not_found` */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, PLATFORM_AUDIT, type AuditLogRow } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, Listing, mapListed, type Listed, type Slice } from '@aps/platform/database';
+import { Database, Listing, mapListed, OrgListing, type Listed, type Slice } from '@aps/platform/database';
 import { OrgLimits } from './org-limits';
 
 /** A line of the audit log, with the address that its actor has today. */
@@ -21,22 +21,15 @@ const LINES = {
   select: 'a.*, u.email AS actor_email',
   from: 'audit_log a LEFT JOIN users u ON u.id = a.actor_id',
   found: 'audit_log a',
-  where: {
-    action: 'a.action = $',
-    actor_id: 'a.actor_id = $',
-    org_id: 'a.org_id = $',
-  },
   // The id breaks ties: rows of one transaction share their time.
   order: 'a.created_at DESC, a.id DESC',
 };
-const ALL = new Listing<AuditLine, AuditFilter>({
-  ...LINES,
-  tally: { from: 'audit_tallies t', where: { action: 't.action = $', actor_id: 't.actor_id = $', org_id: 't.org_id = $' } },
-});
+const OF_ORG = new OrgListing<AuditLine, object>({ ...LINES, org: 'a.org_id', tally: { from: listTally('audits_of_orgs'), where: {} } });
 /** The platform's own: what operators did anywhere, and what belongs to no organization. */
 const OF_PLATFORM = new Listing<AuditLine, AuditFilter>({
   ...LINES,
   always: PLATFORM_AUDIT,
+  where: { action: 'a.action = $', actor_id: 'a.actor_id = $', org_id: 'a.org_id = $' },
   // By who did what: sums by organization would be as many as there are organizations.
   tally: { from: listTally('audit_log'), where: { action: 't.facet = $', actor_id: 't.of_id = $' } },
 });
@@ -49,9 +42,9 @@ export class AuditQueries {
     private readonly limits: OrgLimits,
   ) {}
 
-  /** For operators: all of it, what they did and what happened inside organizations. */
-  page(filter: AuditFilter, slice: Slice): Promise<Listed<AuditLine>> {
-    return ALL.page(this.db, filter, slice);
+  /** For operators: all of an organization, what they did to it and what happened inside. */
+  page(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
+    return OF_ORG.page(this.db, scope, {}, slice);
   }
 
   /** For operators: what they did anywhere, and what belongs to no organization. */
@@ -62,7 +55,7 @@ export class AuditQueries {
   /** What happened in an organization, for its own administrators. @throws DomainError `entitlement_required` */
   async pageOfOrg(scope: OrgScope, slice: Slice): Promise<Listed<AuditLine>> {
     await this.limits.require(scope.orgId, 'audit_log');
-    return mapListed(await this.page({ org_id: scope.orgId }, slice), (lines) => lines.map(forMembers));
+    return mapListed(await this.page(scope, slice), (lines) => lines.map(forMembers));
   }
 }
 

@@ -4,9 +4,6 @@ import { PLATFORM_AUDIT } from '../tallies';
 /** Who did what. Written in the transaction of the effect; never changed. */
 @Entity('audit_log')
 @Index('audit_log_org', ['org_id', 'created_at'])
-@Index('audit_log_created', ['created_at'])
-@Index('audit_log_action', ['action', 'created_at'])
-@Index('audit_log_actor', ['actor_id', 'created_at'])
 // The platform's own lines are few among those of organizations.
 @Index('audit_log_platform', ['created_at', 'id'], { where: PLATFORM_AUDIT })
 @Index('audit_log_platform_org', ['org_id', 'created_at', 'id'], { where: PLATFORM_AUDIT })
@@ -23,22 +20,6 @@ export class AuditLogRow {
   @Column('jsonb', { default: () => "'{}'" }) metadata: Record<string, unknown>;
   @Column('text', { nullable: true }) request_id: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-}
-
-/** How many rows the audit log has, by what is looked for in it; see {@link AUDIT_TALLY}. */
-@Entity('audit_tallies')
-@Index('audit_tallies_org', ['org_id', 'action'])
-@Index('audit_tallies_actor', ['actor_id'])
-@Index('audit_tallies_source', ['source', 'action'])
-@Index('audit_tallies_appended', ['folded'], { where: 'NOT folded' })
-export class AuditTally {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
-  @Column('uuid') org_id: string;
-  @Column('text') source: string;
-  @Column('text') action: string;
-  @Column('uuid') actor_id: string;
-  @Column('int') n: number;
-  @Column('boolean', { default: false }) folded: boolean;
 }
 
 /** How many rows lists have in which little is looked for; see {@link LIST_TALLY}. */
