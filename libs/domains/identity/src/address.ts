@@ -1,5 +1,17 @@
+import { User } from '@aps/entities';
+import { Table, type Db } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { In } from 'typeorm';
+import { ownsAddress } from './email-proof.policy';
+import { identityConfig } from './identity.config';
+
+const users = new Table(User);
 
 /** What finds the row of an address; it finds none for what is no address. */
 export const ofAddress = (email: string) => ({ email_canonical: canonicalEmail(email) ?? In<string>([]) });
+
+/** The user to whom what is meant for an address may be given; null while they have not proven that it is theirs. */
+export async function findOwner(db: Db, email: string): Promise<User | null> {
+  const user = await users.find(db, ofAddress(email));
+  return user && ownsAddress(identityConfig.value.emailProof, user) ? user : null;
+}

@@ -1,3 +1,4 @@
+export { findOwner } from './address';
 export * from './allowed-emails.service';
 export * from './api-tokens.service';
 export * from './email-proofs.service';
@@ -7,6 +8,7 @@ export * from './identity.module';
 export * from './organization-port';
 export * from './passwords.service';
 export * from './platform-admins.service';
+export * from './seed';
 export * from './sessions.service';
 export * from './signup.service';
 export * from './users.service';

@@ -5,10 +5,11 @@ import { actingOperator, type ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { NO_CALLER, Database, Table, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
+import { findOwner } from './address';
 import { identityConfig } from './identity.config';
 import { lastAdmin, selfAction, userNotFound } from './identity.errors';
 import { PLATFORM_ADMINS, PlatformAdminsRepository, type PlatformAdminView } from './platform-admins.repository';
-import { UsersService, type UserRow } from './users.service';
+import type { UserRow } from './users.service';
 
 /** Who operates the platform. There is always one who can, once there was one. */
 @Injectable()
@@ -20,7 +21,6 @@ export class PlatformAdminsService {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly admins: PlatformAdminsRepository,
-    private readonly users: UsersService,
   ) {}
 
   /** In the order in which they were added. */
@@ -36,7 +36,7 @@ export class PlatformAdminsService {
   add(actor: ActingUser, email: string): Promise<PlatformAdminView> {
     return this.db.transaction(actor, async (tx) => {
       // Who only claims the address is not the person whom the actor means.
-      const user = await this.users.findOwner(tx, email);
+      const user = await findOwner(tx, email);
       if (!user) throw userNotFound();
       if (!(await this.rows.insertOrNothing(tx, { user_id: user.id, added_by: actor.userId })))
         throw new DomainError('already_admin', 'This user is a platform administrator already.');
@@ -68,11 +68,11 @@ export class PlatformAdminsService {
    * The same for a user who signed up before the configuration named them; only as long as there is no administrator at all, so
    * that running it again undoes nobody's decision.
    */
-  ensureBootstrapAdmin(db: Db = this.db): Promise<void> {
-    return db.transaction(NO_CALLER, async (tx) => {
+  ensureBootstrapAdmin(): Promise<void> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
       const email = identityConfig.value.bootstrapAdminEmail;
       await this.admins.lock(tx);
-      const user = email === undefined || (await this.rows.count(tx, {})) > 0 ? null : await this.users.findOwner(tx, email);
+      const user = email === undefined || (await this.rows.count(tx, {})) > 0 ? null : await findOwner(tx, email);
       if (user) await this.onProof(tx, user);
     });
   }

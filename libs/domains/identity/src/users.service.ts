@@ -5,8 +5,6 @@ import { Audit } from '@aps/platform/audit';
 import { Database, isUniqueViolation, now, Table, type Db, type Tx } from '@aps/platform/database';
 import { parseEmail } from '@aps/platform/email';
 import { ofAddress } from './address';
-import { ownsAddress } from './email-proof.policy';
-import { identityConfig } from './identity.config';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
 import { OrganizationPort, type MembershipSummary } from './organization-port';
 import { PlatformAdminsRepository } from './platform-admins.repository';
@@ -48,12 +46,6 @@ export class UsersService {
   async findByEmail(db: Db, email: string): Promise<UserRow | null> {
     const user = await this.users.find(db, ofAddress(email));
     return user && withoutHash(user);
-  }
-
-  /** The user to whom what is meant for an address may be given; null while they have not proven that it is theirs. */
-  async findOwner(db: Db, email: string): Promise<UserRow | null> {
-    const user = await this.findByEmail(db, email);
-    return user && ownsAddress(identityConfig.value.emailProof, user) ? user : null;
   }
 
   /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
 import { Invitation, Membership, Organization } from '@aps/entities';
 import { actingUser, type ActingUser, type OrgRole, OrgScope } from '@aps/guards';
-import { EmailProofsService, UsersService } from '@aps/identity';
+import { EmailProofsService, findOwner } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { Database, now, OrgTable, Table, type Db, type Listed, type Tx } from '@aps/platform/database';
@@ -34,7 +34,6 @@ export class InvitationsService {
     private readonly organizationViews: OrganizationsQueries,
     private readonly members: MembersService,
     private readonly memberViews: MembersQueries,
-    private readonly users: UsersService,
     private readonly proofs: EmailProofsService,
     private readonly limits: OrgLimits,
     private readonly mailer: Mailer,
@@ -56,7 +55,7 @@ export class InvitationsService {
       scope,
       async (tx, actor) => {
         obey(refuseInvitationRole(actor.role, role));
-        const user = await this.users.findOwner(tx, email);
+        const user = await findOwner(tx, email);
         if (user && (await this.memberships.find(tx, scope, { user_id: user.id }))) throw alreadyMember();
         const waiting = await this.invitations.pendingFor(tx, scope, email);
         const open = waiting && !waiting.expired;

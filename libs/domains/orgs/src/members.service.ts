@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Membership } from '@aps/entities';
 import type { ActingUser, OrgRole, OrgScope } from '@aps/guards';
-import { UsersService } from '@aps/identity';
+import { findOwner } from '@aps/identity';
 import { Audit, type By } from '@aps/platform/audit';
 import { OrgTable, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
@@ -19,7 +19,6 @@ export class MembersService {
     private readonly roster: Roster,
     private readonly queries: MembersQueries,
     private readonly invitations: InvitationsRepository,
-    private readonly users: UsersService,
     private readonly audit: Audit,
   ) {}
 
@@ -57,7 +56,7 @@ export class MembersService {
       actor,
       orgId,
       async (tx, scope, by) => {
-        const user = await this.users.findOwner(tx, email);
+        const user = await findOwner(tx, email);
         if (!user)
           throw new DomainError(
             'user_not_found',
