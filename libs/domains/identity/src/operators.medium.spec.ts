@@ -85,9 +85,7 @@ describe('what platform administrators do', () => {
       const off = await deactivate(user);
       expect(off).toMatchObject({ user: { id: user.id, deactivated_at: expect.any(Date) }, sole_owner_org_ids: [orgId], changed: true });
       expect(await states()).toEqual(['user_deactivated', 'user_deactivated']);
-      const again = await deactivate(user);
-      expect(again).toEqual({ ...off, changed: false });
-      expect(again.user).not.toHaveProperty('password_hash');
+      expect(await deactivate(user)).toEqual({ ...off, changed: false });
 
       expect(await t.get(UsersService).reactivate(by(), user.id)).toMatchObject({ user: { deactivated_at: null }, changed: true });
       expect(await t.get(UsersService).reactivate(by(), user.id)).toMatchObject({ changed: false });

@@ -10,7 +10,7 @@ import { OrganizationPort, type MembershipSummary } from './organization-port';
 import { PlatformAdminsRepository } from './platform-admins.repository';
 import { SessionsRepository } from './sessions.repository';
 
-/** A user as everybody but who compares passwords sees them. */
+/** A user as everybody but who compares passwords sees them. Answers are made of fields that are named. */
 export type UserRow = Omit<User, 'password_hash'>;
 
 /** A user, and where they are a member. */
@@ -18,8 +18,6 @@ export interface UserInOrgs {
   user: UserRow;
   memberships: MembershipSummary[];
 }
-
-const withoutHash = ({ password_hash: _, ...user }: User): UserRow => user;
 
 /** What became of a user, and the organizations that have no other owner. */
 export interface UserStatusChange {
@@ -43,9 +41,8 @@ export class UsersService {
   ) {}
 
   /** By the canonical form of the address. */
-  async findByEmail(db: Db, email: string): Promise<UserRow | null> {
-    const user = await this.users.find(db, ofAddress(email));
-    return user && withoutHash(user);
+  findByEmail(db: Db, email: string): Promise<UserRow | null> {
+    return this.users.find(db, ofAddress(email));
   }
 
   /**
@@ -57,7 +54,7 @@ export class UsersService {
   async create(tx: Tx, { proven, ...user }: Pick<User, 'email' | 'name' | 'password_hash'> & { proven: boolean }): Promise<UserRow> {
     const address = { email_canonical: parseEmail(user.email)?.canonical, email_verified_at: proven ? now : null };
     try {
-      return withoutHash(await this.users.insert(tx, { ...user, ...address }));
+      return await this.users.insert(tx, { ...user, ...address });
     } catch (error) {
       throw isUniqueViolation(error, 'users_email') ? emailTaken() : error;
     }
@@ -68,7 +65,7 @@ export class UsersService {
     return this.db.transaction(actor, async (tx) => {
       const user = await this.users.update(tx, actor.userId, { name, avatar_url });
       if (!user) throw userNotFound();
-      return withoutHash(user);
+      return user;
     });
   }
 
@@ -101,11 +98,11 @@ export class UsersService {
     const changed = (before.deactivated_at === null) !== active;
     if (changed && !active && (await this.admins.needs(tx, id))) throw lastAdmin();
     const sole_owner_org_ids = await this.orgs.soleOwnerOf(tx, id);
-    if (!changed) return { user: withoutHash(before), sole_owner_org_ids, changed };
+    if (!changed) return { user: before, sole_owner_org_ids, changed };
     const user = (await this.users.update(tx, id, { deactivated_at: active ? null : now }))!;
     if (!active) await this.sessions.endAllOf(tx, id);
     const facts = { email: user.email, ...(!active && { sole_owner_org_ids }) };
     await this.audit.record(tx, actor, active ? 'user.reactivated' : 'user.deactivated', { kind: 'user', id }, facts);
-    return { user: withoutHash(user), sole_owner_org_ids, changed };
+    return { user, sole_owner_org_ids, changed };
   }
 }
