@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { statement, type Db } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 
 /** So many attempts at a password fail in {@link WINDOW}; each further one has to wait twice as long as the one before it. */
@@ -49,8 +49,8 @@ export class LoginAttemptsRepository {
     return { refused: true, failures: 0, waitS: wait_s };
   }
 
-  async clear(tx: Tx, email: string, from = ''): Promise<void> {
-    await tx.execute(CLEAR, [[accountOf(email), accountOf(email, from)]]);
+  async clear(db: Db, email: string, from = ''): Promise<void> {
+    await db.execute(CLEAR, [[accountOf(email), accountOf(email, from)]]);
   }
 
   /** @returns how many were removed that count for nothing any more */

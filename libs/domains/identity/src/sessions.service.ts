@@ -57,6 +57,8 @@ export class SessionsService {
       if (attempt?.refused) await this.requireKnownPlace(email, found?.id ?? null, client, attempt);
       const verified = await verifyPassword(found?.password_hash, password);
       if (!found || !verified) throw await this.failed(attempt, found?.id ?? null, requestId);
+      // Whatever is answered from here on, the password was right: what refuses it takes the transaction back, and not this.
+      await this.attempts.clear(this.db, email, client.ip ?? '');
       const rehashed = needsRehash(found.password_hash) ? await hashPassword(password) : null;
       const signIn = await this.db.transaction(NO_CALLER, async (tx) => {
         const user = await this.users.find(tx, found.id, 'for no key update');
@@ -64,7 +66,6 @@ export class SessionsService {
         if (user?.password_hash !== found.password_hash) throw invalidCredentials();
         if (user.deactivated_at) throw userDeactivated();
         if (rehashed) await this.users.update(tx, user.id, { password_hash: rehashed });
-        await this.attempts.clear(tx, email, client.ip ?? '');
         await this.sessions.sweep(tx, user.id);
         const signedIn = await this.signIn(tx, user, client);
         // What belongs to no organization, an operator has besides.

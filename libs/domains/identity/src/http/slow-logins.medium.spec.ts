@@ -1,10 +1,14 @@
+import { Session, User } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { anEmail, aUser, mailedLinks, PASSWORD } from '../testing';
 import { IDENTITY } from '../testing/identity';
+import { TestOrganizationAdapter } from '../testing/test-organization-adapter';
 
 describe('failed log-ins', () => {
   const t = testService(IDENTITY, { settings: { TRUST_PROXY: '1', RATE_LIMITS: 'on', RATE_LIMIT_LOGIN: '0', RATE_LIMIT_SIGNUP: '0' } });
+  afterEach(() => jest.restoreAllMocks());
+
   const login = async (email: string, password = 'not the password', from = '198.51.100.1') => {
     const { status, body, headers } = await t.call('POST', '/api/auth/login', {
       body: { email, password },
@@ -48,6 +52,18 @@ describe('failed log-ins', () => {
       sql(`UPDATE login_attempts SET since = since - interval '15 minutes', blocked_until = blocked_until - interval '16 minutes'`),
     );
     await fail(email, 5);
+  });
+
+  it.each<[string, number, (id: string) => unknown]>([
+    ['user_deactivated', 401, (id) => t.db.manager.update(User, id, { deactivated_at: new Date() })],
+    ['sso_required', 403, () => jest.spyOn(t.get(TestOrganizationAdapter), 'requireSso').mockResolvedValue(true)],
+  ])('are none with the right password, though it is answered %s', async (code, status, refuse) => {
+    const { email, id } = await aUser(t);
+    await refuse(id);
+    for (let i = 0; i < 7; i++) expect(await login(email, PASSWORD)).toEqual({ status, code, wait: null });
+    await fail(email, 5);
+    expect((await login(email)).status).toBe(429);
+    expect(await t.db.manager.countBy(Session, { user_id: id })).toBe(0);
   });
 
   it('do not shut out who has signed in from there before', async () => {
