@@ -6,23 +6,18 @@ import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { OrganizationPort, type MembershipSummary, type SignupWish } from '../organization-port';
 
-type Role = Membership['role'];
-
 /** As much of organizations as identity's specs need, on the real tables. */
 @Injectable()
 export class TestOrganizationAdapter extends OrganizationPort {
-  async isInvited(db: Db, email: string): Promise<boolean> {
-    return (await this.open(db, email)).length > 0;
+  isInvited(db: Db, email: string): Promise<boolean> {
+    return db.manager.existsBy(Invitation, { email_canonical: canonicalEmail(email)!, state: 'pending' });
   }
 
-  async onSignup(tx: Tx, { user, isProven, orgName }: SignupWish): Promise<void> {
-    if (!isProven && (await this.isInvited(tx, user.email))) return;
-    if (!isProven || !(await this.redeem(tx, user))) await this.makeOrg(tx, user.id, orgName ?? `${user.name}'s organization`);
+  async onSignup(tx: Tx, { user, orgName }: SignupWish): Promise<void> {
+    await this.makeOrg(tx, user.id, orgName ?? `${user.name}'s organization`);
   }
 
-  async onProof(tx: Tx, user: SignupWish['user']): Promise<void> {
-    await this.redeem(tx, user);
-  }
+  async onProof(): Promise<void> {}
 
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
     return db.query(
@@ -45,30 +40,20 @@ export class TestOrganizationAdapter extends OrganizationPort {
   async makeOrg(db: Db, ownerId: string, name: string): Promise<string> {
     const id = uuidv7();
     await db.manager.insert(Organization, { id, name, slug: `org-${id}`, created_by: ownerId });
-    await this.join(db, id, ownerId, 'OWNER');
+    await db.manager.insert(Membership, { id: uuidv7(), org_id: id, user_id: ownerId, role: 'OWNER' });
     return id;
   }
 
-  async invite(db: Db, orgId: string, email: string, role: Role): Promise<void> {
+  async invite(db: Db, org_id: string, email: string): Promise<void> {
     const secret = { token_hash: Buffer.from(uuidv7()), expires_at: new Date(Date.now() + 86_400_000) };
-    await db.manager.insert(Invitation, { id: uuidv7(), org_id: orgId, email, email_canonical: canonicalEmail(email)!, role, ...secret });
-  }
-
-  private async redeem(tx: Tx, user: SignupWish['user']): Promise<boolean> {
-    const invitations = await this.open(tx, user.email);
-    for (const { id, org_id, role } of invitations) {
-      await tx.manager.update(Invitation, id, { state: 'accepted', accepted_at: new Date() });
-      await this.join(tx, org_id, user.id, role);
-    }
-    return invitations.length > 0;
-  }
-
-  private open(db: Db, email: string): Promise<Invitation[]> {
-    return db.manager.findBy(Invitation, { email_canonical: canonicalEmail(email)!, state: 'pending' });
-  }
-
-  private async join(db: Db, orgId: string, userId: string, role: Role): Promise<void> {
-    await db.manager.insert(Membership, { id: uuidv7(), org_id: orgId, user_id: userId, role });
+    await db.manager.insert(Invitation, {
+      id: uuidv7(),
+      org_id,
+      email,
+      email_canonical: canonicalEmail(email)!,
+      role: 'MEMBER',
+      ...secret,
+    });
   }
 }
 
