@@ -3,6 +3,7 @@ export * from './errors';
 export * from './ids';
 export * from './jobs';
 export * from './models';
+export * from './names';
 export * from './prefixed-id';
 export * from './realtime';
 export * from './runs';

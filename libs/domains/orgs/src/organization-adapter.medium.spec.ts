@@ -23,6 +23,17 @@ describe('what signing up does to organizations', () => {
     ]);
   });
 
+  it('makes none of a name that no organization may have, and fits a long one of its owner', async () => {
+    const email = anEmail();
+    await allow(t, email);
+    for (const bad of [{ org_name: 'x'.repeat(121) }, { org_name: 'a\nb' }, { name: 'a\u0000b' }, { name: 'x'.repeat(201) }])
+      expect(outcome(await signup(t, email, bad))).toEqual([422, 'validation_error']);
+    const { session, memberships } = (await signup(t, email, { name: '😀'.repeat(200) })).body;
+    const [{ org_id, org_name }] = memberships;
+    expect(org_name).toBe(`${'😀'.repeat(105)}'s organization`);
+    expect((await t.call('PATCH', `/api/orgs/${org_id}`, { as: session, body: { name: org_name } })).status).toBe(200);
+  });
+
   it('redeems every open invitation of the address instead, in any case of letters', async () => {
     const email = anEmail();
     const [a, b, dead] = [await invited(email.toUpperCase(), 'ADMIN'), await invited(email), await invited(email)];

@@ -1,3 +1,4 @@
+import { MAX_ORG_NAME } from '@aps/contracts';
 import { actingUser } from '@aps/guards';
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
@@ -50,7 +51,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   }
 
   private async found(tx: Tx, user: SignupWish['user'], name: string | undefined, requestId?: string): Promise<void> {
-    await this.organizations.create(tx, actingUser(user.id, { requestId }), { name: name?.trim() || `${user.name}'s organization` });
+    await this.organizations.create(tx, actingUser(user.id, { requestId }), { name: name?.trim() || organizationOf(user.name) });
   }
 
   membershipsOf(db: Db, userId: string, limit?: number): Promise<MembershipSummary[]> {
@@ -65,4 +66,13 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   soleOwnerOf(db: Db, userId: string): Promise<string[]> {
     return this.queries.soleOwnerOf(db, userId);
   }
+}
+
+/** A name of a person may be longer than one of an organization: it is cut to what fits. */
+function organizationOf(name: string): string {
+  const of = "'s organization";
+  return `${[...name]
+    .slice(0, MAX_ORG_NAME - of.length)
+    .join('')
+    .trimEnd()}${of}`;
 }

@@ -1,3 +1,4 @@
+import { MAX_ORG_NAME } from '@aps/contracts';
 import {
   BooleanField,
   DateTimeField,
@@ -10,7 +11,7 @@ import {
   UuidField,
 } from '@aps/platform/http';
 import { RoleField, type OrgRoleName } from '../orgs/roles';
-import { NameField } from './names';
+import { BlankableNameField, NameField } from './names';
 
 /** Long enough for any pass phrase; the bound only keeps hashing cheap. */
 const PASSWORD = { max: 512, format: 'password', example: 'correct horse battery staple' };
@@ -22,14 +23,12 @@ export class SignupRequest {
 
   @StringField({ ...NEW_PASSWORD, description: 'The password.' }) password: string;
 
-  @StringField({ optional: true, max: 200, description: 'Name of the person. Omitted: what stands before the @.', example: 'Ada Lovelace' })
-  name?: string;
+  @BlankableNameField({ description: 'Name of the person. Omitted: what stands before the @.', example: 'Ada Lovelace' }) name?: string;
 
   @StringField({ optional: true, max: 256, description: 'Secret of the invitation link that led here.' }) invitation_token?: string;
 
-  @StringField({
-    optional: true,
-    max: 200,
+  @BlankableNameField({
+    max: MAX_ORG_NAME,
     description: 'Name of the organization that is made when no invitation waits.',
     example: 'Analytical Engines',
   })

@@ -1,15 +1,10 @@
+import { MAX_ORG_NAME } from '@aps/contracts';
 import { BooleanField, DateTimeField, IntField, SlugField, StringField, UuidField } from '@aps/platform/http';
+import { NameField } from '../identity/names';
 import { RoleField, type OrgRoleName } from './roles';
 
-// Blank names say nothing, and control characters have no place in the mails and pages that show one.
-const NAME = {
-  max: 120,
-  pattern: /^(?!\s*$)[^\u0000-\u001f\u007f]*$/,
-  patternMessage: 'Name should have a visible character and no control characters',
-};
-
 export class CreateOrganizationRequest {
-  @StringField({ ...NAME, min: 1, description: 'What people call it.', example: 'Acme' }) name: string;
+  @NameField({ max: MAX_ORG_NAME, description: 'What people call it.', example: 'Acme' }) name: string;
 
   @SlugField({
     optional: true,
@@ -20,7 +15,7 @@ export class CreateOrganizationRequest {
 }
 
 export class UpdateOrganizationRequest {
-  @StringField({ ...NAME, min: 1, optional: true, description: 'What people call it. The slug does not follow.', example: 'Acme Labs' })
+  @NameField({ max: MAX_ORG_NAME, optional: true, description: 'What people call it. The slug does not follow.', example: 'Acme Labs' })
   name?: string;
 
   @SlugField({ optional: true, description: 'Name for addresses.', example: 'acme-labs' }) slug?: string;
