@@ -13,21 +13,47 @@ const listening = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
+/** A gateway that sends all requests on to a service. */
+const gatewayTo = (baseUrl: string): Server => {
+  const logger = pino({ enabled: false });
+  const duration = new Histogram({ name: 'test_seconds', help: 'test', labelNames: ['method', 'route', 'status'], registers: [] });
+  const app = express().use(requestContext(logger, duration));
+  app.use((request, response) => void proxyRequest(request as Request & RequestContext, response, { baseUrl, timeoutMs: 10_000 }, {}));
+  return http.createServer(app);
+};
+
+describe('a body of no announced length', () => {
+  it.each(['DELETE', 'GET', 'POST'])('of a %s is a body behind, too, and no request of its own', async (method) => {
+    const smuggled = 'POST /internal HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+    const reached: string[] = [];
+    const upstream = http.createServer((request, response) => {
+      let body = '';
+      request
+        .on('data', (piece: Buffer) => (body += piece.toString()))
+        .on('end', () => {
+          reached.push(`${request.method} ${request.url} ${body}`);
+          response.end();
+        });
+    });
+    const gateway = gatewayTo(`http://127.0.0.1:${await listening(upstream)}`);
+    const request = http.request({ port: await listening(gateway), method, path: '/api/x', headers: { 'transfer-encoding': 'chunked' } });
+    request.end(smuggled);
+    const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+    answer.resume();
+    await once(answer, 'end');
+    expect(reached).toEqual([`${method} /api/x ${smuggled}`]);
+    gateway.close();
+    upstream.close();
+  });
+});
+
 describe('a service that answers before it has the whole body', () => {
   it('is heard, and the connection of the client goes on', async () => {
     const upstream = http.createServer((request, response) => {
       const status = Number(request.headers['content-length']) > 1_000 ? 413 : 200;
       response.writeHead(status).end(`${status}`);
     });
-    const baseUrl = `http://127.0.0.1:${await listening(upstream)}`;
-    const logger = pino({ enabled: false });
-    const duration = new Histogram({ name: 'test_seconds', help: 'test', labelNames: ['method', 'route', 'status'], registers: [] });
-    const app = express().use(requestContext(logger, duration));
-    app.all(
-      '/api/admin/x',
-      (request, response) => void proxyRequest(request as Request & RequestContext, response, { baseUrl, timeoutMs: 10_000 }, {}),
-    );
-    const gateway = http.createServer(app);
+    const gateway = gatewayTo(`http://127.0.0.1:${await listening(upstream)}`);
     const port = await listening(gateway);
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const statuses: (number | undefined)[] = [];

@@ -75,6 +75,8 @@ export async function proxyRequest(
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith(INTERNAL_PREFIX)) outgoing[name] = value;
   }
+  // Node adds it by itself only where a method usually has a body: without, what follows the headers would be a request of its own.
+  if (request.headers['transfer-encoding'] !== undefined) outgoing['transfer-encoding'] = 'chunked';
   // The proof of identity stops here, unless `headers` have it: what stands behind trusts our signature, not the caller's token.
   delete outgoing.authorization;
   delete outgoing.cookie;
