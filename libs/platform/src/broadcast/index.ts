@@ -22,7 +22,12 @@ function transportOptions(): Required<RedisOptions>['options'] {
 // Nest says goodbye and waits for the answer, which a Redis that stands still never gives: a process that ends would wait out its grace.
 const leave = (...clients: unknown[]): void => clients.forEach((client) => (client as Redis | null)?.disconnect());
 
+/** Nest tells of every attempt. That Redis is away, and back, its own module says once. */
+const SILENT = { log: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger;
+
 class Sender extends ClientRedis {
+  protected override readonly logger = SILENT;
+
   override close(): Promise<void> {
     this.isManuallyClosed = true;
     this.handleClose();
@@ -32,6 +37,18 @@ class Sender extends ClientRedis {
 }
 
 class Listener extends ServerRedis {
+  protected override readonly logger = SILENT;
+
+  /** Nest listens for nothing where the first attempt to connect fails, though the connections try again. */
+  override start(callback: () => void): void {
+    const ready = (client: Redis) => new Promise((resolve) => client.once('ready', resolve) && client.connect().catch(() => undefined));
+    const [sub, pub] = [this.subClient as Redis, this.pubClient as Redis];
+    void Promise.all([ready(sub), ready(pub)]).then(() => {
+      this.bindEvents(sub, pub);
+      callback();
+    });
+  }
+
   override close(): Promise<void> {
     this.isManuallyClosed = true;
     leave(this.pubClient, this.subClient);

@@ -1,5 +1,6 @@
 import { Test, type TestingModule } from '@nestjs/testing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { loadConfig } from '@aps/platform/config';
 import { NO_CALLER } from '@aps/platform/database';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
 import { CommandRedis } from '@aps/platform/redis';
@@ -55,13 +56,35 @@ describe('jobs that are to be published again', () => {
   });
 });
 
+const anApplication = async (): Promise<TestingModule> => {
+  const app = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), OutboxRelayModule] })
+    .setLogger(new NestLogger(createLogger('test')))
+    .compile();
+  await app.init();
+  return app;
+};
+
+describe('before Redis was ever reached', () => {
+  let app: TestingModule;
+  beforeAll(async () => {
+    loadConfig({ ...process.env, REDIS_URL: 'redis://127.0.0.1:1' });
+    app = await anApplication();
+  });
+  afterAll(async () => {
+    await app?.close();
+    loadConfig();
+  });
+
+  it.each([1, 2])('who publishes %i is not kept waiting', async (n) => {
+    const jobs = Array.from({ length: n }, () => ({ id: uuidv7(), name: 'turn.run' as const, payload: {} as never }));
+    await expect(app.get(Outbox, { strict: false }).publish(jobs)).rejects.toThrow('Redis was not reached');
+  });
+});
+
 describe('while Redis is away', () => {
   let app: TestingModule;
   beforeAll(async () => {
-    app = await Test.createTestingModule({ imports: [PlatformModule.forRoot('test', schema), OutboxRelayModule] })
-      .setLogger(new NestLogger(createLogger('test')))
-      .compile();
-    await app.init();
+    app = await anApplication();
     await app.get(Outbox, { strict: false }).queueOf('turn.run').waitUntilReady();
     app.get<Redis>(CommandRedis, { strict: false }).disconnect();
   });

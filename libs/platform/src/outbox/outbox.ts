@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InjectQueue } from '@nestjs/bullmq';
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { JOBS, QUEUES, type JobEnvelope, type JobName, type JobPayload, type QueueName } from '@aps/contracts';
 import { Database, whenCommitted, type Db, type Tx } from '@aps/platform/database';
+import { CommandRedis } from '@aps/platform/redis';
 import type { JobsOptions, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
 import { CANCEL, INSERT, POSTPONE, type JobRow } from './outbox.sql';
 
@@ -34,6 +37,8 @@ export interface EnqueueOptions {
   generation?: number;
 }
 
+/** How long a caller waits for a first connection. */
+const REACH_MS = 2_000;
 /** Finished and failed jobs leave Redis at once: PostgreSQL keeps what matters, and a kept id would block a second delivery. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
@@ -54,6 +59,7 @@ export class Outbox {
     @InjectQueue(QUEUES[4]) inboxMessages: Queue,
     @InjectQueue(QUEUES[5]) processRuns: Queue,
     private readonly db: Database,
+    @Inject(CommandRedis) private readonly redis: Redis,
   ) {
     for (const queue of [turns, titles, maintenance, billing, inboxMessages, processRuns]) {
       // BullMQ reports connection errors on every queue; the Redis module has already said it once.
@@ -107,7 +113,9 @@ export class Outbox {
   async publish(jobs: OutboxJob[]): Promise<void> {
     if (jobs.length === 1) {
       const [job] = jobs;
-      await this.queueOf(job.name).add(job.name, envelope(job), this.optionsOf(job));
+      const queue = this.queueOf(job.name);
+      await this.requireReached(queue);
+      await queue.add(job.name, envelope(job), this.optionsOf(job));
       return;
     }
     const byQueue = new Map<QueueName, OutboxJob[]>();
@@ -115,9 +123,21 @@ export class Outbox {
       const queue = JOBS[job.name].queue;
       byQueue.set(queue, [...(byQueue.get(queue) ?? []), job]);
     }
-    for (const [queue, batch] of byQueue) {
-      await this.queues.get(queue)?.addBulk(batch.map((job) => ({ name: job.name, data: envelope(job), opts: this.optionsOf(job) })));
+    for (const [name, batch] of byQueue) {
+      const queue = this.queues.get(name)!;
+      await this.requireReached(queue);
+      await queue.addBulk(batch.map((job) => ({ name: job.name, data: envelope(job), opts: this.optionsOf(job) })));
     }
+  }
+
+  /** A connection that was there fails at once while it is away; for the first one a queue would wait for ever. */
+  private async requireReached(queue: Queue): Promise<void> {
+    if (this.redis.status === 'ready') return;
+    const patience = new AbortController();
+    const late = sleep(REACH_MS, undefined, { signal: patience.signal }).then(() => {
+      throw new Error('Redis was not reached');
+    });
+    await Promise.race([queue.waitUntilReady(), late]).finally(() => patience.abort());
   }
 
   /** How many jobs wait in the fullest of the queues that carry these. */

@@ -60,7 +60,8 @@ export class RealtimeHub {
     const channel = this.channels.get(name);
     if (!channel?.listeners.delete(listener) || channel.listeners.size > 0) return;
     this.channels.delete(name);
-    if (this.connected) this.redis.unsubscribe(name).catch(() => undefined);
+    // Also while Redis is away: ioredis would subscribe again when it is back.
+    this.redis.unsubscribe(name).catch(() => undefined);
   }
 
   /** Topics with this beginning that somebody listens to here. */

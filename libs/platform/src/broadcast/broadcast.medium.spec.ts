@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import { Controller, type INestMicroservice } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import { Test } from '@nestjs/testing';
+import { loadConfig } from '@aps/platform/config';
+import { eventually, testEnvironment } from '@aps/platform/testing';
+import { Broadcaster, broadcastListener, BroadcastModule, OnBroadcast } from '.';
+
+@Controller()
+class Hearer {
+  readonly heard: unknown[] = [];
+
+  @OnBroadcast('worker.changed')
+  hear(@Payload() message: unknown): void {
+    this.heard.push(message);
+  }
+}
+
+describe('broadcasts', () => {
+  let server: net.Server;
+  let app: INestMicroservice;
+  /** Connections that found nobody. */
+  let refused = 0;
+  afterAll(async () => {
+    await app?.close();
+    server?.close();
+  });
+
+  it('are heard by a process that was there before Redis', async () => {
+    const redis = new URL(process.env.TEST_REDIS_URL!);
+    server = net.createServer((client) => {
+      // The first of each connection.
+      if (refused < 2) return void (++refused && client.destroy());
+      const upstream = net.connect(Number(redis.port), redis.hostname);
+      for (const socket of [client, upstream]) socket.on('error', () => undefined);
+      client.pipe(upstream).pipe(client);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const late = Object.assign(new URL(redis), { hostname: '127.0.0.1', port: String((server.address() as AddressInfo).port) });
+    loadConfig({ ...testEnvironment('postgres://nobody'), REDIS_URL: late.href });
+    const module = await Test.createTestingModule({ imports: [BroadcastModule], controllers: [Hearer] }).compile();
+    app = module.createNestMicroservice(broadcastListener());
+    await app.listen();
+    expect(refused).toBe(2);
+    const worker_id = 'of-this-test';
+    const { heard } = app.get(Hearer);
+    await eventually(
+      async () => {
+        app.get(Broadcaster).send('worker.changed', { worker_id });
+        return heard;
+      },
+      () => heard.length > 0,
+    );
+    expect(heard[0]).toEqual({ worker_id });
+  });
+});
