@@ -5,11 +5,11 @@ import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { JobHandler, PutOff } from '@aps/platform/queues';
 import { bodyPlace, type MailBody } from './mailer';
-import { MailError, MailTransport } from './transport';
+import { DELIVERY_MS, MailError, MailTransport } from './transport';
 import { AGAIN, CLAIM, FAILED, HELD, PURGE, SENT } from './mail.sql';
 
-/** How long a worker has for one mail; longer than the transport's time-outs together. */
-const CLAIM_S = 60;
+/** How long a worker has for one mail: until then no second one begins with it. */
+const CLAIM_S = DELIVERY_MS / 1_000 + 10;
 
 /** Brings mails out of the house. A mail that is sent is never sent again; one whose worker died between sending and noting it is. */
 @Injectable()

@@ -166,6 +166,18 @@ describe('mail', () => {
     server.close();
   });
 
+  it('is not offered again to a server that has looked into it and does not want it', async () => {
+    const server = new SmtpServer();
+    configure({ SMTP_URL: await server.listen() });
+    const id = await send();
+    server.refuseMail = '451 4.7.1 later';
+    await expect(jobs.send({ mail_id: id })).rejects.toThrow('EMESSAGE 451');
+    server.refuseMail = '554 5.7.1 spam';
+    await jobs.send({ mail_id: id });
+    expect(await row(id)).toMatchObject({ status: 'failed', attempts: 2, last_error: 'EMESSAGE 554', body: null });
+    server.close();
+  });
+
   it('is given up after the last try', async () => {
     configure({ SMTP_URL: 'smtp://127.0.0.1:1' });
     const id = await send();

@@ -23,6 +23,9 @@ export class MailError extends Error {
   }
 }
 
+/** A server that answers each command just in time could take minutes. */
+export const DELIVERY_MS = 50_000;
+
 /** The library is loaded with the first mail: most processes never send one. */
 const library = () => import('nodemailer');
 
@@ -43,7 +46,6 @@ export class MailTransport implements OnApplicationShutdown {
   }
 
   private async toServer(url: string, mail: ReadyMail): Promise<void> {
-    // The sum of the time-outs stays below the claim on a mail, so no second worker begins while one still tries.
     this.smtp ??= library().then(({ createTransport }) =>
       createTransport({
         url,
@@ -56,12 +58,12 @@ export class MailTransport implements OnApplicationShutdown {
       }),
     );
     try {
-      await (await this.smtp).sendMail(message(mail));
+      await (await this.smtp).sendMail({ ...message(mail), signal: AbortSignal.timeout(DELIVERY_MS) });
     } catch (error) {
       const { code, responseCode } = error as { code?: string; responseCode?: number };
       throw new MailError(
         [code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '),
-        code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500,
+        (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode >= 500,
       );
     }
   }

@@ -15,12 +15,13 @@ export function decodeWords(header: string): string {
   );
 }
 
-/** Speaks as much SMTP as a client needs; `refuse` is its answer to RCPT. */
+/** Speaks as much SMTP as a client needs; `refuse` is its answer to RCPT, `refuseMail` to what follows DATA. */
 export class SmtpServer {
   readonly mails: string[] = [];
   /** Who was named as a recipient, mail by mail. */
   readonly recipients: string[] = [];
   refuse?: string;
+  refuseMail?: string;
   private readonly server = net.createServer((socket) => {
     let inData = false;
     let text = '';
@@ -36,9 +37,9 @@ export class SmtpServer {
           const line = text.slice(0, end);
           text = text.slice(end + (inData ? 5 : 2));
           if (inData) {
-            this.mails.push(line);
+            if (!this.refuseMail) this.mails.push(line);
             inData = false;
-            say('250 taken');
+            say(this.refuseMail ?? '250 taken');
           } else if (/^DATA/i.test(line)) {
             inData = true;
             say('354 go on');
