@@ -104,7 +104,8 @@ export class IdempotencyInterceptor implements SelectiveInterceptor {
 
   private async keepError(attempt: Attempt, error: unknown, requestId: string): Promise<void> {
     const { error: known } = toDomainError(error);
-    if (known.status < 500 && !ABOUT_THE_CALLER.has(known.status) && known.retryAfterS === undefined) {
+    const mayEndDifferently = known.status >= 500 || known.retryAfterS !== undefined || known.code === 'conflict';
+    if (!mayEndDifferently && !ABOUT_THE_CALLER.has(known.status)) {
       await this.keep(attempt, { status: known.status, body: JSON.stringify(errorBody(known, requestId)) });
     } else {
       await this.letGo(attempt);

@@ -195,6 +195,7 @@ describe('idempotency', () => {
         new DomainError('service_unavailable', 'Away.'),
         new Error('bug'),
         Object.assign(new Error('deadlock'), { code: '40P01' }),
+        Object.assign(new Error('a row that is referred to is gone'), { code: '23503' }),
       ]) {
         const key = randomUUID();
         refuse(error);
