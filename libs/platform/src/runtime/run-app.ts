@@ -34,7 +34,7 @@ export interface AppDefinition {
   name: string;
   module: Type<unknown>;
   /** An HTTP port, and the path prefixes whose bodies it must not parse. Without it the app only consumes queues and broadcasts. */
-  http?: { rawBodyPaths?: RawBodyPaths; configure?: (app: NestExpressApplication) => void | Promise<void> };
+  http?: { rawBodyPaths?: RawBodyPaths };
   /** Without Redis the app cannot do its work at all. */
   redisRequired: boolean;
 }
@@ -74,7 +74,6 @@ async function createApp(definition: AppDefinition, pino: Pino): Promise<INestAp
     abortOnError: false,
   });
   configureHttpApp(app, pino, definition.http.rawBodyPaths);
-  await definition.http.configure?.(app);
   app.connectMicroservice(broadcastListener(), { inheritAppConfig: false });
   return app;
 }
