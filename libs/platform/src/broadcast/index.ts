@@ -41,7 +41,11 @@ class Listener extends ServerRedis {
 
   /** Nest listens for nothing where the first attempt to connect fails, though the connections try again. */
   override start(callback: () => void): void {
-    const ready = (client: Redis) => new Promise((resolve) => client.once('ready', resolve) && client.connect().catch(() => undefined));
+    const ready = (client: Redis) =>
+      new Promise<void>((resolve) => {
+        client.once('ready', resolve);
+        client.connect().catch(() => undefined);
+      });
     const [sub, pub] = [this.subClient as Redis, this.pubClient as Redis];
     void Promise.all([ready(sub), ready(pub)]).then(() => {
       this.bindEvents(sub, pub);
