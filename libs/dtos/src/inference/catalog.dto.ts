@@ -14,10 +14,14 @@ import {
 import { ModelResponse } from './models.dto';
 import { COST_TIER_VALUES, MODEL_KIND_VALUES } from './values';
 
+/** Far above any price, and so low that no call costs more than its receipt can hold. */
+const MAX_PRICE = 1_000_000;
+
 const price = (of: string, example: string) => ({
   optional: true,
   nullable: true,
   min: 0,
+  max: MAX_PRICE,
   description: `US dollars per million ${of}; null: not known.`,
   example,
 });
@@ -125,6 +129,7 @@ class ModelFields extends DollarPrices {
     optional: true,
     nullable: true,
     min: 0,
+    max: MAX_PRICE,
     description: 'Credits per thousand tokens of all kinds, where input or output has no price in dollars.',
     example: '0.5',
   })

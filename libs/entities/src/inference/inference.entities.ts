@@ -246,12 +246,13 @@ export class UsageTally {
   @Column('int', { default: 0 }) calls: number;
   /** Of all kinds. */
   @Column('bigint', { default: 0 }) tokens: string;
-  @Column('numeric', { precision: 20, scale: 6, default: 0 }) usd_cost: string;
+  /** Sums have no bound that one organization's calls could pass: all are folded by one statement. */
+  @Column('numeric', { default: 0 }) usd_cost: string;
   /** Of it, what was spent in chats. */
-  @Column('numeric', { precision: 20, scale: 6, default: 0 }) chats_usd_cost: string;
-  @Column('numeric', { precision: 20, scale: 6, default: 0 }) credits: string;
+  @Column('numeric', { default: 0 }) chats_usd_cost: string;
+  @Column('numeric', { default: 0 }) credits: string;
   /** Of them, what was taken from balances, and the dollars that it cost. */
-  @Column('numeric', { precision: 20, scale: 6, default: 0 }) burned_credits: string;
-  @Column('numeric', { precision: 20, scale: 6, default: 0 }) burned_usd: string;
+  @Column('numeric', { default: 0 }) burned_credits: string;
+  @Column('numeric', { default: 0 }) burned_usd: string;
   @Column('boolean', { default: false }) folded: boolean;
 }
