@@ -1,7 +1,8 @@
-import { Organization, type Plan, type Subscription } from '@aps/entities';
+import { ExternalSubscription, Organization, type Plan, type Subscription } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { BASE_MODULES, testService } from '@aps/testing';
+import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
 import { addCredits, aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
 import { Periods } from './periods.service';
@@ -10,7 +11,11 @@ const t = testService([...BASE_MODULES, BillingModule]);
 const DAY = 86_400_000;
 
 let starter: Plan;
-beforeAll(async () => (starter = await aPlan(t, { monthly_credits: '3000' })));
+let trial: Plan;
+beforeAll(async () => {
+  starter = await aPlan(t, { monthly_credits: '3000' });
+  trial = await aPlan(t, { code: 'trial', renews: false });
+});
 
 /** An organization whose period is over, and which nobody pays for. */
 const isOver = async (ago: number, columns: Partial<Subscription> = {}, plan = starter) => {
@@ -41,7 +46,6 @@ it('closes none of an organization that is deleted', async () => {
 });
 
 it('closes a period once more that an operator has had end at the same instant once more', async () => {
-  const trial = await aPlan(t, { renews: false });
   const orgId = await isOver(DAY, {}, trial);
   await addCredits(t, orgId, '500');
   expect(await close(orgId)).toMatchObject({ rolled: true, expired: '500' });
@@ -67,3 +71,19 @@ it('begins no period of who has to pay, and of whom no order is awaited', async 
   expect(await close(orgId)).toMatchObject({ rolled: false, reason: 'waiting_for_payment' });
   expect([await subscriptionOf(t, orgId), await movesOf(t, orgId)]).toEqual([before, []]);
 });
+
+it.each(['active', 'past_due'] as const)(
+  'begins no period of a subscription that the provider has ended, and that is %s here',
+  async (status) => {
+    const [orgId, id] = [(await anOrg(t, { plan: null })).id, uuidv7()];
+    const revoked_at = new Date(t.db.now().getTime() - 40 * DAY);
+    await t.db.manager.insert(ExternalSubscription, { id, org_id: orgId, status: 'canceled', modified_at: revoked_at, revoked_at });
+    await onPlan(t, orgId, starter, { status, external_subscription_id: id, period_end: new Date(t.db.now().getTime() - 4 * DAY) });
+    await addCredits(t, orgId, '500');
+    await addCredits(t, orgId, '70', 'purchased');
+    expect(await closeDue()).toBe(1);
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: trial.id, status: 'active', external_subscription_id: null });
+    expect(await movesOf(t, orgId)).toEqual(['adjust granted 500', 'adjust purchased 70', 'expire granted -500']);
+    expect(await closeDue()).toBe(0);
+  },
+);
