@@ -41,9 +41,11 @@ const FAILED = statement(`
   UPDATE billing_events SET status = 'failed', error = $2, next_attempt_at = now() + make_interval(secs => $3)
   WHERE id = $1 AND status IN ('received', 'failed')`);
 
+// A refund that has an organization was applied as far as it could be: another try would find nothing left to do, and call it applied.
 const WAKE = statement<{ id: string }>(`
   UPDATE billing_events SET status = 'received', attempts = 0, error = NULL, next_attempt_at = now()
-  WHERE status = 'unresolved' AND id <> $2 AND (payload->'data'->>'id' = ANY ($1) OR payload->'data'->>'subscription_id' = ANY ($1))
+  WHERE status = 'unresolved' AND id <> $2 AND (type <> 'order.refunded' OR org_id IS NULL)
+    AND (payload->'data'->>'id' = ANY ($1) OR payload->'data'->>'subscription_id' = ANY ($1))
   RETURNING id`);
 const LEFT = statement<{ id: string }>(`
   SELECT id FROM billing_events e

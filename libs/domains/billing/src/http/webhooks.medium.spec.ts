@@ -484,6 +484,25 @@ describe('a refund', () => {
     expect((await now()).bought).toBe(0);
   });
 
+  it('of credits that are spent is left to humans, whatever else is paid for its subscription', async () => {
+    const life = await bought();
+    await tell(life.order);
+    await t.db.query(sql(`SELECT credit_post($1, NULL, 2900, 'adjust', $2, NULL, NULL, NULL, NULL, NULL)`), [
+      org.id,
+      `adjust:${randomUUID()}`,
+    ]);
+    const refunded = await tell(refund(life.order, 'refunded', 1_000));
+    const left = { status: 'unresolved', error: 'Of the credits, 2900 are not there any more.' };
+    expect(refunded).toMatchObject(left);
+    const cycle = orderEvent({ product_id: starter.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: life.id });
+    expect(await statusOf(cycle)).toEqual(['applied', null]);
+    await eventually(
+      () => t.db.query(sql(`SELECT 1 FROM outbox WHERE job = 'billing.apply'`)),
+      (rows) => rows.length === 0,
+    );
+    expect(await eventOf(refunded.id)).toMatchObject(left);
+  });
+
   it('that came before its order is applied after it', async () => {
     const order = orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') });
     const early = await tell(refund(order, 'refunded', 1_000));
