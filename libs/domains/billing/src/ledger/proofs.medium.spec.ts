@@ -1,6 +1,9 @@
-import { LedgerProof } from '@aps/entities';
-import { BASE_MODULES, testService } from '@aps/testing';
+import { LedgerProof, USAGE_TALLY } from '@aps/entities';
+import { anOrg } from '@aps/orgs/testing';
+import { sql } from '@aps/platform/testing';
+import { BASE_MODULES, foldTally, testService } from '@aps/testing';
 import { advisoryLock, NO_CALLER } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
 import { ProofsModule } from './proofs.module';
 import { ProofsRepository } from './proofs.repository';
@@ -31,4 +34,19 @@ it('proves credits once a day, and again soon where that failed', async () => {
   await pass(2);
   expect(await nightly()).toBe(1);
   expect((await proofs()).map(({ ok }) => ok)).toEqual([null, true, true]);
+});
+
+it('tells what the calls cost that burned credits, and not those beside them', async () => {
+  const { id } = await anOrg(t);
+  for (const [credits, usd] of [
+    ['30', '0.25'],
+    ['0', '7'],
+  ])
+    await t.db.execute(
+      sql(`INSERT INTO inference_receipts (id, org_id, feature, model_key, resolve_reason, route_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens,
+        reasoning_tokens, usd_cost, credits, enforced, duration_ms) VALUES ($1, $2, 'turn', 'mock', 'agent', $1, 1, 0, 0, 0, 0, $4, $3, true, 1)`),
+      [uuidv7(), id, credits, usd],
+    );
+  while (await foldTally(t.db, USAGE_TALLY));
+  expect(await t.get(ProofsRepository).health(t.db)).toMatchObject({ burned: 30, cost_usd: 0.25 });
 });

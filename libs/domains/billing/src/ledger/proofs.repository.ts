@@ -34,7 +34,7 @@ const HEALTH = statement<CreditHealth>(`
     FROM call_holds WHERE unit = 'credits'
   ) h
   CROSS JOIN (
-    SELECT coalesce(sum(burned_credits), 0)::float8 AS burned, coalesce(sum(usd_cost), 0)::float8 AS cost_usd
+    SELECT coalesce(sum(burned_credits), 0)::float8 AS burned, coalesce(sum(burned_usd), 0)::float8 AS cost_usd
     FROM usage_tallies WHERE burned_credits <> 0 AND hour >= date_trunc('hour', now(), 'UTC') - interval '24 hours'
   ) b`);
 
