@@ -155,6 +155,11 @@ describe('calls of an organization with plenty', () => {
     await precede();
     await holding((hold) => hold.reserve(costing('0'), CALL));
     expect(await held()).toEqual(['turn 0']);
+    await holding(async (dear) => {
+      await dear.reserve(costing('1'), CALL);
+      await holding((hold) => hold.reserve(costing('0'), CALL));
+      expect(await held()).toEqual(['calls 2', 'turn 0', 'turn 0']);
+    });
   });
 
   it('that pay in credits are covered by agent, and only while the agent has plenty as well', async () => {

@@ -61,7 +61,7 @@ export class Allowances {
   /** Whether a call is covered; then it counts from now on, in place of what was counted for its receipt. */
   cover(spender: Spender, receiptId: string, estimate: number): boolean {
     const allowance = this.of(spender);
-    return allowance !== undefined && this.now() - allowance.foundAt < FRESH_MS && this.add(allowance, receiptId, estimate);
+    return estimate > 0 && allowance !== undefined && this.now() - allowance.foundAt < FRESH_MS && this.add(allowance, receiptId, estimate);
   }
 
   /**
