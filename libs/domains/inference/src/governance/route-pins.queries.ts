@@ -63,7 +63,7 @@ export class RoutePinsQueries {
     const settings = await this.repository.readPlatformSettings(this.db);
     for (const { model_key } of [...presetsOf(settings), ...featuresOf(settings)]) named.set(model_key, (named.get(model_key) ?? 0) + 1);
     const routes = await this.governance.routesOf(this.db, [...named.keys()]);
-    for (const [key, routeId] of routes) counts.set(routeId, counts.get(routeId)! + named.get(key)!);
+    for (const [key, routeId] of routes) counts.set(routeId, (counts.get(routeId) ?? 0) + named.get(key)!);
     return counts;
   }
 
