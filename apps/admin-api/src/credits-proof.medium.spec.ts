@@ -209,6 +209,14 @@ describe('the proof of credits', () => {
     expect(await broken(org)).toEqual([]);
   });
 
+  it('is asked for once under a key', async () => {
+    const ask = async (key = uuidv7()) =>
+      (await call('POST', '/credits/proof', undefined, { headers: { 'idempotency-key': key } })).body.proof_id as string;
+    const key = uuidv7();
+    const first = await ask(key);
+    expect([await ask(key), (await ask()) === first]).toEqual([first, false]);
+  });
+
   it('is computed by one at a time', async () => {
     await t.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql(`SELECT pg_advisory_xact_lock(hashtextextended('ledger-proof', 0))`));

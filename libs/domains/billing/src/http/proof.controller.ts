@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { ProofInvariant, ProofQuery, ProofRequestResponse, ProofResponse } from '@aps/dtos';
 import { type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { answer, Operation } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
 import { ProofQueries } from '../ledger/proof.queries';
 import { ProofsService } from '../ledger/proofs.service';
 
@@ -28,6 +29,7 @@ export class AdminProofController {
   }
 
   @Post()
+  @Idempotent()
   @Operation({
     summary: 'Have all credits proven apart from this request',
     description:
