@@ -3,8 +3,8 @@ import type { ChatRequest, Endpoint, StreamEvent } from './types';
 
 const endpoint: Endpoint = { dialect: 'dialect_1', baseUrl: 'https://api.openai.com/v1', apiKey: 'k' };
 
-function body(request: Partial<ChatRequest>, to: Partial<Endpoint> = {}): Record<string, unknown> {
-  const wire = dialect1.chat({ model: 'm', messages: [], feature: 'turn', ...request }, { ...endpoint, ...to });
+function body(request: Partial<ChatRequest>): Record<string, unknown> {
+  const wire = dialect1.chat({ model: 'm', messages: [], feature: 'turn', ...request }, endpoint);
   return JSON.parse(wire.body) as Record<string, unknown>;
 }
 
@@ -87,11 +87,9 @@ describe('dialect_1 request', () => {
     expect(body({})).not.toHaveProperty('response_format');
   });
 
-  it('names the output cap max_completion_tokens unless the endpoint says otherwise', () => {
+  it('names the output cap max_completion_tokens', () => {
     expect(body({ maxOutputTokens: 5 })).toMatchObject({ max_completion_tokens: 5 });
-    const old = body({ maxOutputTokens: 5 }, { maxTokensField: 'max_tokens' });
-    expect(old.max_tokens).toBe(5);
-    expect(old).not.toHaveProperty('max_completion_tokens');
+    expect(body({ maxOutputTokens: 5 })).not.toHaveProperty('max_tokens');
   });
 
   it('sends an effort only when there is one', () => {

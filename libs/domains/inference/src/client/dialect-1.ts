@@ -2,7 +2,7 @@ import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } fro
 import { argumentsObject, bodyWithTools, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import { grammarSchema } from './grammar-schema';
-import type { ChatMessage, ChatRequest, ContentPart, EmbedRequest, Endpoint, FinishReason, ResponseFormat, ToolCall, Usage } from './types';
+import type { ChatMessage, ChatRequest, ContentPart, EmbedRequest, FinishReason, ResponseFormat, ToolCall, Usage } from './types';
 import { count, credible } from './usage';
 
 const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
@@ -11,14 +11,14 @@ const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'fun
  * OpenAI Chat Completions.
  *
  * The output cap goes out as `max_completion_tokens`: it is the field of the current API, the only one that OpenAI's
- * reasoning models take (`max_tokens` is answered 400 there), and the newer compatible servers know it. An older one that
- * knows `max_tokens` only is served by `Endpoint.maxTokensField`; sending both would be refused by OpenAI.
+ * reasoning models take (`max_tokens` is answered 400 there), and the newer compatible servers know it. Sending both would be
+ * refused by OpenAI.
  */
-function chat(request: ChatRequest, endpoint: Endpoint): WireRequest {
+function chat(request: ChatRequest): WireRequest {
   const messages: unknown[] = request.system ? [{ role: 'system', content: request.system }] : [];
   for (const message of withCallIds(request.messages)) messages.push(wireMessage(message));
   const body: Record<string, unknown> = { model: request.model, messages, stream: true, stream_options: { include_usage: true } };
-  if (request.maxOutputTokens !== undefined) body[endpoint.maxTokensField ?? 'max_completion_tokens'] = request.maxOutputTokens;
+  if (request.maxOutputTokens !== undefined) body.max_completion_tokens = request.maxOutputTokens;
   if (request.reasoningEffort !== undefined) body.reasoning_effort = request.reasoningEffort;
   if (request.responseFormat) body.response_format = responseFormat(request.responseFormat);
   const { tools, forbidden } = toolsOf(request);

@@ -15,8 +15,6 @@ export interface Endpoint {
   headers?: Record<string, string>;
   /** Connects in place of the client's own dispatcher; the guarded one for addresses that a tenant chose. */
   dispatcher?: Dispatcher;
-  /** dialect_1 only: what the output cap is called there. Default `max_completion_tokens`; see dialect-1.ts for why. */
-  maxTokensField?: 'max_completion_tokens' | 'max_tokens';
 }
 
 export interface TextPart {
