@@ -57,7 +57,7 @@ const KNOWN_CHAT_KEYS = statement<{ key: string }>(CHAT_KEYS);
 // As a foreign key holds what it refers to.
 const HELD_CHAT_KEYS = statement<{ key: string }>(`${CHAT_KEYS} ORDER BY id FOR KEY SHARE`);
 
-/** Routes, catalog and settings. What organizations own of them is written by `OwnModelsRepository`. */
+/** Routes, catalog and settings. What organizations own of them is written by `OwnRoutesService` and `OwnModelsService`. */
 @Injectable()
 export class InferenceRepository {
   private readonly orgSettings = new OrgTable(OrgAiSettings);
