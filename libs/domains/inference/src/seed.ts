@@ -1,9 +1,11 @@
-import { NO_CALLER } from '@aps/platform/database';
-import type { Db, Tx } from '@aps/platform/database';
-import { uuidv7 } from 'uuidv7';
+import { InferenceRoute, ModelCatalogEntry, PlatformAiSettings } from '@aps/entities';
+import { NO_CALLER, Table, type Db } from '@aps/platform/database';
 import { inferenceConfig, MOCK_ROUTE, mockRouteEnabled } from './inference.config';
-import { MOCK_SEED, VENDOR_SEED, type SeedModel, type SeedRoute } from './seed.catalog';
-import { INSERT_MODEL, INSERT_ROUTE, INSERT_SETTINGS, MOVE_MOCK, NOTE_SEEDED, SEEDED_ROUTES } from './seed.sql';
+import { MOCK_SEED, VENDOR_SEED } from './seed.catalog';
+
+const settings = new Table(PlatformAiSettings);
+const routes = new Table(InferenceRoute);
+const models = new Table(ModelCatalogEntry);
 
 export interface InferenceSeed {
   /** Where the mock model server listens, version path included. Default: MOCK_ROUTE_BASE_URL; without it, an earlier address stays. */
@@ -16,41 +18,19 @@ export interface InferenceSeed {
  */
 export async function seedInference(db: Db, { mockBaseUrl = inferenceConfig.value.mockRouteBaseUrl }: InferenceSeed = {}): Promise<void> {
   await db.transaction(NO_CALLER, async (tx) => {
-    await tx.execute(INSERT_SETTINGS);
-    const [{ seeded_routes }] = await tx.query(SEEDED_ROUTES);
+    await settings.insertOrNothing(tx, { id: 1 });
+    const { seeded_routes } = await settings.get(tx, { id: 1 }, 'for no key update');
     const mock = { ...MOCK_SEED, route: { ...MOCK_SEED.route, base_url: mockBaseUrl ?? null } };
-    for (const { route, models } of [...VENDOR_SEED, ...(mockRouteEnabled() ? [mock] : [])])
-      if (!seeded_routes.includes(route.slug)) await seedRoute(tx, route, models);
-    if (mockRouteEnabled() && mockBaseUrl) await tx.execute(MOVE_MOCK, [MOCK_ROUTE, mockBaseUrl]);
+    const missing = [...VENDOR_SEED, ...(mockRouteEnabled() ? [mock] : [])].filter(({ route }) => !seeded_routes.includes(route.slug));
+    for (const { route, models: onIt } of missing) {
+      const made = await routes.insertOrNothing(tx, route);
+      // An enabled row of the same key may stand on another route; then the operator has chosen, and the seed's row stays out.
+      if (made) for (const model of onIt) await models.insertOrNothing(tx, { ...model, route_id: made.id });
+    }
+    if (missing.length)
+      await settings.update(tx, { id: 1 }, { seeded_routes: [...seeded_routes, ...missing.map(({ route }) => route.slug)] });
+    if (!mockRouteEnabled() || !mockBaseUrl) return;
+    const there = await routes.find(tx, { slug: MOCK_ROUTE, owner_org_id: null });
+    if (there && there.base_url !== mockBaseUrl) await routes.update(tx, there.id, { base_url: mockBaseUrl });
   });
-}
-
-async function seedRoute(tx: Tx, route: SeedRoute, models: SeedModel[]): Promise<void> {
-  const id = uuidv7();
-  const { slug, label, dialect, base_url, sort_order, gateway_provider_slug = null } = route;
-  const made = await tx.execute(INSERT_ROUTE, [id, slug, label, dialect, base_url, sort_order, gateway_provider_slug]);
-  if (made) for (const model of models) await seedModel(tx, id, model);
-  await tx.execute(NOTE_SEEDED, [route.slug]);
-}
-
-async function seedModel(tx: Tx, routeId: string, m: SeedModel): Promise<void> {
-  await tx.execute(INSERT_MODEL, [
-    uuidv7(),
-    m.key,
-    routeId,
-    m.label,
-    m.provider,
-    m.kind ?? 'chat',
-    m.sort_order,
-    m.context_window ?? null,
-    m.max_output_tokens ?? null,
-    m.allowed_efforts ?? [],
-    m.cost_tier ?? null,
-    m.supports_reasoning ?? false,
-    m.supports_vision ?? false,
-    m.input_price_per_1m ?? null,
-    m.output_price_per_1m ?? null,
-    m.cached_input_price_per_1m ?? null,
-    m.cache_write_price_per_1m ?? null,
-  ]);
 }
