@@ -47,20 +47,6 @@ describe('own models', () => {
       .filter(({ action }) => action.startsWith('model.'))
       .map(({ action, metadata }) => [action, metadata]);
 
-  it('are for administrators of the organization', async () => {
-    const other = await aTeam(t);
-    const { id } = await made();
-    for (const [method, at, body] of [
-      ['POST', path(), wish()],
-      ['PATCH', path(id), {}],
-      ['DELETE', path(id)],
-    ] as const) {
-      expect((await t.call(method, at, { body })).status).toBe(401);
-      expect(outcome(await t.call(method, at, { as: org.member, body }))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await t.call(method, at, { as: other.owner, body }))).toEqual([403, 'not_org_member']);
-    }
-  });
-
   it('are made, changed by the field, and deleted', async () => {
     const answer = await post({
       input_price_per_1m: 0.5,

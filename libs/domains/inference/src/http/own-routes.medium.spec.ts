@@ -31,21 +31,6 @@ describe('own routes', () => {
       .filter(({ action }) => action.startsWith('inference_route.'))
       .map(({ action, metadata }) => [action, metadata]);
 
-  it('are for administrators of the organization', async () => {
-    const other = await aTeam(t);
-    const { id } = await made();
-    for (const [method, at, body] of [
-      ['GET', path()],
-      ['POST', path(), wish()],
-      ['PATCH', path(id), {}],
-      ['DELETE', path(id)],
-    ] as const) {
-      expect((await t.call(method, at, { body })).status).toBe(401);
-      expect(outcome(await t.call(method, at, { as: org.member, body }))).toEqual([403, 'insufficient_role']);
-      expect(outcome(await t.call(method, at, { as: other.owner, body }))).toEqual([403, 'not_org_member']);
-    }
-  });
-
   it('are made, listed to their organization alone, changed by the field, and deleted', async () => {
     const answer = await post(wish({ slug: `ours-${org.id}`, base_url: 'HTTPS://Own.example:443/v1/' }));
     const route = {
