@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { InferenceRoute } from '@aps/entities';
+import type { InferenceRoute } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { statement, Table, type Columns, type Db, type Tx } from '@aps/platform/database';
+import { statement, type Db } from '@aps/platform/database';
 
 /** A route of an organization's own. */
 export interface OwnRoute extends Pick<
@@ -21,40 +21,12 @@ const OWN_ROUTES = statement<OwnRoute>(`
   WHERE r.owner_org_id = $1 ORDER BY r.sort_order, r.slug`);
 const MODELS_ON = statement<{ key: string }>('SELECT key FROM model_catalog WHERE route_id = $1 ORDER BY key LIMIT 100');
 
-/** Routes that organizations own. */
+/** What is read of the routes that organizations own, beyond single rows. */
 @Injectable()
 export class OwnRoutesRepository {
-  private readonly routeRows = new Table(InferenceRoute, 'Inference route');
-
   /** In display order. */
   routes(db: Db, scope: OrgScope): Promise<OwnRoute[]> {
     return db.query(OWN_ROUTES, [scope.orgId]);
-  }
-
-  countRoutes(db: Db, scope: OrgScope): Promise<number> {
-    return this.routeRows.count(db, { owner_org_id: scope.orgId });
-  }
-
-  /** @throws DomainError `not_found` */
-  route(db: Db, scope: OrgScope, id: string): Promise<InferenceRoute> {
-    return this.routeRows.get(db, { id, owner_org_id: scope.orgId });
-  }
-
-  /** The route, which nobody changes until the transaction ends. @throws DomainError `not_found` */
-  lockRoute(tx: Tx, scope: OrgScope, id: string): Promise<InferenceRoute> {
-    return this.routeRows.get(tx, { id, owner_org_id: scope.orgId }, 'for update');
-  }
-
-  addRoute(tx: Tx, scope: OrgScope, columns: Columns<InferenceRoute>): Promise<InferenceRoute> {
-    return this.routeRows.insert(tx, { ...columns, owner_org_id: scope.orgId });
-  }
-
-  async saveRoute(tx: Tx, scope: OrgScope, id: string, columns: Columns<InferenceRoute>): Promise<void> {
-    await this.routeRows.update(tx, { id, owner_org_id: scope.orgId }, columns);
-  }
-
-  async removeRoute(tx: Tx, scope: OrgScope, id: string): Promise<void> {
-    await this.routeRows.delete(tx, { id, owner_org_id: scope.orgId });
   }
 
   /** Keys of the first models on a route, enabled or not. */

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
-import type { InferenceRoute } from '@aps/entities';
+import { InferenceRoute } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { mask } from '@aps/platform/crypto';
-import { advisoryLock, changesOf, Database, refusingTakenSlug } from '@aps/platform/database';
+import { advisoryLock, changesOf, Database, refusingTakenSlug, Table } from '@aps/platform/database';
 import { Egress } from '@aps/platform/egress';
 import { MOCK_ROUTE, VENDOR_ROUTES } from '../inference.config';
 import { InferenceSettings, orgKeyPlace } from '../inference.settings';
@@ -29,6 +29,8 @@ const targetOf = (id: string) => ({ kind: 'inference_route', id });
 /** Routes of an organization's own: where its own models are called. Their keys are set where those of all routes are. */
 @Injectable()
 export class OwnRoutesService {
+  private readonly routes = new Table(InferenceRoute, 'Inference route');
+
   constructor(
     private readonly db: Database,
     private readonly repository: OwnRoutesRepository,
@@ -62,13 +64,13 @@ export class OwnRoutesService {
     const { slug, label, dialect } = input;
     const id = await this.db.transaction(scope, async (tx) => {
       await advisoryLock(tx, `own-routes:${scope.orgId}`);
-      if ((await this.repository.countRoutes(tx, scope)) >= MAX_OWN_ROUTES)
+      if ((await this.routes.count(tx, { owner_org_id: scope.orgId })) >= MAX_OWN_ROUTES)
         throw new DomainError('limit_reached', `An organization owns at most ${MAX_OWN_ROUTES} routes.`, {
           context: { limit: MAX_OWN_ROUTES },
         });
       const made = await refusingTakenSlug(
         'inference_routes_slug',
-        this.repository.addRoute(tx, scope, { slug, label, dialect, base_url }),
+        this.routes.insert(tx, { slug, label, dialect, base_url, owner_org_id: scope.orgId }),
       );
       await this.audit.record(tx, scope, 'inference_route.created', targetOf(made.id), { slug, label, dialect, base_url });
       this.settings.announce(tx, 'route.changed', scope.orgId);
@@ -79,12 +81,13 @@ export class OwnRoutesService {
 
   /** @throws DomainError `not_found`; 422 `validation_error` for an address that is none of the public internet */
   async update(scope: OrgScope, id: string, { label, enabled, base_url: written }: RouteChange): Promise<OwnRouteView> {
-    await this.repository.route(this.db, scope, id);
+    const key = { id, owner_org_id: scope.orgId };
+    await this.routes.get(this.db, key);
     const base_url = written === undefined ? undefined : await tenantBaseUrl(this.egress, written, ['base_url']);
     await this.db.transaction(scope, async (tx) => {
-      const changes = changesOf(await this.repository.lockRoute(tx, scope, id), { label, enabled, base_url });
+      const changes = changesOf(await this.routes.get(tx, key, 'for update'), { label, enabled, base_url });
       if (!Object.keys(changes).length) return;
-      await this.repository.saveRoute(tx, scope, id, changes);
+      await this.routes.update(tx, key, changes);
       await this.audit.record(tx, scope, 'inference_route.updated', targetOf(id), { changes });
       this.settings.announce(tx, 'route.changed', scope.orgId);
     });
@@ -93,13 +96,14 @@ export class OwnRoutesService {
 
   /** Its key goes with it. @throws DomainError `not_found`; 409 `route_in_use` while a model is on it, enabled or not */
   async delete(scope: OrgScope, id: string): Promise<void> {
+    const key = { id, owner_org_id: scope.orgId };
     await this.db.transaction(scope, async (tx) => {
       await lockOwnModels(tx, scope);
-      const { slug } = await this.repository.lockRoute(tx, scope, id);
+      const { slug } = await this.routes.get(tx, key, 'for update');
       const models = await this.repository.modelsOn(tx, id);
       if (models.length)
         throw new DomainError('route_in_use', 'Models are reached by this route. Delete them or move them first.', { context: { models } });
-      await this.repository.removeRoute(tx, scope, id);
+      await this.routes.delete(tx, key);
       await this.audit.record(tx, scope, 'inference_route.deleted', targetOf(id), { slug });
       this.settings.announce(tx, 'route.changed', scope.orgId);
     });
