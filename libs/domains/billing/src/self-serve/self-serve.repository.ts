@@ -25,14 +25,6 @@ export class SelfServeRepository {
     return db.manager.find(CreditPack, { where: { polar_product_id: Not(IsNull()), is_active: true }, order: IN_ORDER });
   }
 
-  findPlan(db: Db, code: string): Promise<Plan | null> {
-    return db.manager.findOneBy(Plan, { code });
-  }
-
-  findPack(db: Db, code: string): Promise<CreditPack | null> {
-    return db.manager.findOneBy(CreditPack, { code });
-  }
-
   async buyer(db: Db, userId: string): Promise<{ id: string; email: string; name: string }> {
     return (await db.query(BUYER, [userId]))[0];
   }

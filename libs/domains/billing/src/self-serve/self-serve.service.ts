@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound, refuseField } from '@aps/contracts';
-import type { PendingChange, Plan } from '@aps/entities';
+import { DomainError, refuseField } from '@aps/contracts';
+import { CreditPack, Plan, type PendingChange } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, NO_CALLER, type Db, type Tx } from '@aps/platform/database';
+import { Database, NO_CALLER, Table, type Tx } from '@aps/platform/database';
 import { PaymentProvider, type ProviderPage } from '../provider/payment-provider';
 import { isLive } from '../subscriptions/periods.policy';
 import { SubscriptionsRepository, type Subscribed } from '../subscriptions/subscriptions.repository';
@@ -31,6 +31,9 @@ type Paid = Subscribed & { external: NonNullable<Subscribed['external']> };
  */
 @Injectable()
 export class SelfServeService {
+  private readonly plans = new Table(Plan);
+  private readonly packs = new Table(CreditPack, 'Pack');
+
   constructor(
     private readonly db: Database,
     private readonly repository: SelfServeRepository,
@@ -62,7 +65,7 @@ export class SelfServeService {
    * @throws DomainError 404; 409 `not_sellable`, `no_live_subscription`, `already_on_plan`, `change_in_flight`; 422 and 502 of the provider
    */
   async changePlan(scope: OrgScope, { plan_code, interval }: { plan_code: string; interval?: Interval }): Promise<PendingChange> {
-    const plan = await this.plan(this.db, plan_code);
+    const plan = await this.plans.get(this.db, { code: plan_code });
     const { product_id, external_id, pending, replaced } = await this.mark(scope, plan, interval);
     const metadata = { org_id: scope.orgId, change_id: pending.change_id };
     try {
@@ -107,11 +110,10 @@ export class SelfServeService {
   ): Promise<{ kind: 'plan' | 'pack'; code: string; product_id: string }> {
     if (!plan_code === !pack_code) throw refuseField('exactly_one_required', ['plan_code'], 'Give either plan_code or pack_code.');
     if (pack_code) {
-      const pack = await this.repository.findPack(tx, pack_code);
-      if (!pack) throw notFound('Pack');
+      const pack = await this.packs.get(tx, { code: pack_code });
       return { kind: 'pack', code: pack.code, product_id: productOfPack(pack) };
     }
-    const plan = await this.plan(tx, plan_code!);
+    const plan = await this.plans.get(tx, { code: plan_code! });
     const product_id = productOf(plan, interval);
     const subscribed = await this.subscriptions.find(tx, scope.orgId);
     if (isPaid(subscribed)) throw new DomainError('subscription_live', 'This organization pays a subscription already; change its plan.');
@@ -155,13 +157,6 @@ export class SelfServeService {
       const because = error instanceof DomainError ? error.code : null;
       await this.audit.record(tx, scope, 'subscription.change_withdrawn', target(scope), { change_id, because });
     });
-  }
-
-  /** @throws DomainError `not_found` */
-  private async plan(db: Db, code: string): Promise<Plan> {
-    const plan = await this.repository.findPlan(db, code);
-    if (!plan) throw notFound('Plan');
-    return plan;
   }
 }
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound, refuseValue } from '@aps/contracts';
-import type { Plan, SubscriptionStatus } from '@aps/entities';
+import { DomainError, refuseValue } from '@aps/contracts';
+import { Plan, type SubscriptionStatus } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { changesOf, Database, type Tx } from '@aps/platform/database';
+import { changesOf, Database, Table } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { uuidv7 } from 'uuidv7';
 import { isPositive, isZero, minus, negated, plus } from '../amounts';
@@ -28,6 +28,8 @@ export interface SubscriptionWish {
 /** What operators do to an organization's plan and credits. Each is safe to do twice, and on record once. */
 @Injectable()
 export class CreditAccountsService {
+  private readonly plans = new Table(Plan);
+
   constructor(
     private readonly db: Database,
     private readonly subscriptions: Subscriptions,
@@ -79,7 +81,7 @@ export class CreditAccountsService {
     return this.db.transaction(operator, async (tx) => {
       await this.accounts.get(orgId, tx);
       const before = (await this.repository.lock(tx, orgId))?.subscription;
-      const plan = wish.plan_code === undefined ? null : await this.plan(tx, wish.plan_code);
+      const plan = wish.plan_code === undefined ? null : await this.plans.get(tx, { code: wish.plan_code });
       if (!before && !plan) throw new DomainError('not_subscribed', 'This organization has no subscription yet; name a plan_code.');
       const overrides = wish.overrides && overridden(before?.overrides ?? {}, wish.overrides);
       const isChange = plan !== null && plan.id !== before?.plan_id;
@@ -115,7 +117,7 @@ export class CreditAccountsService {
   resetBaseline(operator: ActingUser, orgId: string, { plan_code, reason }: { plan_code: string; reason?: string | null }) {
     return this.db.transaction(operator, async (tx) => {
       await this.accounts.get(orgId, tx);
-      const plan = await this.plan(tx, plan_code);
+      const plan = await this.plans.get(tx, { code: plan_code });
       const before = await this.repository.lock(tx, orgId);
       const baseline = plus(plan.initial_credits, plan.monthly_credits);
       const allocated = await this.repository.isPosted(tx, allocationKey(orgId, plan));
@@ -179,12 +181,6 @@ export class CreditAccountsService {
       }
       return roll;
     });
-  }
-
-  private async plan(tx: Tx, code: string): Promise<Plan> {
-    const plan = await this.repository.planByCode(tx, code);
-    if (!plan) throw notFound('Plan');
-    return plan;
   }
 }
 
