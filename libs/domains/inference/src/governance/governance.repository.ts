@@ -5,8 +5,6 @@ import { statement, type Db, type Tx } from '@aps/platform/database';
 export type RouteRow = InferenceRoute;
 export type ModelRow = ModelCatalogEntry;
 
-const ROUTES = statement<RouteRow>('SELECT * FROM inference_routes ORDER BY sort_order, slug, id');
-const MODELS = statement<ModelRow>('SELECT * FROM model_catalog ORDER BY sort_order, key, id');
 const ENABLED_BY_ROUTE = statement<{ route_id: string; n: number }>(
   'SELECT route_id, count(*)::int AS n FROM model_catalog WHERE enabled GROUP BY route_id',
 );
@@ -25,9 +23,6 @@ const NAMED_BY_ORGS = statement<{ key: string }>(
   `SELECT DISTINCT named.key FROM org_ai_settings s, ${KEYS_OF_ORG} WHERE named.key IS NOT NULL AND ($1::text[] IS NULL OR named.key = ANY($1))`,
 );
 
-const MOVE = statement('UPDATE model_catalog SET route_id = $2, updated_at = now() WHERE id = ANY($1)');
-const ENABLE = statement('UPDATE model_catalog SET enabled = true, updated_at = now() WHERE id = ANY($1)');
-const DROP = statement('DELETE FROM model_catalog WHERE id = ANY($1)');
 const REPLACE = statement(`
   UPDATE model_catalog m SET replacement_model_id = x.replacement, updated_at = now()
   FROM unnest($1::uuid[], $2::uuid[]) x(id, replacement) WHERE m.id = x.id`);
@@ -35,16 +30,6 @@ const REPLACE = statement(`
 /** What operators read and change of routes and models beyond single rows. */
 @Injectable()
 export class GovernanceRepository {
-  /** Every route, those of organizations too, in display order. */
-  routes(db: Db): Promise<RouteRow[]> {
-    return db.query(ROUTES);
-  }
-
-  /** Every model, those of organizations too, in display order. */
-  models(db: Db): Promise<ModelRow[]> {
-    return db.query(MODELS);
-  }
-
   /** The routes of enabled models of the platform, by key. */
   async routesOf(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
     return new Map((await db.query(ROUTES_OF, [keys])).map(({ key, route_id }) => [key, route_id]));
@@ -70,18 +55,8 @@ export class GovernanceRepository {
     return (await db.query(NAMED_BY_ORGS, [keys ?? null])).map(({ key }) => key);
   }
 
-  async move(tx: Tx, modelIds: string[], routeId: string): Promise<void> {
-    await tx.execute(MOVE, [modelIds, routeId]);
-  }
-
-  /**
-   * Lets models be followed by others, drops some, and enables those that take their place.
-   *
-   * @param replacements by model, what follows it from now on
-   */
-  async merge(tx: Tx, replacements: Map<string, string | null>, dropped: string[], enabled: string[]): Promise<void> {
-    if (replacements.size) await tx.execute(REPLACE, [[...replacements.keys()], [...replacements.values()]]);
-    await tx.execute(DROP, [dropped]);
-    if (enabled.length) await tx.execute(ENABLE, [enabled]);
+  /** @param replacements by model, what follows it from now on */
+  async replace(tx: Tx, replacements: Map<string, string | null>): Promise<void> {
+    await tx.execute(REPLACE, [[...replacements.keys()], [...replacements.values()]]);
   }
 }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { ModelCatalogEntry } from '@aps/entities';
+import { InferenceRoute, ModelCatalogEntry } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Database, Table, type Db, type Tx } from '@aps/platform/database';
 import { CatalogWriter, type ModelView } from './catalog-writer';
 import { changesTo, renames, type ModelInput, type NewModel } from './catalog.policy';
-import { GovernanceRepository, type ModelRow } from './governance.repository';
+import type { ModelRow } from './governance.repository';
 import { InferenceRepository } from '../inference.repository';
 import { ModelNames } from './model-names.service';
 import { pricesOf } from './model-prices';
@@ -15,19 +15,19 @@ import { organizationOwned } from './platform-routes.service';
 @Injectable()
 export class PlatformModelsService {
   private readonly models = new Table(ModelCatalogEntry, 'Model');
+  private readonly routes = new Table(InferenceRoute, 'Route');
 
   constructor(
     private readonly db: Database,
     private readonly repository: InferenceRepository,
-    private readonly governance: GovernanceRepository,
     private readonly names: ModelNames,
     private readonly writer: CatalogWriter,
   ) {}
 
   /** Every model, those of organizations too, in display order. */
   async list(): Promise<ModelView[]> {
-    const models = await this.governance.models(this.db);
-    const slugs = new Map((await this.governance.routes(this.db)).map(({ id, slug }) => [id, slug]));
+    const models = await this.models.list(this.db, {}, { sort_order: 'ASC', key: 'ASC', id: 'ASC' });
+    const slugs = new Map((await this.routes.list(this.db, {}, {})).map(({ id, slug }) => [id, slug]));
     const pinned = await this.named(this.db);
     // Not by copies: of ten thousand rows those took as long as reading them.
     return models.map((m) => Object.assign(m, { route: { id: m.route_id, slug: slugs.get(m.route_id)! }, pinned: pinned.has(m.key) }));

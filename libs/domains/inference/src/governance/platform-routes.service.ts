@@ -5,7 +5,7 @@ import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { changesOf, Database, refusingTakenSlug, Table, type Tx } from '@aps/platform/database';
 import { assertServes, refuseUnknown } from './catalog.policy';
-import { GovernanceRepository, type RouteRow } from './governance.repository';
+import type { RouteRow } from './governance.repository';
 import { InferenceRepository } from '../inference.repository';
 import { InferenceSettings } from '../inference.settings';
 import { RoutePinsQueries } from './route-pins.queries';
@@ -36,7 +36,6 @@ export class PlatformRoutesService {
   constructor(
     private readonly db: Database,
     private readonly repository: InferenceRepository,
-    private readonly governance: GovernanceRepository,
     private readonly pins: RoutePinsQueries,
     private readonly settings: InferenceSettings,
     private readonly audit: Audit,
@@ -44,7 +43,8 @@ export class PlatformRoutesService {
 
   /** Every route, those of organizations too, in display order. */
   async list(): Promise<RouteView[]> {
-    const [routes, counts] = [await this.governance.routes(this.db), await this.pins.counts()];
+    const routes = await this.routes.list(this.db, {}, { sort_order: 'ASC', slug: 'ASC', id: 'ASC' });
+    const counts = await this.pins.counts();
     return routes.map((route) => ({ ...route, pin_count: counts.get(route.id) ?? 0 }));
   }
 

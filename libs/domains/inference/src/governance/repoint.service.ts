@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { notFound, refuseField } from '@aps/contracts';
-import { InferenceRoute } from '@aps/entities';
+import { InferenceRoute, ModelCatalogEntry } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, Table } from '@aps/platform/database';
@@ -26,6 +26,7 @@ export interface Repointed {
 @Injectable()
 export class RepointService {
   private readonly routes = new Table(InferenceRoute, 'Route');
+  private readonly models = new Table(ModelCatalogEntry, 'Model');
 
   constructor(
     private readonly db: Database,
@@ -56,15 +57,14 @@ export class RepointService {
 
       const there = new Map(locked.filter((m) => m.route_id === target.id).map((m) => [m.key, m]));
       const merges = leaving.some(({ key }) => there.has(key));
-      const { moving, merged, replacements } = plan(leaving, there, merges ? await this.governance.models(tx) : []);
-      if (merged.length)
-        await this.governance.merge(
-          tx,
-          replacements,
-          merged.map(({ from }) => from.id),
-          merged.filter(({ from, to }) => from.enabled && !to.enabled).map(({ to }) => to.id),
-        );
-      if (moving.length) await this.governance.move(tx, moving.map(({ id }) => id), target.id); // prettier-ignore
+      const all = merges ? await this.models.list(tx, {}, { sort_order: 'ASC', key: 'ASC', id: 'ASC' }) : [];
+      const { moving, merged, replacements } = plan(leaving, there, all);
+      if (replacements.size) await this.governance.replace(tx, replacements);
+      await this.models.delete(tx, among(merged.map(({ from }) => from)));
+      await this.models.update(tx, among(merged.filter(({ from, to }) => from.enabled && !to.enabled).map(({ to }) => to)), {
+        enabled: true,
+      });
+      await this.models.update(tx, among(moving), { route_id: target.id });
 
       const keys = leaving.filter((m) => m.enabled).map(({ key }) => key);
       const { mode_presets, feature_models } = pinnedBy(platform, keys);
@@ -118,6 +118,8 @@ function plan(leaving: ModelRow[], there: ReadonlyMap<string, ModelRow>, all: Mo
     replacements: new Map(changed.map(({ id }) => [id, after.get(id)!.replacement_model_id])),
   };
 }
+
+const among = (models: ModelRow[]) => ({ id: In(models.map(({ id }) => id)) });
 
 function assertTarget(source: RouteRow, target: RouteRow): void {
   const refuse = (msg: string) => refuseField('repoint_target', ['target_route_id'], msg);
