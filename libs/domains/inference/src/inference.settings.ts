@@ -58,12 +58,7 @@ export class InferenceSettings {
     return new CatalogView(platform, org);
   }
 
-  /** Whether the organization has a budget, as far as is known here; what it is, and what is left of it, its row tells. */
-  async hasBudget(orgId: string): Promise<boolean> {
-    return (await this.budgetLimit(orgId)) !== null;
-  }
-
-  /** The budget as far as is known here; null without one. */
+  /** The budget as far as is known here, null without one; what it is by now, and what is left of it, its row tells. */
   async budgetLimit(orgId: string): Promise<string | null> {
     return (await this.orgs.get(orgId)).settings.budget_limit_usd;
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Problem, refuseField, requireValid } from '@aps/contracts';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, changesOf, Database, type Tx } from '@aps/platform/database';
+import { advisoryLock, changesOf, Database } from '@aps/platform/database';
 import { Money, text } from '../money';
 import type { Card } from './rate-card.policy';
 import { RateCards } from './rate-cards';
@@ -98,13 +98,9 @@ export class RateCardsService {
       const before = await this.repository.displayFx(tx);
       if (!Object.keys(changesOf({ rates: before }, { rates })).length) return;
       await this.repository.setDisplayFx(tx, rates, operator.userId);
-      await this.recordFx(tx, operator, before, rates);
+      await this.audit.record(tx, operator, 'credit_display_fx.updated', { kind: 'platform', id: null }, { before, after: rates });
     });
     return this.get();
-  }
-
-  private async recordFx(tx: Tx, operator: ActingUser, before: Record<string, string>, rates: Record<string, string>): Promise<void> {
-    await this.audit.record(tx, operator, 'credit_display_fx.updated', { kind: 'platform', id: null }, { before, after: rates });
   }
 }
 

@@ -64,7 +64,8 @@ export class OrgLimitsService {
   }
 
   /** The calendar month, UTC. */
-  async spend(scope: OrgScope, now = this.db.now()): Promise<OrgSpend> {
+  async spend(scope: OrgScope): Promise<OrgSpend> {
+    const now = this.db.now();
     const month = (n: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + n, 1));
     const [from, to] = [month(0), month(1)];
     const [{ chats, total }, { budget_limit_usd }, inCredits] = await Promise.all([

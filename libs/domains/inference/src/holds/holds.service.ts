@@ -133,7 +133,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
       if (!use || new Money(use.credits_free).greaterThan(0)) return null;
       return { code: 'credits_exhausted', credits_remaining: use.credits_remaining };
     }
-    if (!(await this.settings.hasBudget(orgId))) return null;
+    if ((await this.settings.budgetLimit(orgId)) === null) return null;
     const use = await this.repository.budgetUse(db, orgId);
     if (!use?.used_up) return null;
     return { code: 'budget_exceeded', budget_limit_usd: use.budget_limit_usd, spend_usd: use.spend_usd };
