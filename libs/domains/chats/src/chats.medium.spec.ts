@@ -124,12 +124,37 @@ describe('chats', () => {
     const chat = await app.chat(org);
     await app.send(org, chat, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }));
     await app.until(org, chat, (c) => c.pause?.kind === 'timer');
+    const stream = await app.stream(org, chat);
     await app.send(org, chat, 'never mind');
     const body = await app.settled(org, chat, 1);
-    expect(body.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => JSON.parse(m.content))).toEqual(
-      [{ status: 'interrupted_by_message' }],
-    );
+    const [result, ...others] = body.messages.filter((m: { role: string }) => m.role === 'tool');
+    expect(others).toEqual([]);
+    expect(JSON.parse(result.content)).toEqual({ status: 'interrupted_by_message' });
     expect(body.messages.at(-1).content).toBe('You said: never mind');
+    const frames = await stream.until((f) => f.event === 'message_completed');
+    expect(frames.filter((f) => f.id && f.event !== 'snapshot').map((f) => f.event)).toEqual([
+      'tool_result',
+      'status_changed',
+      'message_created',
+      'status_changed',
+      'message_completed',
+    ]);
+    const { id: message_id, tool_call_id, content } = result;
+    expect(frames.find((f) => f.event === 'tool_result')?.data.data).toEqual({
+      message_id,
+      tool_call_id,
+      name: 'wait_until',
+      status: 'failed',
+      content,
+      turn_id: expect.any(String),
+    });
+    const { body: timeline } = await app.call('GET', `${org.path}/${chat}/timeline`, { as: org.owner });
+    expect(timeline.items.filter((e: { metadata: { tool_call_id?: string } }) => e.metadata.tool_call_id === tool_call_id)).toMatchObject([
+      { type: 'tool_result' },
+      { type: 'agent_step', metadata: { kind: 'tool', status: 'failed', message_id } },
+      { type: 'tool_call' },
+    ]);
+    stream.close();
   });
 
   it('stops a running turn', async () => {

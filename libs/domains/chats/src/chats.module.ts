@@ -46,7 +46,7 @@ import { ModelStepRunner } from './turns/model-step';
 import { TitleRepository } from './turns/title.repository';
 import { TitleService } from './turns/title.service';
 import { ToolCalls } from './turns/tool-call';
-import { SentCalls } from './turns/tool-results';
+import { ToolResults } from './turns/tool-results';
 import { ToolStepRunner } from './turns/tool-step';
 import { TurnBudgets } from './turns/turn-budgets';
 import { TurnCalls } from './turns/turn-calls';
@@ -90,7 +90,7 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     TurnBudgets,
     TurnEndings,
     TurnWaits,
-    SentCalls,
+    ToolResults,
     ChildWaits,
     DelegationRepository,
     HitlRepository,

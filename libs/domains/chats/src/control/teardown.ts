@@ -3,7 +3,7 @@ import { Broadcaster } from '@aps/platform/broadcast';
 import type { Tx } from '@aps/platform/database';
 import type { NewEvent } from '../state/chat.types';
 import { ChildWaits } from '../delegation/child-waits';
-import { SentCalls } from '../turns/tool-results';
+import { ToolResults } from '../turns/tool-results';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { TurnRepository } from '../turns/turn.repository';
 import { ControlRepository, type ControlledChat } from './control.repository';
@@ -15,7 +15,7 @@ export class Teardown {
     private readonly control: ControlRepository,
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
-    private readonly sent: SentCalls,
+    private readonly results: ToolResults,
     private readonly children: ChildWaits,
     private readonly broadcaster: Broadcaster,
   ) {}
@@ -29,7 +29,7 @@ export class Teardown {
   async endTurns(tx: Tx, chats: ControlledChat[], reason: AbandonReason, at: Date): Promise<Map<string, NewEvent[]>> {
     const busy = chats.filter((c) => c.turn);
     if (busy.length === 0) return new Map();
-    const events = await this.sent.giveUp(
+    const events = await this.results.giveUp(
       tx,
       busy.map((c) => c.turn!.id),
       at,

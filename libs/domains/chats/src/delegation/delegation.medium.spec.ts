@@ -318,6 +318,7 @@ describe('delegation', () => {
     expect((await app.send(boss, chat, 'never mind')).body).toMatchObject({ dispatched: true });
     const body = await app.settled(boss, chat, 1);
     expect(resultsOf(body)).toEqual([{ status: 'interrupted_by_message' }, { status: 'interrupted_by_message' }]);
+    expect((await events(chat, 'tool_result')).map(({ data }) => JSON.parse(data.content as string) as unknown)).toEqual(resultsOf(body));
     expect(repliesOf(body)).toEqual(['You said: never mind']);
     const [late, over] = (await childrenOf(app, chat)).map((c) => c.id);
     const known = { status: 'done', child_chat_id: over, agent: 'worker', result: 'You said: over already' };

@@ -294,6 +294,13 @@ describe('turns that wait for humans', () => {
     expect((await answer(charge.id, { decision: 'approve' })).body).toMatchObject({ resumed: false });
     await app.send(org, chat, 'never mind');
     const body = await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: never mind');
+    const told = (await eventsOf(chat)).filter((e) => e.type === 'tool_result').map((e) => e.data);
+    expect(told.map((e) => e.content)).toEqual(toolResults(body));
+    expect(told.map((e) => [e.name, e.status])).toEqual([
+      ['ask_human', 'done'],
+      ['record_decision', 'done'],
+      ['ask_human', 'failed'],
+    ]);
     expect(toolResults(body).map((r) => JSON.parse(r) as unknown)).toEqual([
       { status: 'answered', answer: 'the blue one' },
       {

@@ -18,6 +18,7 @@ import { newMessage, SendRepository, type NewMessage, type SendRow } from './sen
 import { DispatchRepository } from '../turns/dispatch.repository';
 import { MessageFiles } from './message-files';
 import { QueueDepth, type Room } from '../turns/queue-depth';
+import { ToolResults } from '../turns/tool-results';
 import { TurnDispatch } from '../turns/turn-dispatch';
 import { TurnQuotes, type TurnQuote } from '../turns/turn-quotes';
 import { TurnWaits } from '../turns/turn-waits';
@@ -62,6 +63,7 @@ export class SendService {
     private readonly messageFiles: MessageFiles,
     private readonly turns: TurnRepository,
     private readonly waits: TurnWaits,
+    private readonly results: ToolResults,
     private readonly dispatch: TurnDispatch,
     private readonly quotes: TurnQuotes,
     private readonly entitlements: Entitlements,
@@ -282,7 +284,7 @@ export class SendService {
     } else if (effect === 'interrupt' && chat.turn) {
       const wait = await this.turns.waitOf(tx, chat.turn);
       const over = wait && (await this.waits.interrupt(tx, wait));
-      if (over) await this.turns.endCalls(tx, chat.turn, over.calls, m.at);
+      const answered = over ? await this.results.answer(tx, chat.turn, over.calls, m.at) : [];
       await this.turns.endTurn(
         tx,
         { id: chat.turn, chat_id: chat.id, org_id: scope.orgId },
@@ -291,7 +293,11 @@ export class SendService {
       await this.log.tell(
         tx,
         chat.id,
-        [...(over?.events ?? []), { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
+        [
+          ...answered,
+          ...(over?.events ?? []),
+          { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } },
+        ],
         m.at,
       );
     }

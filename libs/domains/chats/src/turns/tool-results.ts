@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
-import { ToolCatalog } from '@aps/tools';
+import { capResult, ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import type { NewEvent } from '../state/chat.types';
 import { OUTCOME_UNKNOWN } from './transcript';
-import { TurnRepository, type CallStatus } from './turn.repository';
+import { TurnRepository, type AnsweredCall, type CallStatus } from './turn.repository';
 
 export const toolCallsTotal = counter('tool_calls_total', 'Tool calls, by outcome', ['tool', 'outcome']);
 
@@ -26,16 +26,39 @@ export const toolResultEvent = ({ messageId, toolCallId, toolName, status, conte
   data: { message_id: messageId, tool_call_id: toolCallId, name: toolName, status, content, turn_id: turnId },
 });
 
-/** Calls that have gone out, may not be made twice, and whose turn ends before anybody knows what they came to. */
+/** Writes down what calls have come to whose turns go on in no worker. */
 @Injectable()
-export class SentCalls {
+export class ToolResults {
   constructor(
     private readonly turns: TurnRepository,
     private readonly catalog: ToolCatalog,
   ) {}
 
   /**
-   * Answers the calls of turns that this transaction has locked and is about to end: nobody goes on with them who would.
+   * Answers calls of a turn that this transaction has locked and is about to end.
+   *
+   * @returns what to tell the chat's readers
+   */
+  async answer(tx: Tx, turnId: string, calls: AnsweredCall[], at: Date): Promise<NewEvent[]> {
+    const events: NewEvent[] = [];
+    for (const call of calls) {
+      const result: CallResult = {
+        turnId,
+        stepNo: call.step_no,
+        messageId: uuidv7(),
+        content: capResult(call.content),
+        toolCallId: call.tool_call_id,
+        toolName: call.tool_name,
+        status: call.status,
+      };
+      await this.turns.commitToolStep(tx, { ...result, wait: null, at });
+      events.push(toolResultEvent(result));
+    }
+    return events;
+  }
+
+  /**
+   * Answers the calls of locked turns that have gone out, may not be made twice, and of which nobody will know what they came to.
    *
    * @returns what to tell each chat's readers, by chat
    */
@@ -43,17 +66,8 @@ export class SentCalls {
     const told = new Map<string, NewEvent[]>();
     // A turn makes its calls one by one, so there is one of a turn at most, and there is none of nearly every one.
     for (const call of await this.turns.sentCalls(tx, turnIds)) {
-      const result: CallResult = {
-        turnId: call.turn_id,
-        stepNo: call.step_no,
-        messageId: uuidv7(),
-        content: OUTCOME_UNKNOWN,
-        toolCallId: call.tool_call_id,
-        toolName: call.tool_name,
-        status: 'outcome_unknown',
-      };
-      await this.turns.commitToolStep(tx, { ...result, wait: null, at });
-      told.set(call.chat_id, [toolResultEvent(result)]);
+      const lost: AnsweredCall = { ...call, content: OUTCOME_UNKNOWN, status: 'outcome_unknown' };
+      told.set(call.chat_id, await this.answer(tx, call.turn_id, [lost], at));
       tx.afterCommit(() => toolCallsTotal.inc({ tool: this.catalog.slugOf(call.tool_name) ?? 'unknown', outcome: 'outcome_unknown' }));
     }
     return told;

@@ -7,7 +7,7 @@ import type { ChatError, NewEvent } from '../state/chat.types';
 import { ChatEnds, type ChatEnd } from '../state/chat-ends';
 import { MOVES } from '../state/chat-state.policy';
 import { ChatState } from '../state/chat-state.repository';
-import { SentCalls } from './tool-results';
+import { ToolResults } from './tool-results';
 import { TurnWaits } from './turn-waits';
 import { TurnRepository, type TurnRef } from './turn.repository';
 
@@ -46,7 +46,7 @@ export class TurnEndings {
     private readonly chats: ChatState,
     private readonly ends: ChatEnds,
     private readonly waits: TurnWaits,
-    private readonly sent: SentCalls,
+    private readonly results: ToolResults,
   ) {}
 
   /** The error as a chat shows it; undefined for faults of ours, which are delivered again instead. */
@@ -129,7 +129,7 @@ export class TurnEndings {
     const wait = await this.turns.waitOf(tx, turn.id);
     const withdrawn =
       wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
-    const lost = (await this.sent.giveUp(tx, [turn.id], at)).get(turn.chat_id) ?? [];
+    const lost = (await this.results.giveUp(tx, [turn.id], at)).get(turn.chat_id) ?? [];
     const goesOn = await this.turns.endTurn(tx, turn, {
       turnStatus,
       chat,

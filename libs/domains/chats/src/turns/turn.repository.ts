@@ -8,7 +8,6 @@ import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Cla
 import type { ChatError, NewEvent, Pause, TranscriptRow } from '../state/chat.types';
 import { ChatState } from '../state/chat-state.repository';
 import { changeChats, insertMessages } from '../state/chat-state.sql';
-import { uuidv7 } from 'uuidv7';
 import { AWAIT_WRITER, CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, KEEP_INTERRUPTED, TRANSCRIPT, TURN_RUNS, type Committing } from './turn.sql';
 
 /** A turn, its chat and its organization. */
@@ -58,9 +57,6 @@ const withTimes = (row: TurnRow): TurnAnswer => ({
   retry_at: row.retry_at === null ? null : new Date(row.retry_at),
 });
 
-/** A call that a turn waited in, and what it gets. */
-export type AnsweredCall = WaitingCall & { content: string; status: 'done' | 'failed' };
-
 /** A call that has no result yet. */
 export interface OpenStep {
   step_no: number;
@@ -76,6 +72,9 @@ export interface SentCall extends Omit<WaitingCall, 'ref'> {
 
 /** How a call ended. */
 export type CallStatus = 'done' | 'failed' | 'outcome_unknown';
+
+/** A call that is over without an answer of its own, and what it gets. */
+export type AnsweredCall = WaitingCall & { content: string; status: CallStatus };
 
 /** What a finished step leaves behind, for the signal that follows its commit. */
 export interface StepCommit {
@@ -344,23 +343,6 @@ export class TurnRepository {
   async lockWaiting(tx: Db, turnId: string): Promise<{ org_id: string; chat_id: string; chat_status: string; wait: TurnWait } | null> {
     const [row] = await tx.query(LOCK_WAITING, [turnId]);
     return row ?? null;
-  }
-
-  /** Writes what the calls get that a turn waited in; the turn does not go on. */
-  async endCalls(tx: Db, turnId: string, calls: AnsweredCall[], at: Date): Promise<void> {
-    for (const call of calls) {
-      await this.commitToolStep(tx, {
-        turnId,
-        stepNo: call.step_no,
-        messageId: uuidv7(),
-        content: call.content,
-        toolCallId: call.tool_call_id,
-        toolName: call.tool_name,
-        status: call.status,
-        wait: null,
-        at,
-      });
-    }
   }
 
   /**
