@@ -1,8 +1,10 @@
+import { InferenceError, ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { Compaction } from './compaction';
 import { TurnRepository } from './turn.repository';
 
+const RECEIPTS = `SELECT (count(*) FILTER (WHERE feature = 'compaction'))::int AS n, sum(usd_cost) FROM inference_receipts WHERE chat_id = $1`;
 /** Tokens that the test's model can read. */
 const WINDOW = 4_000;
 
@@ -15,6 +17,7 @@ describe('compaction', () => {
     await app.db.execute(sql(`UPDATE model_catalog SET context_window = $1`), [WINDOW]);
     org = await app.org();
   });
+  afterEach(() => jest.restoreAllMocks());
 
   /** About so many tokens. */
   const words = (tokens: number, of = 'word') => `${of} `.repeat(Math.ceil((tokens * 4) / (of.length + 1)));
@@ -152,6 +155,43 @@ describe('compaction', () => {
       { content: 'and now?', covered: true },
     ]);
     expect(newest).toHaveLength(80);
+  });
+
+  describe('that fails', () => {
+    const says = (text: string) => text;
+    const saysNothing = () => ' \n';
+
+    it.each([
+      ['says nothing', [saysNothing], 1],
+      ['says nothing of the second piece', [says, saysNothing], 2],
+      ['cannot be asked', [], 0],
+    ])('because the model %s leaves all as it is, and is tried once a turn', async (_, answers, paid) => {
+      const chat = await app.chat(org);
+      for (let i = 1; i <= 3; i++) {
+        await app.send(org, chat, `${i}: ${words(600)}`);
+        await app.settled(org, chat, i);
+      }
+      const models = app.get(ModelCalls);
+      const real = models.streamChat.bind(models);
+      let asked = 0;
+      jest.spyOn(models, 'streamChat').mockImplementation(async (model, call, options) => {
+        if (call.feature !== 'compaction') return real(model, call, options);
+        const answer = answers[asked++];
+        if (!answer) throw new InferenceError('provider_unavailable', 'Away');
+        const result = await real(model, call, options);
+        return { ...result, text: answer(result.text) };
+      });
+      const todos = { tool_calls: [{ name: 'todo_write', arguments: { todos: [{ title: 'one', status: 'pending' }] } }] };
+      await app.send(org, chat, `${words(300)}\n${script(todos, todos, { text: 'done' })}`);
+      const body = await app.settled(org, chat, 4);
+      expect(body.messages.at(-1).content).toBe('done');
+      expect(asked).toBe(paid || 1);
+      expect(await events(chat)).toEqual([]);
+      expect((await app.get(TurnRepository).transcript(app.db, { chat_id: chat, seq: 4 }))[0].role).toBe('user');
+      const receipts = await app.db.query(sql<{ n: number; sum: string }>(RECEIPTS), [chat]);
+      expect(receipts[0].n).toBe(paid);
+      expect(Number(body.cost_usd)).toBe(Number(receipts[0].sum));
+    });
   });
 
   it('leaves a chat alone where compaction is off', async () => {

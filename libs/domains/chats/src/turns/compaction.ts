@@ -111,12 +111,14 @@ export class Compaction {
   ) {}
 
   /**
-   * Compacts the turn's rows when they fill their share of the model's window.
+   * Compacts the turn's rows when they fill their share of the model's window. Where that fails it is left at that for this delivery: each
+   * step would pay for it again.
    *
    * @param overflowed the provider has said that they are too long, whatever the count says
    * @returns whether the rows are shorter now
    */
   async fit(turn: RunningTurn, model: ResolvedModel, overflowed = false): Promise<boolean> {
+    if (turn.uncompacted && !overflowed) return false;
     const window = model.context_window ?? DEFAULT_WINDOW;
     const before = tokensOfRows(turn.rows);
     // The lowest threshold that can be set: below it nobody has to be asked.
@@ -131,6 +133,7 @@ export class Compaction {
     } catch (error) {
       // The turn itself may still succeed, unless nothing is left for it either; where it does not, its own error says why.
       if (!(error instanceof InferenceError) || error.code === 'budget_exceeded' || error.code === 'credits_exhausted') throw error;
+      turn.uncompacted = true;
       compactions.inc({ outcome: error.code });
       this.logger.warn({ msg: 'A chat could not be compacted', turn_id: turn.claim.id, code: error.code });
       return false;
@@ -200,12 +203,13 @@ export class Compaction {
       const result = await this.models.streamChat(model, call, { signal: turn.lease.signal });
       hold.receipt({ resolved: model, ...result });
       // Not every model keeps to its cap.
-      summary =
-        result.text
-          .replaceAll('\0', '')
-          .slice(0, maxTokens * 6)
-          .toWellFormed()
-          .trim() || summary;
+      summary = result.text
+        .replaceAll('\0', '')
+        .slice(0, maxTokens * 6)
+        .toWellFormed()
+        .trim();
+      // What stands for the piece from now on.
+      if (summary === '') throw new InferenceError('provider_bad_response', 'The summary was empty.');
     }
     return summary;
   }

@@ -29,6 +29,8 @@ export interface RunningTurn {
   wait: TurnWait | null;
   /** The model of this turn, once it is known. */
   model?: ResolvedModel;
+  /** Its rows were to be compacted, and could not be. */
+  uncompacted?: true;
   /** Tells the chat's readers what happens. */
   readonly signals: TurnSignals;
   readonly requestId: string | undefined;
