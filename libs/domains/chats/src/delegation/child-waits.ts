@@ -5,16 +5,18 @@ import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
 import { eventMessage, type NewEvent } from '../state/chat.types';
 import { ChatEnds, type ChatEnd, type EndListener } from '../state/chat-ends';
+import { isLiftable } from '../state/chat-state.policy';
 import { ChatState } from '../state/chat-state.repository';
 import { DispatchRepository } from '../turns/dispatch.repository';
 import { TurnWaits, type AbandonReason, type WaitOutcome, type WaitSource } from '../turns/turn-waits';
 import { childResult, type ChildResult } from './child-result';
-import { DelegationRepository, type OpenWait, type UnreadResult } from './delegation.repository';
+import { DelegationRepository, type LockedParent, type OpenWait, type UnreadResult } from './delegation.repository';
 
 const ended = counter('delegations_ended_total', 'Child chats whose parents were told of their end', ['status', 'told']);
 
-/** Chats in these states take no turn again: nobody will read there what a child came to. */
-const CLOSED: readonly string[] = ['ARCHIVED', 'ABANDONED'];
+/** A chat that takes no turn again: nobody will read there what a child came to. */
+const isClosed = ({ status, stop_reason, deleted_at }: LockedParent): boolean =>
+  deleted_at !== null || status === 'ABANDONED' || (status === 'ARCHIVED' && !isLiftable(stop_reason));
 
 /**
  * What parents wait for and are told of their children. A child's end, its result and the waking of its parent are one transaction.
@@ -104,7 +106,7 @@ export class ChildWaits implements WaitSource, EndListener {
 
   private async notifyParent(tx: Tx, chatId: string, wait: OpenWait, how: ChatEnd, at: Date): Promise<void> {
     const parent = await this.rows.lockParent(tx, wait.parent_chat_id);
-    if (parent.deleted_at || CLOSED.includes(parent.status)) return this.rows.abandon(tx, { childChatIds: [chatId] }, at);
+    if (isClosed(parent)) return this.rows.abandon(tx, { childChatIds: [chatId] }, at);
     const child = await this.rows.outcomeOf(tx, chatId);
     const result = childResult(how, child);
     // Read under the parent's lock: it may have ended its wait since.

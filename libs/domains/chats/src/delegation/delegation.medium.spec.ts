@@ -2,7 +2,7 @@ import { eventually } from '@aps/testing';
 import { entitle } from '@aps/billing/testing';
 import { AgentsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { ModelCalls } from '@aps/inference';
+import { InferenceError, ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
@@ -345,6 +345,37 @@ describe('delegation', () => {
     expect((await app.read(boss, chat)).body).toMatchObject({ status: 'ACTIVE', pause: null });
     expect(await events(chat, 'delegation_finished')).toEqual([]);
     expect(notesOf((await app.read(boss, chat)).body)).toEqual([]);
+  });
+
+  it.each([
+    ['for a reason that passes, leaves that to the turn that continues it', 'credits_exhausted'],
+    ['for good, tells nobody', 'user_archived'],
+  ])('comes to something after its parent was closed: %s', async (_, reason) => {
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    let closed!: () => void;
+    const parentClosed = new Promise<void>((resolve) => (closed = resolve));
+    const spy = jest.spyOn(models, 'streamChat').mockImplementation(async (model, call, options) => {
+      const isParent = call.messages.some((m) => m.role === 'tool');
+      if (isParent && reason === 'credits_exhausted') throw new InferenceError(reason, 'Out of credits.');
+      if (JSON.stringify(call.messages) === JSON.stringify([{ role: 'user', content: 'find out' }])) await parentClosed;
+      return real(model, call, options);
+    });
+    const chat = await begin(delegating([delegate(worker, 'find out', { wait: false })]));
+    if (reason === 'user_archived') {
+      await app.settled(boss, chat, 1);
+      await app.call('PATCH', `${boss.path}/${chat}`, { as: org.owner, body: { archived: true } });
+    }
+    await app.until(boss, chat, (c) => c.stop_reason === reason);
+    closed();
+    const [{ id }] = await childrenOf(app, chat);
+    await app.until(worker, id, (c) => repliesOf(c).length === 1);
+    spy.mockRestore();
+    const known = { status: 'done', child_chat_id: id, agent: 'worker', result: 'You said: find out' };
+    expect(notesOf((await app.read(boss, chat)).body)).toEqual(reason === 'credits_exhausted' ? [known] : []);
+    if (reason !== 'credits_exhausted') return;
+    expect((await app.call('POST', `${boss.path}/${chat}/continue`, { as: org.owner })).status).toBe(200);
+    expect(repliesOf(await app.settled(boss, chat, 1))).toEqual([expect.stringContaining(JSON.stringify(known))]);
   });
 
   it('abandons children that do not run when their parent has failed or is gone, and lets the others end first', async () => {

@@ -20,6 +20,9 @@ export interface UnreadResult {
   result: ChildResult;
 }
 
+/** A chat that has delegated. */
+export type LockedParent = Pick<Chat, 'status' | 'stop_reason' | 'deleted_at'>;
+
 /** What there is to tell of a child. */
 export interface ChildOutcome {
   id: string;
@@ -89,9 +92,7 @@ const ABANDON = named(
 const FINISH = statement(
   `UPDATE child_waits SET status = 'finished', waits = $3, result = $2, finished_at = $4 WHERE id = $1 AND status = 'open'`,
 );
-const LOCK_PARENT = statement<{ status: ChatStatus; deleted_at: Date | null }>(
-  'SELECT status, deleted_at FROM chats WHERE id = $1 FOR NO KEY UPDATE',
-);
+const LOCK_PARENT = statement<LockedParent>('SELECT status, stop_reason, deleted_at FROM chats WHERE id = $1 FOR NO KEY UPDATE');
 const IS_AWAITED = statement('SELECT 1 FROM child_waits WHERE id = $1 AND waits');
 const IS_TURN_OPEN = statement(`SELECT 1 FROM turns WHERE id = $1 AND status IN ('queued', 'running', 'waiting')`);
 const OUTCOME_OF = statement<ChildOutcome>(`SELECT c.id, c.agent_id, a.slug AS agent, c.error, c.stop_reason,
@@ -136,7 +137,7 @@ export class DelegationRepository {
   }
 
   /** Locks the parent of a child whose own row is locked already, for the rest of the transaction. */
-  async lockParent(tx: Tx, chatId: string): Promise<{ status: ChatStatus; deleted_at: Date | null }> {
+  async lockParent(tx: Tx, chatId: string): Promise<LockedParent> {
     const [parent] = await tx.query(LOCK_PARENT, [chatId]);
     return parent;
   }

@@ -30,7 +30,7 @@ export const CHAT_STATES = [
 export type ChatState = (typeof CHAT_STATES)[number];
 
 /** Whether `continue` can lift the reason that a chat was archived for. */
-const isLiftable = (reason: string | null): boolean => reason === 'credits_exhausted' || reason === 'model_unpriced';
+export const isLiftable = (reason: string | null): boolean => reason === 'credits_exhausted' || reason === 'model_unpriced';
 
 export function stateOf(chat: FoundChat): ChatState {
   switch (chat.status) {
