@@ -1,23 +1,29 @@
 import { isDelta, type MessageDelta, type TopicEvent, type TopicNotice } from '@aps/contracts';
 
+/** The data of an event without what its readers are not to see; the same for all readers of a topic who are not to see all. */
+export type Conceal = (data: Record<string, unknown>) => Record<string, unknown>;
+
 /** How a topic and its organization are called in the envelopes of a stream. */
 export interface TopicName {
   name: string;
   orgId: string;
-  /** Fields of events, at any depth, that these readers get as null. */
-  conceal?: ReadonlySet<string>;
+  /** What these readers get in the place of an event's data. */
+  conceal?: Conceal;
 }
 
 // One item is sent to many readers: its text is made once.
 const texts = new WeakMap<object, string>();
-/** The same for readers of whom something is concealed. What that is does not differ within a topic. */
+/** The same for readers of whom something is concealed. */
 const concealedTexts = new WeakMap<object, string>();
 
 /** The envelope of a numbered event, as the line `data:` and the end of its frame. The lines before it differ by stream. */
 export function envelopeOf(event: TopicEvent, { name, orgId, conceal }: TopicName): string {
   const made = conceal ? concealedTexts : texts;
   let text = made.get(event);
-  if (!text) made.set(event, (text = numberedEnvelope(event.type, event.id, event.at, event.data, name, orgId, conceal)));
+  if (!text) {
+    const { type, id, at, data } = event;
+    made.set(event, (text = numberedEnvelope(type, id, at, conceal ? conceal(data) : data, name, orgId)));
+  }
   return text;
 }
 
@@ -26,17 +32,8 @@ export function snapshotEnvelope(newestId: number, data: Record<string, unknown>
   return numberedEnvelope('snapshot', newestId, at.toISOString(), data, name, orgId);
 }
 
-function numberedEnvelope(
-  type: string,
-  id: number,
-  at: string,
-  data: Record<string, unknown>,
-  topic: string,
-  org_id: string,
-  conceal?: ReadonlySet<string>,
-): string {
-  const shown = conceal && ((field: string, value: unknown) => (conceal.has(field) ? null : value));
-  return `data: ${JSON.stringify({ id: String(id), type, topic, org_id, at, data }, shown)}\n\n`;
+function numberedEnvelope(type: string, id: number, at: string, data: Record<string, unknown>, topic: string, org_id: string): string {
+  return `data: ${JSON.stringify({ id: String(id), type, topic, org_id, at, data })}\n\n`;
 }
 
 /** The whole frame of what has no number: pieces of text, notices. */

@@ -2,7 +2,7 @@ import { isDelta, isNotice, type TopicEvent, type TopicSignal } from '@aps/contr
 import { counter } from '@aps/platform/observability';
 import type { Response } from 'express';
 import { cursorKey, formatCursor, parseCursor, parseNumber } from './cursor';
-import { envelopeOf, fleetingFrame, snapshotEnvelope, unnumberedFrame, type TopicName } from './frames';
+import { envelopeOf, fleetingFrame, snapshotEnvelope, unnumberedFrame, type Conceal, type TopicName } from './frames';
 import type { TopicListener } from './hub';
 import type { EventLog } from './event-log';
 
@@ -21,8 +21,7 @@ const cut = counter('sse_streams_cut_total', 'Event streams that were ended beca
 export interface Snapshot {
   data: Record<string, unknown>;
   newestId: number;
-  /** Fields of the topic's events that its readers get as null; the same for all of them. */
-  conceal?: ReadonlySet<string>;
+  conceal?: Conceal;
 }
 
 export interface StreamTopic {
@@ -153,7 +152,7 @@ const flush = (stream: Stream): void => stream.flush();
 export class Feed implements TopicListener, TopicName {
   /** Number of the newest event that the reader has; -1 while it has nothing. */
   last: number;
-  conceal: ReadonlySet<string> | undefined;
+  conceal: Conceal | undefined;
   /** Work on this topic is done in order; what comes meanwhile is looked up afterwards. */
   private catchingUp = true;
   private again = false;

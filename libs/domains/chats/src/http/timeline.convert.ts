@@ -1,12 +1,12 @@
 import { answererOf, type TimelineEntry, type TimelineRow } from '@aps/chats';
 import type { TimelineActor, TimelineEvent } from '@aps/dtos';
 import { decimalText } from '@aps/platform/http';
+import { withoutDollars } from './dollars';
 
 type Data = Record<string, unknown>;
 
 /** What nobody in the chat did. */
 const BY_SYSTEM: ReadonlySet<string> = new Set(['message_created', 'status_changed', 'hitl_resolved', 'compaction', 'blocker', 'error']);
-const DOLLARS: ReadonlySet<string> = new Set(['cost_usd', 'usd_cost', 'total_cost_usd']);
 /** Longest sentence about an event, characters. */
 const MAX_SENTENCE = 200;
 
@@ -57,7 +57,7 @@ function toEvent(row: TimelineRow, names: ReadonlyMap<string, string>, hideDolla
     };
     return told('assistant_message', metadata, oneLine(content));
   }
-  return told(row.type, (hideDollars ? withoutDollars(data) : data) as Data, sentenceOf(row.type, data));
+  return told(row.type, hideDollars ? withoutDollars(data) : data, sentenceOf(row.type, data));
 }
 
 /** Metadata and sentence of a step, from the journal; the event knows the rest. */
@@ -137,10 +137,4 @@ function oneLine(text: unknown): string | null {
     .trim();
   if (line === '') return null;
   return line.length <= MAX_SENTENCE && text.length <= 4 * MAX_SENTENCE ? line : `${line.slice(0, MAX_SENTENCE - 1)}…`.toWellFormed();
-}
-
-function withoutDollars(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutDollars);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, DOLLARS.has(key) ? null : withoutDollars(v)]));
 }

@@ -258,6 +258,23 @@ describe('timeline', () => {
     expect(text).not.toMatch(/"\d+\.\d+"/);
   });
 
+  it('leaves alone what users and tools name like dollars, in the stream, too', async () => {
+    await entitle(app, { enforces_credits: true });
+    const chat = await app.chat(org);
+    const said = [
+      { tool_call: { tool_slug: 'con_shop.order', arguments: { cost_usd: '12', lines: [{ usd_cost: 6 }] } } },
+      { schema: { type: 'object', properties: { total_cost_usd: { type: 'number' } } } },
+      { answer: { values: { total_cost_usd: 12 } } },
+    ];
+    for (const data of said) await append(chat, 'hitl_requested', { ...data, cost_usd: '1' });
+    const shown = said.map((data) => ({ ...data, cost_usd: null }));
+    expect((await items(chat)).reverse().map((e) => e.metadata as unknown)).toEqual(shown);
+    const stream = await app.stream(org, chat, { path: '?after=0' });
+    const frames = await stream.until((f) => f.id === '3');
+    expect(frames.filter((f) => f.event === 'hitl_requested').map((f) => f.data.data as unknown)).toEqual(shown);
+    stream.close();
+  });
+
   it('tells of a reply that was cut off, without a price', async () => {
     const chat = await app.chat(org);
     await app.send(org, chat, script({ text: 'one two three four', chunk_delay_ms: 2_000 }));

@@ -4,6 +4,7 @@ import { ChatsQueries, type ChatRow } from '@aps/chats';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import type { Snapshot } from '@aps/platform/realtime';
 import { toChatSummary } from './chats.convert';
+import { withoutDollars } from './dollars';
 
 /** Chats as topics: `chat:{id}`. */
 @Injectable()
@@ -40,11 +41,8 @@ export class ChatTopics implements TopicSource {
   }
 }
 
-/** What an organization that pays in credits does not see in events. */
-const DOLLARS: ReadonlySet<string> = new Set(['cost_usd']);
-
 const toSnapshot = (chat: ChatRow, hideDollars: boolean): Snapshot => ({
   data: { chat: toChatSummary(chat, hideDollars), last_id: String(chat.event_seq) },
   newestId: chat.event_seq,
-  ...(hideDollars && { conceal: DOLLARS }),
+  ...(hideDollars && { conceal: withoutDollars }),
 });
