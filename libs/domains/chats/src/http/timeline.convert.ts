@@ -105,6 +105,7 @@ function spendOf(row: TimelineRow, hideDollars: boolean): Pick<TimelineEvent, 'u
 function authorOf(row: TimelineRow, names: ReadonlyMap<string, string>): TimelineActor {
   if (row.author_id) return { kind: 'user', id: row.author_id, name: names.get(row.author_id) ?? null };
   // Nobody's: what began the chat wrote it.
+  if (row.origin_kind === 'agent') return { kind: 'agent', id: row.parent_agent_id, name: row.parent_agent_name };
   return row.origin_kind === 'user'
     ? { kind: 'system', id: null, name: null }
     : { kind: row.origin_kind, id: row.origin_ref_id, name: null };

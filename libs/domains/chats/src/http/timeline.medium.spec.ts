@@ -9,6 +9,7 @@ import { RunLeases } from '@aps/platform/runs';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { chatsService, script, type TestOrg } from '../testing/chats';
+import { addAgent, childrenOf, delegate, delegating } from '../testing/delegations';
 
 interface Event {
   id: string;
@@ -273,6 +274,20 @@ describe('timeline', () => {
     const frames = await stream.until((f) => f.id === '3');
     expect(frames.filter((f) => f.event === 'hitl_requested').map((f) => f.data.data as unknown)).toEqual(shown);
     stream.close();
+  });
+
+  it('names the agent that has delegated as who wrote the task', async () => {
+    const boss = await addAgent(app, org, { name: 'Boss', child_agent_ids: [org.agentId] });
+    const chat = await app.chat(boss);
+    await app.send(boss, chat, delegating([delegate({ slug: org.agentId }, 'see to it')]));
+    await app.settled(boss, chat, 1);
+    const [child] = await childrenOf(app, chat);
+    const actor = async (of: string) => (await items(of)).at(-1)?.actor;
+    expect(await actor(child.id)).toEqual({ kind: 'agent', id: boss.agentId, name: 'Boss' });
+    const { body: copy } = await app.call('POST', `${org.path}/${child.id}/retry`, { as: org.owner });
+    await app.settled(org, copy.id as string, 1);
+    await app.db.execute(sql('UPDATE messages SET author_id = NULL WHERE chat_id = $1'), [copy.id]);
+    expect(await actor(copy.id as string)).toEqual({ kind: 'agent', id: null, name: null });
   });
 
   it('tells of a reply that was cut off, without a price', async () => {

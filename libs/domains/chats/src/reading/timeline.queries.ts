@@ -20,6 +20,8 @@ const TOPIC = `'chat:' || $4::uuid`;
 const STREAM_ONLY = `(${STREAM_ONLY_EVENTS.map((type) => `'${type}'`).join(', ')})`;
 /** Each of these events ends a step of a turn, which stands just before it. */
 const STEP_ENDS = `('message_completed', 'tool_result')`;
+const ofParentAgent = (column: 'id' | 'name') =>
+  `(SELECT d.${column} FROM chats p JOIN agents d ON d.id = p.agent_id WHERE p.id = c.parent_chat_id)`;
 
 /*
  * One row is one event of the timeline. Its place is the number in the event log of the event that tells it, and then `part`: 0 the step
@@ -31,7 +33,8 @@ const STEP_ENDS = `('message_completed', 'tool_result')`;
 const timeline = <Row>(total: string, before: string, bounds: string) =>
   statement<Row>(`
   WITH c AS MATERIALIZED (
-    SELECT c.id, c.agent_id, a.name AS agent_name, c.origin_kind, c.origin_ref_id FROM chats c JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id WHERE ${VISIBLE_CHAT}
+    SELECT c.id, c.agent_id, a.name AS agent_name, c.origin_kind, c.origin_ref_id, ${ofParentAgent('id')} AS parent_agent_id, ${ofParentAgent('name')} AS parent_agent_name
+    FROM chats c JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id WHERE ${VISIBLE_CHAT}
   ), page AS (
     SELECT e.seq AS place, s.part, e.type, e.data, e.created_at FROM events e JOIN (VALUES (1), (0)) s(part) ON s.part = 1 OR e.type IN ${STEP_ENDS}
     WHERE e.topic = ${TOPIC} AND e.type NOT IN ${STREAM_ONLY} AND ${before} AND EXISTS (SELECT 1 FROM c)
@@ -39,7 +42,7 @@ const timeline = <Row>(total: string, before: string, bounds: string) =>
   ), n AS (
     SELECT ${total} AS total FROM c
   )
-  SELECT n.total::int, c.agent_id, c.agent_name, c.origin_kind, c.origin_ref_id, page.place, page.part, page.type, page.data, page.created_at, m.id AS message_id, m.author_id, m.attachments,
+  SELECT n.total::int, c.agent_id, c.agent_name, c.origin_kind, c.origin_ref_id, c.parent_agent_id, c.parent_agent_name, page.place, page.part, page.type, page.data, page.created_at, m.id AS message_id, m.author_id, m.attachments,
          s.turn_id, s.step_no, s.status, s.started_at, s.tool_name, s.tool_call_id, s.detail->>'finish_reason' AS finish_reason, s.detail->>'provider_finish_reason' AS provider_finish_reason,
          s.detail ? 'restarted' AS restarted,
          r.model_key, r.requested_model, r.first_token_ms, r.duration_ms, r.input_tokens, r.cached_input_tokens, r.cache_write_tokens, r.output_tokens, r.reasoning_tokens,
@@ -73,6 +76,9 @@ export interface TimelineRow {
   agent_name: string;
   origin_kind: string;
   origin_ref_id: string | null;
+  /** Of the chat that has delegated this one; null without. */
+  parent_agent_id: string | null;
+  parent_agent_name: string | null;
   /** Number in the event log. */
   place: number;
   /** 0: the step that the event ended. */
