@@ -180,6 +180,26 @@ describe('chats', () => {
     ]);
   });
 
+  it('has no name where neither its model nor its opening words have one', async () => {
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    const spy = jest.spyOn(models, 'streamChat').mockImplementation(async (model, call, options) => {
+      const answer = await real(model, call, options);
+      return call.feature === 'title' ? { ...answer, text: '""' } : answer;
+    });
+    const chat = await app.chat(org, {});
+    await app.send(org, chat, '***');
+    await app.settled(org, chat, 1);
+    const titled = sql(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'title'`);
+    await eventually(
+      () => app.db.query(titled, [chat]),
+      (receipts) => receipts.length > 0,
+    );
+    spy.mockRestore();
+    expect((await app.read(org, chat)).body.title).toBeNull();
+    expect(await app.db.query(sql(`SELECT 1 FROM events WHERE topic = $1 AND type = 'title_changed'`), [`chat:${chat}`])).toEqual([]);
+  });
+
   it('is named once, however many turns end before it has its name', async () => {
     const models = app.get(ModelCalls);
     const real = models.streamChat.bind(models);

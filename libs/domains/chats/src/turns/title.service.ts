@@ -84,7 +84,8 @@ export class TitleService {
   ): Promise<void> {
     const at = this.db.now();
     await this.db.transaction(NO_CALLER, async (tx) => {
-      if (await this.titles.lockUntitled(tx, chatId)) {
+      // Where there is no word to name it by, a later turn may have one.
+      if (title && (await this.titles.lockUntitled(tx, chatId))) {
         await this.chats.rename(tx, chatId, title, at);
         await this.log.tell(tx, chatId, [{ type: 'title_changed', data: { title } }], at);
       }
