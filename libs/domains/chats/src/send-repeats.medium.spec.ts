@@ -88,6 +88,17 @@ describe('messages that were answered 503 and are repeated', () => {
     expect((await turnsOf()).map((t) => t.status)).toEqual(['cancelled', 'cancelled', 'cancelled', 'done']);
   });
 
+  it('are not taken back once a worker has had them, though they are in the queue again', async () => {
+    jest.spyOn(outbox(), 'publish').mockImplementationOnce(async () => {
+      // It may be on its way while its turn is still being committed.
+      while ((await app.db.execute(sql('UPDATE turns SET started_at = now() WHERE chat_id = $1'), [chat])) === 0);
+      throw new Error('Redis is away');
+    });
+    expect(await send('one')).toMatchObject(dispatched);
+    expect((await turnsOf()).map((t) => t.status)).not.toContain('cancelled');
+    expect(await replies(1)).toEqual(['You said: one']);
+  });
+
   it('name the turn of a later message that has read them, whatever it has come to', async () => {
     await refused('one');
     await app.send(org, chat, 'next');

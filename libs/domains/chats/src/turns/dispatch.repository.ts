@@ -63,7 +63,7 @@ const OF_MESSAGE = statement<TurnToResume>(
 );
 const CHOICES = statement<TurnChoices>('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE id = $1');
 const LOCK_QUEUED = statement<{ status: string }>(
-  `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND c.pending_turns = 0 FOR NO KEY UPDATE OF c, t`,
+  `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND t.started_at IS NULL AND c.pending_turns = 0 FOR NO KEY UPDATE OF c, t`,
 );
 const ANSWERING = statement<{
   id: string;
