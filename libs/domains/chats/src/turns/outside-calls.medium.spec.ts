@@ -290,7 +290,14 @@ describe('a call with an effect outside of the database', () => {
   it('is cut off when it takes too long, unless it gets further, whether its tool listens or not', async () => {
     const after = (ms: number) => new Promise<'answer'>((resolve) => setTimeout(() => resolve('answer'), ms).unref());
     ledger.behave = ({ memo }) => after(memo === 'progressing' ? HASTY.idleMs * 1.2 : 60_000);
-    const memos = { late: 'hasty', deaf: 'hasty', 'late, by key': 'by_key', progressing: 'hasty', 'progressing, then late': 'by_key' };
+    const memos = {
+      late: 'hasty',
+      deaf: 'hasty',
+      'late, by key': 'by_key',
+      progressing: 'hasty',
+      'progressing, then late': 'by_key',
+      'progressing for ever': 'by_key',
+    };
     const chats = await Promise.all(Object.entries(memos).map(([memo, tool]) => book(tool, memo)));
     const told = await Promise.all(chats.map(async (chat) => results(await app.settled(org, chat, 1))[0]));
     expect(told).toEqual([
@@ -299,6 +306,7 @@ describe('a call with an effect outside of the database', () => {
       'con_books_by_key was cut off: nothing was heard of it for 0.5 s. It may be made again.',
       'booked',
       'con_books_by_key was cut off: nothing was heard of it for 0.5 s. It may be made again.',
+      'con_books_by_key was cut off: it took more than 2 s. It may be made again.',
     ]);
   });
 

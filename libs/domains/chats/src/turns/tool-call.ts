@@ -67,14 +67,14 @@ class Deadline {
   ) {
     this.cut = new Cutoff(outer);
     this.signal = this.cut.signal;
-    this.ends = this.after(limits.totalMs);
-    this.idles = this.after(limits.idleMs);
+    this.ends = this.after(limits.totalMs, 'it took more than');
+    this.idles = this.idling();
   }
 
   readonly extend = (): void => {
     if (this.signal.aborted) return;
     clearTimeout(this.idles);
-    this.idles = this.after(this.limits.idleMs);
+    this.idles = this.idling();
   };
 
   readonly clear = (): void => {
@@ -83,8 +83,12 @@ class Deadline {
     clearTimeout(this.idles);
   };
 
-  private after(ms: number): NodeJS.Timeout {
-    return setTimeout(() => this.cut.abort(new TookTooLong(`nothing was heard of it for ${ms / 1000} s`)), ms);
+  private idling(): NodeJS.Timeout {
+    return this.after(this.limits.idleMs, 'nothing was heard of it for');
+  }
+
+  private after(ms: number, why: string): NodeJS.Timeout {
+    return setTimeout(() => this.cut.abort(new TookTooLong(`${why} ${ms / 1000} s`)), ms);
   }
 }
 

@@ -76,6 +76,10 @@ export function bookingTools(ledger: { url: string }, hasty: CallLimits): Tool[]
   const post = async (path: string, memo: string, { idempotencyKey, signal, progressed }: ToolContext): Promise<ToolResult> => {
     if (memo.startsWith('unreachable')) throw new NotSent('the bank has no address');
     if (memo.startsWith('progressing')) setTimeout(progressed, hasty.idleMs * 0.7);
+    if (memo.startsWith('progressing for ever')) {
+      const timer = setInterval(progressed, hasty.idleMs * 0.2);
+      signal.addEventListener('abort', () => clearInterval(timer));
+    }
     // One that does not listen cannot be cut; nobody waits for it.
     const listens = memo.startsWith('deaf') ? undefined : signal;
     const response = await fetch(`${ledger.url}${path}`, {
