@@ -147,7 +147,7 @@ export class ModelStepRunner {
     const first = await this.askFitting(turn, model, messageId, partial);
     if (finishOf(first, false) !== 'empty') return first;
     turn.lease.signal.throwIfAborted();
-    this.forget(turn, messageId, partial);
+    await this.forget(turn, messageId, partial);
     let second: ChatResult;
     try {
       second = await this.askFitting(turn, model, messageId, partial);
@@ -185,7 +185,7 @@ export class ModelStepRunner {
           partial.text += event.text;
           turn.signals.text(messageId, event.text);
         },
-        onRestart: () => this.forget(turn, messageId, partial),
+        onRestart: () => void this.forget(turn, messageId, partial),
       });
       partial.hold.receipt({ resolved: model, ...result });
       return result;
@@ -198,9 +198,9 @@ export class ModelStepRunner {
   }
 
   /** The answer starts anew: what has been heard of it is void. */
-  private forget(turn: RunningTurn, messageId: string, partial: PartialAnswer): void {
+  private async forget(turn: RunningTurn, messageId: string, partial: PartialAnswer): Promise<void> {
     partial.text = '';
-    if (turn.signals.discardText(messageId)) void this.announceRestart(turn, messageId);
+    if (turn.signals.discardText(messageId)) await this.announceRestart(turn, messageId);
   }
 
   private async commit(

@@ -1,6 +1,7 @@
-import type { Dialect } from '@aps/inference';
+import { ModelCalls, type Dialect } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
+import { ModelStepRunner } from './model-step';
 
 interface Message {
   role: string;
@@ -184,6 +185,26 @@ describe('odd answers of a model', () => {
         [['first I', filtered]],
         [],
       ]);
+    });
+
+    it('may be blanks: readers are told to forget these before the model is asked once more', async () => {
+      const steps = app.get(ModelStepRunner) as unknown as { announceRestart(...args: unknown[]): Promise<void> };
+      const announce = steps.announceRestart.bind(steps);
+      const done: string[] = [];
+      jest.spyOn(steps, 'announceRestart').mockImplementation(async (...args) => {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        await announce(...args);
+        done.push('told');
+      });
+      const models = app.get(ModelCalls);
+      const real = models.streamChat.bind(models);
+      jest.spyOn(models, 'streamChat').mockImplementation((model, call, options) => {
+        if (call.feature === 'turn') done.push('asked');
+        return real(model, call, options);
+      });
+      await ending([{ text: ' \n' }, { text: 'now' }]);
+      jest.restoreAllMocks();
+      expect(done).toEqual(['asked', 'told', 'asked']);
     });
 
     it('may be nothing: they are asked for once more, and both are paid for', async () => {
