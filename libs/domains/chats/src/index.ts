@@ -21,7 +21,7 @@ export { CostQueries, type ChatCosts } from './reading/cost.queries';
 export type { AnswerInput, StoredCall } from './hitl/hitl.policy';
 export { formProblems, schemaFault } from './hitl/form-schema';
 export { HitlQueries, type HitlFilter } from './hitl/hitl.queries';
-export { HitlService, type NewRequest, type NewRunRequest } from './hitl/hitl.service';
+export { HitlService, type NewRequest } from './hitl/hitl.service';
 export { RunQuestions, type RunAsker } from './hitl/run-questions';
 export { EXPIRES_S, HEARTBEAT_S } from './presence/presence.store';
 export { PresenceModule } from './presence/presence.module';

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
+import type { HitlRequest } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
 import { defineTool, ToolCatalog, type ToolOutcome } from '@aps/tools';
 import { z } from 'zod';
 import { schemaFault } from './form-schema';
 import { HitlRepository } from './hitl.repository';
-import { HitlService } from './hitl.service';
+import { askerOf, HitlService } from './hitl.service';
 
 const MAX_PROMPT_CHARS = 10_000;
 const MAX_OPTIONS = 20;
@@ -67,26 +69,15 @@ export class AskHumanTool {
         accessLevel: 'read',
         waitsFor: 'human',
         parameters,
-        run: async (tx, question, { orgId, chatId, agentId, turnId, stepNo, toolCallId }): Promise<ToolOutcome> => {
+        run: async (tx, question, context): Promise<ToolOutcome> => {
           const fault = faultOf(question);
           if (fault) return { kind: 'result', content: fault, isError: true };
-          const routing = await this.route(tx, orgId, question.assignee);
+          const routing = await this.route(tx, context.orgId, question.assignee);
           if ('fault' in routing) return { kind: 'result', content: routing.fault, isError: true };
           const { kind, prompt, options, schema } = question;
-          const asked = await this.hitl.request(tx, {
-            orgId,
-            chatId,
-            agentId,
-            turnId,
-            stepNo,
-            toolCallId,
-            kind,
-            prompt,
-            options: options && withIds(options),
-            schema,
-            ...routing,
-          });
-          return { kind: 'wait', ref: asked.id, events: asked.events };
+          const asked = { ...askerOf(context), kind, prompt, options: options && withIds(options), schema, ...routing };
+          const { id, event } = await this.hitl.request(tx, OrgScope.system(context.orgId, 'tool ask_human'), asked);
+          return { kind: 'wait', ref: id, events: [event] };
         },
       }),
     );
@@ -96,11 +87,11 @@ export class AskHumanTool {
     tx: Parameters<HitlRepository['memberBy']>[0],
     orgId: string,
     assignee: string | undefined,
-  ): Promise<{ assigneeUserId: string | null; notice: string | null } | { fault: string }> {
-    if (assignee === undefined) return { assigneeUserId: null, notice: null };
+  ): Promise<Pick<HitlRequest, 'assignee_user_id' | 'notice'> | { fault: string }> {
+    if (assignee === undefined) return { assignee_user_id: null, notice: null };
     if (!(await this.entitlements.has(orgId, 'hitl_routing', tx))) {
       return {
-        assigneeUserId: null,
+        assignee_user_id: null,
         notice:
           'The assignee was ignored, because the plan of this organization does not include hitl_routing: everybody who sees the chat could answer.',
       };
@@ -110,7 +101,7 @@ export class AskHumanTool {
       return {
         fault: `assignee: nobody in this organization has this address or id. Nothing was asked; ask again with another assignee, or without one.`,
       };
-    return { assigneeUserId: userId, notice: null };
+    return { assignee_user_id: userId, notice: null };
   }
 }
 

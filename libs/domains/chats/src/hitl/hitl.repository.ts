@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { HitlRequest, HitlStatus } from '@aps/entities';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { HitlRequest, type HitlStatus } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { OrgTable, statement, type Columns, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 
 /** A pending request that is due, with its chat. */
@@ -11,9 +12,6 @@ export interface DueRequest {
   run_id: string | null;
 }
 
-/** A request that nobody has answered yet. */
-export type NewHitlRow = Omit<HitlRequest, 'status' | 'answered_by' | 'answered_at' | 'answer' | 'private_to' | 'updated_at'>;
-
 /** The chat of a request, locked. */
 export interface LockedChat {
   id: string;
@@ -21,9 +19,6 @@ export interface LockedChat {
   current_turn_id: string | null;
 }
 
-const INSERT =
-  statement(`INSERT INTO hitl_requests (id, org_id, chat_id, agent_id, turn_id, run_id, step_id, tool_call_id, kind, prompt, options, schema, tool_call, assignee_user_id, expires_at, notice, created_at, updated_at, assignees)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18)`);
 const BY_ID = statement<HitlRequest>('SELECT * FROM hitl_requests WHERE id = $1');
 const PENDING_AMONG = statement<{ id: string }>(`SELECT id FROM hitl_requests WHERE id = ANY($1) AND status = 'pending' ORDER BY id`);
 const PENDING_OF_TURN = statement<{ id: string }>(
@@ -50,28 +45,10 @@ const MEMBER_BY = statement<{ user_id: string }>(
 /** The table of questions to humans. Whoever changes a request of a chat holds the chat's row lock. */
 @Injectable()
 export class HitlRepository {
-  async insert(tx: Tx, request: NewHitlRow): Promise<void> {
-    const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
-    await tx.execute(INSERT, [
-      request.id,
-      request.org_id,
-      request.chat_id,
-      request.agent_id,
-      request.turn_id,
-      request.run_id,
-      request.step_id,
-      request.tool_call_id,
-      request.kind,
-      request.prompt,
-      json(request.options),
-      json(request.schema),
-      json(request.tool_call),
-      request.assignee_user_id,
-      request.expires_at,
-      request.notice,
-      request.created_at,
-      request.assignees,
-    ]);
+  private readonly rows = new OrgTable(HitlRequest);
+
+  insert(tx: Tx, scope: OrgScope, request: Columns<HitlRequest>): Promise<HitlRequest> {
+    return this.rows.insert(tx, scope, request);
   }
 
   async byId(db: Db, id: string): Promise<HitlRequest | null> {

@@ -5,52 +5,29 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
-import { uuidv7 } from 'uuidv7';
+import type { ToolContext } from '@aps/tools';
 import { ChatLog } from '../state/chat-log';
 import { ChatState } from '../state/chat-state.repository';
 import type { NewEvent } from '../state/chat.types';
 import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { expiryOf } from './hitl.config';
-import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, type AnswerInput, type StoredCall } from './hitl.policy';
+import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, type AnswerInput } from './hitl.policy';
 import { HitlQueries, type SeenRequest } from './hitl.queries';
-import { HitlRepository, type DueRequest, type NewHitlRow } from './hitl.repository';
+import { HitlRepository, type DueRequest } from './hitl.repository';
 import { RunQuestions } from './run-questions';
 
-/** A question that an agent asks in one of its calls. */
-export interface NewRequest {
-  orgId: string;
-  chatId: string;
-  agentId: string;
-  turnId: string;
-  stepNo: number;
-  toolCallId: string;
-  kind: HitlRequest['kind'];
-  prompt: string;
-  options?: { id: string; label: string }[];
-  schema?: Record<string, unknown>;
-  /** Of an approval: runs in the place of the asking call when it is approved, exactly so. */
-  call?: StoredCall;
-  assigneeUserId?: string | null;
-  /** Told with the answer. */
-  notice?: string | null;
-}
+/** What is asked, and by whom. */
+export type NewRequest = Pick<HitlRequest, 'kind' | 'prompt'> & Partial<HitlRequest>;
 
-/** A question that a step of a process run asks. */
-export interface NewRunRequest {
-  orgId: string;
-  runId: string;
-  /** The row of the step. */
-  stepId: string;
-  kind: HitlRequest['kind'];
-  prompt: string;
-  options?: { id: string; label: string }[];
-  schema?: Record<string, unknown>;
-  /** `role:…` or `user:…`; none for any member. */
-  assignees?: string[];
-  /** Default: as any question. */
-  expiresAt?: Date | null;
-}
+/** An agent that asks in one of its calls. */
+export const askerOf = ({ chatId, agentId, turnId, stepNo, toolCallId }: ToolContext): Partial<HitlRequest> => ({
+  chat_id: chatId,
+  agent_id: agentId,
+  turn_id: turnId,
+  step_id: String(stepNo),
+  tool_call_id: toolCallId,
+});
 
 const asked = counter('hitl_requests_total', 'Questions to humans, by kind', ['kind']);
 const resolved = counter('hitl_resolved_total', 'Questions to humans that are over, by how', ['status']);
@@ -74,54 +51,15 @@ export class HitlService {
   ) {}
 
   /**
-   * Asks. The call that does it then waits for `id` ({@link TurnWaits}). Under the lock of the chat, which a running tool holds.
+   * Asks. A call that does it then waits for the request ({@link TurnWaits}), under the lock of the chat, which a running tool holds; a
+   * process run does it while it is being written.
    *
-   * @returns what to tell the chat's readers
+   * @returns what to tell the readers of the chat or of the run
    */
-  async request(tx: Tx, ask: NewRequest): Promise<{ id: string; events: NewEvent[] }> {
-    const request = await this.add(tx, {
-      org_id: ask.orgId,
-      chat_id: ask.chatId,
-      agent_id: ask.agentId,
-      turn_id: ask.turnId,
-      run_id: null,
-      step_id: String(ask.stepNo),
-      tool_call_id: ask.toolCallId,
-      kind: ask.kind,
-      prompt: ask.prompt,
-      options: ask.options?.length ? ask.options : null,
-      schema: ask.schema ?? null,
-      tool_call: ask.call ? { id: ask.toolCallId, ...ask.call } : null,
-      assignee_user_id: ask.assigneeUserId ?? null,
-      assignees: [],
-      notice: ask.notice ?? null,
-    });
-    return { id: request.id, events: [requestedEvent(request)] };
-  }
-
-  /** Asks for a step of a process run, which the caller is writing. @returns what to tell the run's readers beside it */
-  async requestForRun(tx: Tx, ask: NewRunRequest): Promise<{ id: string; event: NewEvent }> {
-    const request = await this.add(
-      tx,
-      {
-        org_id: ask.orgId,
-        chat_id: null,
-        agent_id: null,
-        turn_id: null,
-        run_id: ask.runId,
-        step_id: ask.stepId,
-        tool_call_id: null,
-        kind: ask.kind,
-        prompt: ask.prompt,
-        options: ask.options ?? null,
-        schema: ask.schema ?? null,
-        tool_call: null,
-        assignee_user_id: null,
-        assignees: ask.assignees ?? [],
-        notice: null,
-      },
-      ask.expiresAt,
-    );
+  async request(tx: Tx, scope: OrgScope, ask: NewRequest): Promise<{ id: string; event: NewEvent }> {
+    const at = this.db.now();
+    const request = await this.requests.insert(tx, scope, { expires_at: expiryOf(at), ...storable(ask), created_at: at, updated_at: at });
+    tx.afterCommit(() => asked.inc({ kind: ask.kind }));
     return { id: request.id, event: requestedEvent(request) };
   }
 
@@ -133,14 +71,6 @@ export class HitlService {
         return user ? `user:${user}` : who;
       }),
     );
-  }
-
-  private async add(tx: Tx, ask: Omit<NewHitlRow, 'id' | 'expires_at' | 'created_at'>, expiresAt?: Date | null): Promise<NewHitlRow> {
-    const created_at = this.db.now();
-    const request = { ...storable(ask), id: uuidv7(), expires_at: expiresAt ?? expiryOf(created_at), created_at };
-    await this.requests.insert(tx, request);
-    tx.afterCommit(() => asked.inc({ kind: ask.kind }));
-    return request;
   }
 
   /**

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { Escalations, type Escalated, type Escalation } from '@aps/decisions';
+import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import type { ToolContext, ToolEvent } from '@aps/tools';
-import { HitlService } from './hitl.service';
+import { askerOf, HitlService } from './hitl.service';
 
 /** Decisions that agents hand up become approvals, where the plan routes them to humans. */
 @Injectable()
@@ -17,19 +18,14 @@ export class HumanEscalation implements Escalation {
   }
 
   async ask(tx: Tx, context: ToolContext, { prompt, call }: Escalated): Promise<{ ref: string; events: ToolEvent[] } | null> {
-    const { orgId, chatId, agentId, turnId, stepNo, toolCallId } = context;
-    if (!(await this.entitlements.has(orgId, 'hitl_routing', tx))) return null;
-    const { id, events } = await this.hitl.request(tx, {
-      orgId,
-      chatId,
-      agentId,
-      turnId,
-      stepNo,
-      toolCallId,
+    if (!(await this.entitlements.has(context.orgId, 'hitl_routing', tx))) return null;
+    const tool_call = call ? { id: context.toolCallId, ...call } : null;
+    const { id, event } = await this.hitl.request(tx, OrgScope.system(context.orgId, 'escalated decision'), {
+      ...askerOf(context),
       kind: 'approval',
       prompt,
-      call,
+      tool_call,
     });
-    return { ref: id, events };
+    return { ref: id, events: [event] };
   }
 }

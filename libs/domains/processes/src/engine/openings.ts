@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ChatStarts, CloseService, HitlService } from '@aps/chats';
+import { ChatStarts, CloseService, HitlService, type NewRequest } from '@aps/chats';
 import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import type { AgentStep, HumanStep, ProcessStep } from '../definition';
@@ -97,29 +97,29 @@ export class Openings {
   }
 
   private async ask(tx: Tx, run: LoadedRun, row: JournalRow, step: HumanStep): Promise<RunEvent> {
-    const { id, event } = await this.questions.requestForRun(tx, {
-      orgId: run.org_id,
-      runId: run.id,
-      stepId: row.id,
+    return this.request(tx, run, row, {
       kind: step.form ? 'form' : 'approval',
       prompt: (row.input as { prompt: string }).prompt,
       ...(step.form && { schema: step.form }),
       assignees: await this.questions.assigneesOf(tx, run.org_id, step.assignees),
-      expiresAt: row.waiting_until,
+      ...(row.waiting_until && { expires_at: row.waiting_until }),
     });
-    row.hitl_request_id = id;
-    return { type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } };
   }
 
-  private async askWhatBecame(tx: Tx, run: LoadedRun, row: JournalRow, tool: string): Promise<RunEvent> {
-    const { id, event } = await this.questions.requestForRun(tx, {
-      orgId: run.org_id,
-      runId: run.id,
-      stepId: row.id,
+  private askWhatBecame(tx: Tx, run: LoadedRun, row: JournalRow, tool: string): Promise<RunEvent> {
+    return this.request(tx, run, row, {
       kind: 'question',
       prompt: `The call of ${tool} by the step ${row.step_id} was cut off, and nobody knows whether it had its effect. Look there, and say how to go on.`,
       options: UNKNOWN_OPTIONS,
       schema: { type: 'object', properties: { output: {} } },
+    });
+  }
+
+  private async request(tx: Tx, run: LoadedRun, row: JournalRow, ask: NewRequest): Promise<RunEvent> {
+    const { id, event } = await this.questions.request(tx, OrgScope.system(run.org_id, 'process'), {
+      ...ask,
+      run_id: run.id,
+      step_id: row.id,
     });
     row.hitl_request_id = id;
     return { type: 'human_requested', step_id: row.step_id, path: row.path, metadata: { kind: row.kind, ...event.data } };
