@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
+import { ChildWait } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { Database, storable, type Tx } from '@aps/platform/database';
+import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
 import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
-import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { ChatStarts } from '../sending/chat-starts';
 import { QueueDepth } from '../turns/queue-depth';
@@ -30,6 +30,8 @@ type Delegation = z.infer<typeof parameters>;
 /** Lets agents have other agents do something: each delegation is a chat of its own. */
 @Injectable()
 export class DelegateTool {
+  private readonly waits = new OrgTable(ChildWait);
+
   constructor(
     catalog: ToolCatalog,
     private readonly db: Database,
@@ -100,16 +102,14 @@ export class DelegateTool {
       },
       { content: task },
     );
-    await this.rows.insertWait(tx, {
-      id: uuidv7(),
-      childId,
-      orgId: context.orgId,
-      parentChatId: context.chatId,
-      parentTurnId: context.turnId,
-      toolCallId: context.toolCallId,
+    await this.waits.insert(tx, scope, {
+      child_chat_id: childId,
+      parent_chat_id: context.chatId,
+      parent_turn_id: context.turnId,
+      tool_call_id: context.toolCallId,
       waits: args.wait,
-      deadline,
-      at,
+      deadline_at: deadline,
+      created_at: at,
     });
 
     const started: ToolEvent = {

@@ -69,9 +69,6 @@ const COUNT_BELOW = statement<{ children_at_work: number; descendants: number }>
   SELECT (SELECT count(*)::int FROM chats c WHERE c.parent_chat_id = $1 AND c.current_turn_id IS NOT NULL) AS children_at_work,
          (SELECT count(*)::int FROM chats c WHERE c.root_chat_id = $2 AND c.parent_chat_id IS NOT NULL) AS descendants`);
 
-const INSERT_WAIT = statement(`
-  INSERT INTO child_waits (id, org_id, parent_chat_id, parent_turn_id, tool_call_id, child_chat_id, waits, deadline_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`);
-
 const OPEN_OF_CHILD = statement<OpenWait>(`
   SELECT w.id, w.org_id, w.parent_chat_id, w.parent_turn_id, w.tool_call_id
   FROM child_waits w JOIN chats c ON c.id = w.child_chat_id
@@ -206,33 +203,6 @@ export class DelegationRepository {
   async countBelow(tx: Tx, chat: ChainChat): Promise<{ childrenAtWork: number; descendants: number }> {
     const [{ children_at_work: childrenAtWork, descendants }] = await tx.query(COUNT_BELOW, [chat.id, chat.root_chat_id ?? chat.id]);
     return { childrenAtWork, descendants };
-  }
-
-  async insertWait(
-    tx: Tx,
-    wait: {
-      id: string;
-      orgId: string;
-      parentChatId: string;
-      parentTurnId: string;
-      toolCallId: string;
-      childId: string;
-      waits: boolean;
-      deadline: Date | null;
-      at: Date;
-    },
-  ): Promise<void> {
-    await tx.execute(INSERT_WAIT, [
-      wait.id,
-      wait.orgId,
-      wait.parentChatId,
-      wait.parentTurnId,
-      wait.toolCallId,
-      wait.childId,
-      wait.waits,
-      wait.deadline,
-      wait.at,
-    ]);
   }
 
   /** Notes that the children of a locked chat, which has failed or is closed, are to be abandoned. */
