@@ -36,7 +36,6 @@ import { RolloutChatsModule } from './reading/rollout-chats.module';
 import { SendService } from './sending/send.service';
 import { NoConnections, SwitchableConnections } from './switchable-connections';
 import { TimelineQueries } from './reading/timeline.queries';
-import { TogglesRepository } from './toggles.repository';
 import { TogglesService } from './toggles.service';
 import { CoreTools } from './tools/core-tools';
 import { TodoRepository } from './tools/todo.repository';
@@ -100,7 +99,6 @@ const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool,
     HumanWaits,
     TimelineQueries,
     CostQueries,
-    TogglesRepository,
     TogglesService,
     ...ASKING,
     ...CONTROL,

@@ -38,43 +38,18 @@ export class ChatsService {
     }
     // Environments come with their own domain; until then no id can be one of this organization's.
     if (input.environment_id) throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
-    const now = this.db.now();
-    const id = uuidv7();
-    const chat: ChatRow = {
-      id,
-      org_id: scope.orgId,
-      agent_id: live.agent_id,
-      agent_revision_id: live.revision_id,
-      rollout_id: live.rollout_id,
-      arm_label: live.arm_label,
-      title: input.title ?? null,
-      status: 'ACTIVE',
-      pause: null,
-      stop_reason: null,
-      error: null,
-      stop_requested_at: null,
-      completed_at: null,
-      archived_at: null,
-      shared: false,
-      created_by: scope.actor.userId,
-      environment_id: null,
-      sandbox_enabled: input.sandbox_enabled ?? null,
-      model_mode_override: input.model_mode_override ?? null,
-      parent_chat_id: null,
-      root_chat_id: id,
-      source_chat_id: null,
-      origin_kind: 'user',
-      origin_ref_id: null,
-      cost_usd: '0',
-      cost_credits: '0',
-      event_seq: 0,
-      message_seq: 0,
-      message_count: 0,
-      last_message_at: null,
-      created_at: now,
-      updated_at: now,
-    };
-    await this.db.transaction(scope, (tx) => this.chats.insert(tx, live, chat));
-    return chat;
+    const chat = await this.db.transaction(scope, (tx) =>
+      this.chats.insert(tx, live, {
+        id: uuidv7(),
+        org_id: scope.orgId,
+        title: input.title,
+        created_by: scope.actor.userId,
+        sandbox_enabled: input.sandbox_enabled,
+        model_mode_override: input.model_mode_override,
+        origin_kind: 'user',
+        created_at: this.db.now(),
+      }),
+    );
+    return { ...chat, model_mode_override: input.model_mode_override ?? null };
   }
 }

@@ -14,7 +14,6 @@ import {
   type Toggle,
   type ToggleChange,
 } from './toggles.policy';
-import { TogglesRepository } from './toggles.repository';
 
 export interface ChatToggles {
   toggles: (Toggle & { enabled: boolean })[];
@@ -30,15 +29,14 @@ export interface ChatToggles {
 export class TogglesService {
   constructor(
     private readonly db: Database,
-    private readonly chats: TogglesRepository,
-    private readonly state: ChatState,
+    private readonly chats: ChatState,
     private readonly revisions: AgentRevisions,
     private readonly connections: SwitchableConnections,
   ) {}
 
   /** @throws DomainError 404 */
   async get(scope: OrgScope, agentId: string, chatId: string): Promise<ChatToggles> {
-    const chat = await this.chats.get(this.db, scope, agentId, chatId);
+    const chat = await this.chats.find(this.db, scope, agentId, chatId);
     if (!chat) throw notFound('Chat');
     return view(await this.known(scope, agentId, chat.agent_revision_id), chat.enabled_scopes);
   }
@@ -50,7 +48,7 @@ export class TogglesService {
    */
   async change(scope: OrgScope, agentId: string, chatId: string, change: ToggleChange): Promise<ChatToggles> {
     requireOneChange(change);
-    const chat = await this.chats.get(this.db, scope, agentId, chatId);
+    const chat = await this.chats.find(this.db, scope, agentId, chatId);
     if (!chat) throw notFound('Chat');
     const known = await this.known(scope, agentId, chat.agent_revision_id);
     return this.db.transaction(scope, async (tx) => {
@@ -59,7 +57,7 @@ export class TogglesService {
       if (!locked) throw notFound('Chat');
       const wanted = enabledAfter(known, locked.enabled_scopes, change);
       if (sameScopes(wanted, locked.enabled_scopes)) return view(known, locked.enabled_scopes);
-      await this.state.setScopes(tx, chatId, wanted, this.db.now());
+      await this.chats.setScopes(tx, chatId, wanted, this.db.now());
       return view(known, wanted);
     });
   }

@@ -38,8 +38,8 @@ const NEW_CHAT_COLUMNS = [
 export type NewChatRow = Pick<Chat, 'id' | 'org_id' | 'origin_kind' | 'created_at'> &
   Partial<Pick<Chat, Exclude<(typeof NEW_CHAT_COLUMNS)[number], 'agent_id' | 'agent_revision_id' | 'rollout_id' | 'arm_label'>>>;
 
-const INSERT = statement(
-  `INSERT INTO chats (${NEW_CHAT_COLUMNS.join(', ')}, updated_at) VALUES (${NEW_CHAT_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')}, $${NEW_CHAT_COLUMNS.indexOf('created_at') + 1})`,
+const INSERT = statement<Chat>(
+  `INSERT INTO chats (${NEW_CHAT_COLUMNS.join(', ')}, updated_at) VALUES (${NEW_CHAT_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')}, $${NEW_CHAT_COLUMNS.indexOf('created_at') + 1}) RETURNING *`,
 );
 
 /** A move of one chat. @param set what it leaves behind; `$1` is the chat, `$2` the time */
@@ -96,7 +96,7 @@ const APPEND = statement<{ seq: number }>(`
 const UNREAD_AT_END = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM (SELECT m.role, m.turn_no FROM messages m WHERE m.chat_id = $1 ORDER BY m.seq DESC LIMIT $3) last WHERE last.role = 'user' AND last.turn_no > $2`);
 const FOUND = `
-  SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id AS turn, c.message_seq, c.turn_seq,
+  SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id AS turn, c.message_seq, c.turn_seq, c.agent_revision_id, c.enabled_scopes,
          ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
   FROM chats c WHERE ${VISIBLE_CHAT}`;
 const FIND = statement<LockedChat>(FOUND);
@@ -115,8 +115,14 @@ export interface LockedChat extends FoundChat {
   turn: string | null;
   message_seq: number;
   turn_seq: number;
+  agent_revision_id: string;
+  /** What is switched on in it; null = all. */
+  enabled_scopes: string[] | null;
   agent_deleted: boolean;
 }
+
+/** The same as it was at some moment. */
+export type SeenChat = FoundChat & Pick<LockedChat, 'agent_revision_id' | 'enabled_scopes' | 'agent_deleted'>;
 
 /** A message that no statement of its own brings. */
 export type LoneMessage = Pick<Message, 'id' | 'role' | 'content' | 'turn_no' | 'created_at'> &
@@ -128,7 +134,7 @@ export type LoneMessage = Pick<Message, 'id' | 'role' | 'content' | 'turn_no' | 
  */
 @Injectable()
 export class ChatState {
-  async insert(tx: Tx, { agent_id, revision_id, rollout_id, arm_label }: NewChatBasis, chat: NewChatRow): Promise<void> {
+  async insert(tx: Tx, { agent_id, revision_id, rollout_id, arm_label }: NewChatBasis, chat: NewChatRow): Promise<Chat> {
     const row: Partial<Chat> = {
       shared: false,
       depth: 0,
@@ -139,14 +145,12 @@ export class ChatState {
       arm_label,
       ...chat,
     };
-    await tx.execute(
-      INSERT,
-      NEW_CHAT_COLUMNS.map((column) => row[column] ?? null),
-    );
+    const values = NEW_CHAT_COLUMNS.map((column) => row[column] ?? null);
+    return (await tx.query(INSERT, values))[0];
   }
 
   /** A chat that the caller may open, as it is at this moment: good for refusing. Null when there is none. */
-  async find(db: Db, scope: OrgScope, agentId: string, chatId: string): Promise<(FoundChat & { agent_deleted: boolean }) | null> {
+  async find(db: Db, scope: OrgScope, agentId: string, chatId: string): Promise<SeenChat | null> {
     return (await db.query(FIND, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
   }
 
