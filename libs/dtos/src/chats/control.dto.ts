@@ -1,8 +1,7 @@
 import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
 import { BooleanField, DateTimeField, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
-import { ChatErrorDto } from './chat.dto';
+import { CHAT_STATUSES, ChatErrorDto } from './chat.dto';
 
-const STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 const STATUS = { name: 'ChatStatus' };
 
 export class UpdateChatRequest {
@@ -29,7 +28,7 @@ export class UpdateChatRequest {
 
 export class TerminateChatResponse {
   @UuidField({ description: 'The chat.' }) chat_id: string;
-  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is now.' }) status: string;
+  @EnumField(CHAT_STATUSES, { ...STATUS, description: 'What the chat is now.' }) status: string;
   @BooleanField({ description: 'False when it was over already.' }) terminated: boolean;
   @DateTimeField({ nullable: true, description: 'When it was terminated.' }) completed_at: string | null;
   @ListField('uuid', { description: 'Requests to humans that were cancelled with it.' }) cancelled_hitl_request_ids: string[];
@@ -74,7 +73,7 @@ export class ChatLastTurnDto {
 }
 
 export class ChatDiagnosisResponse {
-  @EnumField(STATUSES, { ...STATUS, description: 'What the chat is.' }) state: string;
+  @EnumField(CHAT_STATUSES, { ...STATUS, description: 'What the chat is.' }) state: string;
   @NestedField(() => ChatBlockedByDto, {
     nullable: true,
     description: 'What keeps it from going on; null when nothing does, or there is nothing to do.',

@@ -64,6 +64,6 @@ export class TicketsController {
     const topics = listTopics(body.topics.join());
     if (topics.includes('org') && !body.org_id)
       throw invalid({ loc: ['body', 'org_id'], msg: 'Field required with the topic org', type: 'missing' });
-    return { ticket: await this.tickets.issue(principal, { orgId: body.org_id?.toLowerCase() ?? null, topics }), expires_in: TICKET_TTL_S };
+    return { ticket: await this.tickets.issue(principal, { orgId: body.org_id ?? null, topics }), expires_in: TICKET_TTL_S };
   }
 }

@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { TogglesService } from '@aps/chats';
 import { ChangeTogglesRequest, TogglesResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
 
 @ApiTags('Chats')
 @Controller('api/orgs/:org_id/agents/:agent_id/chats/:chat_id/toggles')
@@ -38,4 +39,3 @@ export class TogglesController {
     return this.toggles.change(scope, agentId, chatId, body);
   }
 }
-import { Operation } from '@aps/platform/http';

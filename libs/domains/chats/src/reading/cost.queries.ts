@@ -88,7 +88,7 @@ export class CostQueries {
     if (own.length === 0) throw notFound('Chat');
     const unit = inCredits ? 'credits' : 'usd';
     return {
-      chat_id: chatId.toLowerCase(),
+      chat_id: chatId,
       billing_unit: unit,
       ...sum(own, unit),
       descendants: { chats: below[0]?.chats ?? 0, ...sum(below, unit) },
