@@ -72,6 +72,7 @@ export async function guardedFetch(
   let method: Dispatcher.HttpMethod = init.method ?? 'GET';
   let body = init.body;
   let headers = withoutOurs(init.headers ?? {});
+  let isRedirected = false;
   try {
     for (let hops = 0; ; hops++) {
       policy.checkForm(url);
@@ -90,6 +91,7 @@ export async function guardedFetch(
           body: await read(response, maxBytes, signal),
           url: url.href,
         };
+      isRedirected = true;
 
       // What a redirect says beside its target is of no interest, and there may be a lot of it.
       response.body.on('error', () => undefined).destroy();
@@ -110,8 +112,8 @@ export async function guardedFetch(
       url = next;
     }
   } catch (error) {
-    if (cut.isLate) throw new EgressError('timeout', 'The address took too long to answer.');
-    throw asEgressError(error, init.signal);
+    const failure = cut.isLate ? new EgressError('timeout', 'The address took too long to answer.') : asEgressError(error, init.signal);
+    throw isRedirected && failure instanceof EgressError ? behindRedirect(failure) : failure;
   } finally {
     cut.release();
   }
@@ -126,6 +128,10 @@ function asEgressError(error: unknown, caller?: AbortSignal): unknown {
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new EgressError('too_large', 'The answer is too large.', { cause: error });
   return new EgressError('network', 'The exchange with the address failed.', { cause: error });
 }
+
+/** Not the error itself, which may be that of a connection that others wait for, too. */
+const behindRedirect = ({ reason, message, cause }: EgressError): EgressError =>
+  Object.assign(new EgressError(reason, message, { cause }), { afterRedirect: true });
 
 /** Where a redirect leads. Servers write it in many ways, and it is ours alone to read. */
 function parse(location: string, base: URL): URL {

@@ -16,6 +16,9 @@ export type EgressReason =
 
 /** An outbound request that was refused or failed. The message is fit for the tenant: it never tells what a name resolved to. */
 export class EgressError extends Error {
+  /** It is of a place that a redirect led to: what was asked for first has been sent. */
+  afterRedirect = false;
+
   constructor(
     readonly reason: EgressReason,
     message: string,

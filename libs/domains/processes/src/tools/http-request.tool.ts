@@ -75,7 +75,7 @@ export class HttpRequestTool {
       return { output: answer };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof EgressError && NEVER_SENT.has(error.reason)) {
+      if (error instanceof EgressError && !error.afterRedirect && NEVER_SENT.has(error.reason)) {
         if (error.refused) return { rejected: error.message, mendable: false };
         throw new NotSent(error.message);
       }
