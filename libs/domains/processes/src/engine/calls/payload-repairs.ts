@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Tx } from '@aps/platform/database';
-import { applyPatch, type Operation } from 'rfc6902';
+import { applyPatch, Pointer, type Operation } from 'rfc6902';
 import type { StepTool } from '../../tools/step-tools';
 import type { JournalRow } from '../journal';
 import type { LoadedRun } from '../process-run.sql';
@@ -11,7 +11,10 @@ const REPAIR_S = 120;
 /** So much of arguments, schema and refusal is shown. */
 const MAX_SHOWN = 30_000;
 
-const PROPOSAL = {
+const MAX_OPERATIONS = 50;
+
+/** Nothing in it makes more of what is there: a few copies of a whole within itself would take all memory. */
+export const PROPOSAL = {
   type: 'object',
   properties: {
     fixable: { type: 'boolean', description: 'Whether other arguments could be taken' },
@@ -19,10 +22,11 @@ const PROPOSAL = {
     operations: {
       type: 'array',
       description: 'JSON Patch (RFC 6902) over {"arguments": …}; every path begins with /arguments',
+      maxItems: MAX_OPERATIONS,
       items: {
         type: 'object',
         properties: {
-          op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy'] },
+          op: { type: 'string', enum: ['add', 'remove', 'replace', 'move'] },
           path: { type: 'string' },
           from: { type: 'string' },
           value: {},
@@ -90,15 +94,30 @@ export class PayloadRepairs {
   }
 }
 
-const isBelow = (path: string | undefined): boolean => path === undefined || path === '/arguments' || path.startsWith('/arguments/');
-const reachesHost = (path: string | undefined): boolean => /(^|\/)(__proto__|constructor|prototype)(\/|$)/.test(path ?? '');
+const isBelow = (path: string): boolean => path === '/arguments' || path.startsWith('/arguments/');
+const reachesHost = (path: string): boolean => /(^|\/)(__proto__|constructor|prototype)(\/|$)/.test(path);
 
 /** Null where the change would go beyond the arguments, or cannot be made. */
 export function patched(args: Record<string, unknown>, operations: Operation[]): Record<string, unknown> | null {
-  const all = operations.flatMap((operation) => [operation.path, (operation as { from?: string }).from]);
-  if (operations.length === 0 || !all.every(isBelow) || all.some(reachesHost)) return null;
   const document = { arguments: structuredClone(args) };
-  if (applyPatch(document, operations).some((problem) => problem !== null)) return null;
+  if (operations.length === 0 || !operations.every((operation) => hasApplied(document, operation))) return null;
   const { arguments: mended } = document;
   return typeof mended === 'object' && mended !== null && !Array.isArray(mended) ? mended : null;
+}
+
+function hasApplied(document: unknown, operation: Operation): boolean {
+  const paths = 'from' in operation ? [operation.path, operation.from] : [operation.path];
+  if (!paths.every((path) => isBelow(path) && !reachesHost(path) && !isOfList(document, path))) return false;
+  try {
+    return applyPatch(document, [operation])[0] === null;
+  } catch {
+    // As where a text is taken for an object.
+    return false;
+  }
+}
+
+/** What a list has beside its items: who sets its `length` makes one of four thousand million. */
+function isOfList(document: unknown, path: string): boolean {
+  const { parent, key } = Pointer.fromJSON(path).evaluate(document) as { parent: unknown; key: string };
+  return Array.isArray(parent) && !/^(\d+|-)$/.test(key);
 }
