@@ -14,7 +14,7 @@ export interface EgressRequest {
   signal?: AbortSignal;
   /** Bytes after decompression. Default: EGRESS_MAX_BYTES. */
   maxBytes?: number;
-  /** Milliseconds for everything. Default: EGRESS_TOTAL_TIMEOUT_MS. */
+  /** Milliseconds for everything, of which any may go by in silence. Default: EGRESS_TOTAL_TIMEOUT_MS, and less of silence. */
   timeoutMs?: number;
   /** Redirects to follow, at most 3. Default: 3. */
   maxRedirects?: number;
@@ -82,6 +82,7 @@ export async function guardedFetch(
         headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' },
         body,
         signal,
+        ...(init.timeoutMs !== undefined && { headersTimeout: init.timeoutMs, bodyTimeout: init.timeoutMs }),
       });
       const location = REDIRECTS.has(response.statusCode) ? first(response.headers.location) : undefined;
       if (!location)
@@ -126,6 +127,8 @@ function asEgressError(error: unknown, caller?: AbortSignal): unknown {
     return new EgressError('timeout', 'The address took too long to answer.', { cause: error });
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new EgressError('too_large', 'The answer is too large.', { cause: error });
+  // The only argument that is not looked at before, and the client looks at it before it connects.
+  if (code === 'UND_ERR_INVALID_ARG') return new EgressError('url', 'A header of the request cannot be sent.', { cause: error });
   return new EgressError('network', 'The exchange with the address failed.', { cause: error });
 }
 

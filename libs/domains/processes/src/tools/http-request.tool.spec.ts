@@ -25,7 +25,15 @@ beforeAll(async () => {
   const ports = [await port(server), await port(gone)];
   await new Promise((done) => gone.close(done));
   [url, closed] = ports.map((of) => `http://127.0.0.1:${of}`);
-  loadConfig({ EGRESS_ALLOW: ports.map((of) => `127.0.0.1:${of}`).join(',') });
+  const EGRESS_ALLOW = ports.map((of) => `127.0.0.1:${of}`).join(',');
+  const DATABASE_URL = 'postgres://localhost/none';
+  loadConfig({
+    DATABASE_URL,
+    EGRESS_ALLOW,
+    EGRESS_HEADERS_TIMEOUT_MS: '100',
+    EGRESS_BODY_TIMEOUT_MS: '100',
+    EGRESS_TOTAL_TIMEOUT_MS: '100',
+  });
   new HttpRequestTool(egress, tools);
 });
 beforeEach(() => (seen = []));
@@ -35,7 +43,7 @@ afterAll(async () => {
 });
 
 const call = async (args: Record<string, unknown>): Promise<StepToolResult> => {
-  const context = { orgId: 'o', runId: 'r', envelope: {}, idempotencyKey: 'r/a', signal: new AbortController().signal };
+  const context = { orgId: 'o', runId: 'r', envelope: {}, idempotencyKey: 'r/a', timeoutMs: 5_000, signal: new AbortController().signal };
   return (await tools.find('o', 'core.http_request'))!.call({ method: 'POST', url, ...args }, context);
 };
 
@@ -53,5 +61,30 @@ describe('a request of a step', () => {
     answer = (_request, response) => response.writeHead(303, { location: location() }).end();
     await expect(call({})).rejects.not.toBeInstanceOf(NotSent);
     expect(seen).toEqual(['POST /']);
+  });
+
+  it('has not been sent with a header that cannot be', async () => {
+    const message = 'A header of the request cannot be sent.';
+    expect(await call({ headers: { 'x-a': '✓' } })).toEqual({ rejected: message, mendable: false });
+    expect(seen).toEqual([]);
+  });
+
+  it('has the time of its step, whatever fetches have', async () => {
+    answer = (_, response) =>
+      setTimeout(() => {
+        response.writeHead(200).write('a');
+        setTimeout(() => response.end('b'), 1_500);
+      }, 1_500);
+    expect(await call({})).toMatchObject({ output: { text: 'ab' } });
+  });
+
+  it.each<[string, string, object]>([
+    ['JSON', '{"a":1}', { json: { a: 1 } }],
+    ['JSON with numbers that a double would change, which are their text', '{"id":9007199254740993}', { json: { id: '9007199254740993' } }],
+    ['text that says that it is JSON', '{a', { text: '{a' }],
+    ['JSON that nobody could walk', '['.repeat(20_000) + ']'.repeat(20_000), { text: expect.stringMatching(/^\[{20000}\]/) as string }],
+  ])('is answered %s', async (_, body, output) => {
+    answer = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    expect(await call({})).toEqual({ output: { status: 200, headers: expect.any(Object) as object, ...output } });
   });
 });

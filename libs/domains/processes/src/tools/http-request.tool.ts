@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Egress, EgressError } from '@aps/platform/egress';
+import { readJson } from '@aps/platform/http';
 import { NotSent } from '@aps/tools';
 import { StepTools, type StepToolContext, type StepToolResult } from './step-tools';
 
@@ -52,7 +53,7 @@ export class HttpRequestTool {
 
   private async call(
     { method, url, headers = {}, json, body }: HttpRequest,
-    { idempotencyKey, signal }: StepToolContext,
+    { idempotencyKey, timeoutMs, signal }: StepToolContext,
   ): Promise<StepToolResult> {
     const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     try {
@@ -65,6 +66,7 @@ export class HttpRequestTool {
           'idempotency-key': idempotencyKey,
         },
         ...(json !== undefined ? { body: JSON.stringify(json) } : body !== undefined && { body }),
+        timeoutMs,
         signal,
       });
       const { status } = response;
@@ -84,16 +86,10 @@ export class HttpRequestTool {
   }
 }
 
+/** Text is also what says that it is JSON, and is none that can be walked. */
 function read(body: Buffer, type: string): { json: unknown } | { text: string } {
-  const text = body.toString('utf8');
-  if (/\bjson\b/i.test(type)) {
-    try {
-      return { json: JSON.parse(text) as unknown };
-    } catch {
-      // Then it is text, whatever it says of itself.
-    }
-  }
-  return { text };
+  const json = /\bjson\b/i.test(type) ? readJson(body) : undefined;
+  return json === undefined ? { text: body.toString('utf8') } : { json };
 }
 
 const excerpt = (body: Buffer): string => body.subarray(0, 2_000).toString('utf8').toWellFormed();

@@ -9,6 +9,8 @@ export interface StepToolContext {
   envelope: Record<string, unknown>;
   /** `<run>/<path of the step>`, the same for every try of it. */
   idempotencyKey: string;
+  /** So long it may take. */
+  timeoutMs: number;
   /** Aborted when the call has taken too long, or its run is over. */
   signal: AbortSignal;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isConnectionLoss, type Tx } from '@aps/platform/database';
+import { EgressError } from '@aps/platform/egress';
 import { Cutoff } from '@aps/platform/signals';
 import { NotSent } from '@aps/tools';
 import { validate, type ToolStep } from '../../definition';
@@ -49,7 +50,8 @@ export class ToolCalls {
     const problems = validate(tool.inputSchema, args);
     if (problems.length)
       return { rejected: problems.map(({ path, message }) => `${path || 'arguments'}: ${message}`).join('; '), mendable: true };
-    const cut = new Cutoff(signal, step.timeout_s * 1_000);
+    const timeoutMs = step.timeout_s * 1_000;
+    const cut = new Cutoff(signal, timeoutMs);
     const repeatable = isRepeatable(tool, args);
     try {
       const result = await Promise.race([
@@ -58,6 +60,7 @@ export class ToolCalls {
           runId: run.id,
           envelope: JSON.parse(run.envelope) as Record<string, unknown>,
           idempotencyKey: `${run.id}/${row.path}`,
+          timeoutMs,
           signal: cut.signal,
         }),
         // One that does not listen to the signal is not waited for.
@@ -70,7 +73,7 @@ export class ToolCalls {
       if (isConnectionLoss(error) && repeatable) throw error;
       const why = cut.isLate
         ? stepError('timeout', `The tool took longer than ${step.timeout_s} s.`, true)
-        : stepError('tool_error', messageOf(error), true);
+        : stepError(error instanceof EgressError && error.reason === 'timeout' ? 'timeout' : 'tool_error', messageOf(error), true);
       return repeatable ? { status: 'failed', error: why } : { status: 'outcome_unknown', error: { ...why, retryable: false } };
     } finally {
       cut.release();
