@@ -95,6 +95,11 @@ describe('a run', () => {
     expect(run.come({ ask: 'hello' }).end).toEqual({ status: 'completed', output: 'hello' });
   });
 
+  it('goes by what a step came to as it will be read, also before it is', () => {
+    const run = new Driven([llm('ask')], { output: '${join(steps.ask.output.map(k, k), ",")}' });
+    expect(run.come({ ask: { bb: 1, 'c\0': 2, a: 3 } }).end).toEqual({ status: 'completed', output: 'a,c,bb' });
+  });
+
   it('fails by an expression, without another try', () => {
     const run = new Driven([set('a', { x: '${input.missing}' })]);
     expect(run.last.end).toMatchObject({ status: 'failed', error: { code: 'expression_error' } });

@@ -2,6 +2,7 @@ import type { StepError } from '@aps/entities';
 import { uuidv7 } from 'uuidv7';
 import type { AgentStep, HumanStep, LlmStep, ProcessStep, PromptStep, Step, ToolStep } from '../definition';
 import { isOver, stepError, type CallOutcome, type JournalRow, type RunEvent, type RunOutcome } from './journal';
+import { storedForm } from './stored-form';
 
 /** A step that asks a model or another side, and what it was given. Of an agent's step: the drawing of its output. */
 export interface Call {
@@ -194,10 +195,14 @@ export class JournalPage {
     return row;
   }
 
-  /** A row is something else now, and not over. */
+  /** A row is something else now, and not over. What it was given and came to is from here on as whoever reads it anew has it. */
   change(row: JournalRow, values: Partial<JournalRow>): void {
     Object.assign(row, values);
-    this.kept += heldBy([values.input, values.output]);
+    const { input, output, error } = values;
+    if (input !== undefined) row.input = storedForm(input);
+    if (output !== undefined) row.output = storedForm(output);
+    if (error !== undefined) row.error = storedForm(error);
+    this.kept += heldBy([input, output]);
     this.written.add(row);
   }
 
@@ -210,7 +215,7 @@ export class JournalPage {
   fail(row: JournalRow, error: StepError): Result {
     this.finish(row, 'failed', { error });
     this.tell('step_failed', row, { code: error.code });
-    return failed(error);
+    return failed(row.error!);
   }
 
   skip(row: JournalRow): void {
