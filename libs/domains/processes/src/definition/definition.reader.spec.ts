@@ -182,6 +182,7 @@ describe('reading a definition', () => {
     ['wait for nothing', { kind: 'wait' }, ['']],
     ['a late timer', { kind: 'wait', for_s: 0, timeout_s: 1, on_timeout: 'flag' }, ['timeout_s', 'for_s']],
     ['wait until', { kind: 'wait', until: 'tomorrow' }, ['until']],
+    ['wait until a year that is none', { kind: 'wait', until: '0000-01-01T00:00:00Z' }, ['until']],
     ['transform', { kind: 'transform', set: { A: 1, ok: 1 } }, ['set.A']],
     ['transform of nothing', { kind: 'transform', set: {} }, ['set']],
     ['agent', { kind: 'agent', agent: 'a', task: 'x', distill: true, max_steps: 0 }, ['distill', 'max_steps']],

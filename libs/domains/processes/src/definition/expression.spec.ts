@@ -1,4 +1,4 @@
-import { compileExpression, evaluate, ExpressionError, MAX_EXPRESSION, referencesOf, type Scope } from './expression';
+import { compileExpression, evaluate, ExpressionError, MAX_EXPRESSION, type Scope } from './expression';
 
 const odd: unknown = JSON.parse('{"__proto__": {"a": 1}, "constructor": {"b": 2}}');
 const SCOPE: Scope = {
@@ -236,5 +236,5 @@ describe('expressions', () => {
     ['has(steps.a.output) ? {"k": run.id} : [-envelope.n]', ['steps.a.output', 'run.id', 'envelope.n']],
     ['default(steps.a, error.code) == null', ['steps.a', 'error.code']],
     ['"steps.a" + string(1)', []],
-  ])('names paths: %s', (text, paths) => expect(referencesOf(compiled(text)).map((path) => path.join('.'))).toEqual(paths));
+  ])('names paths: %s', (text, paths) => expect(compiled(text).references.map((path) => path.join('.'))).toEqual(paths));
 });

@@ -23,6 +23,10 @@ export interface Compiled {
   readonly text: string;
   /** As far as can be told without values: `bool`, `int`, `string` …, or `dyn` where they decide. */
   readonly type: string;
+  /**
+   * Paths of members that it names, such as `steps.extract.output` and `input`: as far as their names stand in it. A computed key, as in
+   * `steps[x]`, ends a path; what macros bind is no root.
+   */
   readonly references: readonly Path[];
   /** @internal */
   readonly run: (scope: Scope, meter: Meter) => unknown;
@@ -92,12 +96,6 @@ export function evaluate(expression: Compiled, scope: Scope): unknown {
     throw error instanceof ExpressionError ? error : new ExpressionError(inWords(error, expression.text));
   }
 }
-
-/**
- * The paths of members that an expression names, such as `steps.extract.output` and `input`: as far as their names stand in it. A
- * computed key, as in `steps[x]`, ends a path; what macros bind is no root.
- */
-export const referencesOf = (expression: Compiled): readonly Path[] => expression.references;
 
 function wantedOf(references: readonly Path[]): Wanted {
   const wanted: Wanted = { whole: false, members: new Map() };

@@ -1,6 +1,7 @@
 export { MAX_BYTES, readDefinition, type DefinitionReading, type ReadingOptions } from './definition.reader';
 export * from './definition.types';
-export { compileExpression, evaluate, ExpressionError, referencesOf, type Compiled, type Scope } from './expression';
+export { dateTimeOf } from './date-time';
+export { compileExpression, evaluate, ExpressionError, type Compiled, type Scope } from './expression';
 export type { Path } from './paths';
 export { checkSchema, validate, type Misfit } from './schema';
 export { stubOf } from './schema.stub';

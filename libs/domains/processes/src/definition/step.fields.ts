@@ -1,9 +1,10 @@
 import { isUuid } from '@aps/contracts';
 import { DefinitionReader, type Place } from '@aps/platform/definitions';
 import { parseEmail } from '@aps/platform/email';
+import { dateTimeOf } from './date-time';
 import type { DefinitionProblem, Retry, Schema, Step, Template } from './definition.types';
 import { isExpressionAlone } from './template';
-import { checkSchema, validate } from './schema';
+import { checkSchema } from './schema';
 
 /** So many are told: whoever has more mends these first. */
 const MAX_PROBLEMS = 100;
@@ -18,7 +19,6 @@ export const MAX_SCHEMAS_BYTES = 64 * 1024;
 
 export const ID = { pattern: /^[a-z][a-z0-9_]{0,63}$/, msg: 'String should match ^[a-z][a-z0-9_]{0,63}$' };
 const ASSIGNEES = ['role:OWNER', 'role:ADMIN', 'role:MEMBER', 'user:{uuid}', 'name@example.com'];
-const DATE_TIME = { type: 'string', format: 'date-time' };
 
 export type Keys = ReadonlyMap<string, unknown>;
 
@@ -136,7 +136,7 @@ export class FieldReader extends DefinitionReader {
   timeTemplate(keys: Keys, loc: Place, key: string): Template {
     if (!keys.has(key)) return null;
     const template = this.text(keys.get(key), [...loc, key], { max: MAX_TEXT });
-    if (template && !template.includes('${') && validate(DATE_TIME, template).length)
+    if (template && !template.includes('${') && !dateTimeOf(template))
       this.refuse([...loc, key], 'Input should be an RFC 3339 date and time, or have a ${…}');
     return template;
   }

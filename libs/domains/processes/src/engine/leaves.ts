@@ -95,7 +95,7 @@ export class Leaves {
         case 'agent':
           return { agent: step.agent, task: textOf(render(step.task, scope)) };
         case 'process':
-          return { process: step.process, input: render(step.input, scope) };
+          return { process: step.process, input: recordOf(render(step.input, scope), 'input') };
       }
     });
     if (result.is === 'failed') this.page.fail(row, result.error);
@@ -228,13 +228,13 @@ function chosen(step: ToolStep, { resolution }: JournalRow): 'retry' | 'done' | 
 function inputOf(step: Calling, scope: Scope): Record<string, unknown> {
   switch (step.kind) {
     case 'prompt':
-      return { template: step.template, input: render(step.input, scope) };
+      return { template: step.template, input: recordOf(render(step.input, scope), 'input') };
     case 'llm':
       return {
         prompt: textOf(render(step.prompt, scope)),
         ...(step.system !== null && { system: textOf(render(step.system, scope)) }),
       };
     case 'tool':
-      return { tool: step.tool, arguments: recordOf(render(step.arguments, scope)) };
+      return { tool: step.tool, arguments: recordOf(render(step.arguments, scope), 'arguments') };
   }
 }

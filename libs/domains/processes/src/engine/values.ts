@@ -1,4 +1,4 @@
-import { compileExpression, evaluate, ExpressionError, type Expression, type Scope } from '../definition';
+import { compileExpression, dateTimeOf, evaluate, ExpressionError, type Expression, type Scope } from '../definition';
 import { stepError } from './journal';
 import { done, failed, type Result } from './progress';
 
@@ -23,8 +23,8 @@ export function holds(condition: Expression, scope: Scope, what: string): boolea
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-export function recordOf(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ExpressionError('arguments: There is no object.');
+export function recordOf(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ExpressionError(`${what}: There is no object.`);
   return value as Record<string, unknown>;
 }
 
@@ -37,7 +37,7 @@ export function secondsOf(value: unknown): number {
 }
 
 export function timeOf(value: unknown): Date {
-  const at = typeof value === 'string' ? new Date(value) : null;
-  if (!at || Number.isNaN(at.getTime())) throw new ExpressionError('until: There is no time, like 2026-01-31T12:00:00Z.');
+  const at = dateTimeOf(value);
+  if (!at) throw new ExpressionError('until: There is no time, like 2026-01-31T12:00:00Z.');
   return at;
 }
