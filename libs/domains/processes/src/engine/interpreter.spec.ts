@@ -17,13 +17,15 @@ class Driven {
     private readonly steps: unknown[],
     private readonly over: Record<string, unknown> = {},
     private readonly once: string[] = [],
+    private readonly input: Record<string, unknown> = FACTS.envelope.input as Record<string, unknown>,
   ) {
     this.last = this.look();
   }
 
   look(outcomes: Record<string, CallOutcome> = {}, options: { inFlight?: string[]; begins?: boolean } = {}): Progress {
     const rows = structuredClone(this.journal);
-    const interpreter = new Interpreter(aDefinition(this.steps, this.over), FACTS, rows, ({ tool }) => this.once.includes(tool));
+    const facts = { ...FACTS, envelope: { input: this.input } };
+    const interpreter = new Interpreter(aDefinition(this.steps, this.over), facts, rows, ({ tool }) => this.once.includes(tool));
     this.last = interpreter.advance(this.at, {
       outcomes: new Map(Object.entries(outcomes)),
       inFlight: new Set(options.inFlight),
@@ -103,6 +105,14 @@ describe('a run', () => {
   it('fails by an expression, without another try', () => {
     const run = new Driven([set('a', { x: '${input.missing}' })]);
     expect(run.last.end).toMatchObject({ status: 'failed', error: { code: 'expression_error' } });
+  });
+
+  it.each([
+    ['process', { process: 'p' }],
+    ['prompt', { template: 'p' }],
+  ])('fails where a step of a %s is given no object', (kind, more) => {
+    const run = new Driven([{ id: 'a', kind, ...more, input: '${input.n}' }]);
+    expect(run.last.end).toMatchObject({ error: { code: 'expression_error', message: 'input: There is no object.' } });
   });
 
   it('makes a call again that nobody is making any more, where it may be made again', () => {
@@ -367,6 +377,36 @@ describe('what is done side by side', () => {
   });
 });
 
+describe('a wait that flags the run when it is too late', () => {
+  const late = { id: 'w', kind: 'wait', event: 'paid', timeout_s: 60, on_timeout: 'flag' };
+  const count = { id: 'count', kind: 'loop', over: '${input.many}', as: 'one', max_iterations: 1_000, steps: [set('step', { x: 1 })] };
+  const input = { many: Array(600).fill(0) };
+
+  it('does so beside what is too much to be done at once', () => {
+    const branches = [
+      { id: 'a', steps: [late] },
+      { id: 'b', steps: [{ id: 'nap', kind: 'wait', for_s: 60 }, count] },
+    ];
+    const run = new Driven([{ id: 'both', kind: 'parallel', branches }], {}, [], input);
+    run.at = after(60);
+    expect(run.look().end).toMatchObject({ status: 'flagged' });
+  });
+
+  it('does so in one iteration of several, whatever those before it do', () => {
+    const which = { id: 'which', kind: 'branch', branches: [{ when: 'vars.item == 1', steps: [late] }] };
+    const steps = [
+      { id: 'nap', kind: 'wait', for_s: 60 },
+      { ...which, else: [count] },
+    ];
+    const run = new Driven([{ id: 'each', kind: 'loop', over: '${[0, 1]}', concurrency: 2, steps }], {}, [], input);
+    for (const s of [60, 60, 60, 120]) {
+      run.at = after(s);
+      run.look();
+    }
+    expect(run.last.end).toMatchObject({ status: 'flagged' });
+  });
+});
+
 describe('waits', () => {
   it('for a time end by themselves', () => {
     const run = new Driven([{ id: 'w', kind: 'wait', for_s: '${input.n * 10}' }]);
@@ -375,6 +415,11 @@ describe('waits', () => {
     expect(run.look().end).toBeNull();
     run.at = after(30);
     expect(run.look().end).toMatchObject({ status: 'completed' });
+  });
+
+  it.each(['0000-01-01T00:00:00Z', '+100000-01-01T00:00:00Z', 'March 7', '2026-01-31 12:00'])('until %s fail', (until) => {
+    const run = new Driven([{ id: 'w', kind: 'wait', until: '${input.until}' }], {}, [], { until });
+    expect(run.last.end).toMatchObject({ error: { code: 'expression_error', message: expect.stringMatching(/^until: /) as string } });
   });
 
   it('until a time that is over are none', () => {

@@ -182,9 +182,13 @@ export class Interpreter {
 
   private parallel(step: ParallelStep, row: JournalRow, frame: Frame): Result {
     if (isOver(row)) return this.page.past(row);
-    const results = step.branches.map(({ id, steps }) => this.sequence(steps, `${row.path}/${id}`, frame.copy()));
-    const flagged = results.find((result) => result.is === 'flagged');
-    if (flagged) return flagged;
+    const results: Result[] = [];
+    for (const { id, steps } of step.branches) {
+      const result = this.sequence(steps, `${row.path}/${id}`, frame.copy());
+      // At once: another branch may come to a halt, and then nothing is left of a wait that was skipped but that it is over.
+      if (result.is === 'flagged') return result;
+      results.push(result);
+    }
     const fault = results.find((result) => result.is === 'failed');
     const isOpen = results.some((result) => result.is === 'blocked');
     const isWon = step.join === 'any' && results.some((result) => result.is === 'done');
