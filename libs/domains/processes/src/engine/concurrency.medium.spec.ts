@@ -101,6 +101,15 @@ describe('runs that wait for others of their key', () => {
   });
 });
 
+it('a run is not begun whose key is too long to be looked for', async () => {
+  const process = await t.deployed(org, WAITS, { concurrency: { key: '${input.key}', limit: 1, strategy: 'queue' } });
+  await t.begin(org, process, { key: '人'.repeat(500) });
+  const problem = { loc: ['body', 'input'], msg: 'The input gives no concurrency key: It would have more than 500 characters.' };
+  await expect(t.begin(org, process, { key: 'a'.repeat(501) })).rejects.toMatchObject({ code: 'validation_error', problems: [problem] });
+  const parent = await t.deployed(org, [{ id: 'sub', kind: 'process', process: process.id, input: { key: 'a'.repeat(5_000) } }]);
+  expect(await t.ended(await t.begin(org, parent))).toMatchObject({ status: 'failed', error: { code: 'child_failed' } });
+});
+
 describe('a run within a run of its own key', () => {
   /** A process whose step runs the process itself. */
   const within = async (strategy: string, limit = 1) => {

@@ -11,6 +11,7 @@ import { JournalRepository, toTopicEvent } from './journal.repository';
 import { AT_WORK, LINE } from './process-run.sql';
 import { envelopeOf, type RunFile, type RunMessage, type RunSource } from './envelope';
 import { INSERT_RUN } from './run-starter.sql';
+import { textOf } from './values';
 
 /** A run that is to be. */
 export interface NewRun {
@@ -159,13 +160,18 @@ export class RunStarter {
   }
 }
 
+/** Characters: what is looked for by an index has its bounds. */
+const MAX_KEY = 500;
+
 /** What runs of a process may not be at work with at the same time. */
 function keyOf({ concurrency }: Definition, envelope: string): string | null {
   if (concurrency === null) return null;
   try {
     const known = JSON.parse(envelope) as Record<string, unknown>;
-    const key = render(concurrency.key, { input: known.input, envelope: known, steps: {}, vars: {}, run: {} });
-    return typeof key === 'string' ? key : JSON.stringify(key);
+    const value = render(concurrency.key, { input: known.input, envelope: known, steps: {}, vars: {}, run: {} });
+    const key = storable(textOf(value));
+    if (key.length > MAX_KEY) throw new ExpressionError(`It would have more than ${MAX_KEY} characters.`);
+    return key;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     throw refuseValue(['body', 'input'], `The input gives no concurrency key: ${error.message}`);
