@@ -36,6 +36,10 @@ const INVOICE: Schema = {
   },
 };
 
+it.each([0.07, 0.29, 1.1, 19.99, 4_503_599.37])('takes %s for a multiple of 0.01', (price) => {
+  expect([price, price + 0.001].map((value) => validate({ multipleOf: 0.01 }, value).length)).toEqual([0, 1]);
+});
+
 describe('schemas', () => {
   it.each<[string, Schema]>([
     ['a whole one', INVOICE],

@@ -65,6 +65,8 @@ const OPTIONS: Options = {
   logger: false,
   ownProperties: true,
   inlineRefs: false,
+  // Cents are no multiple of 0.01 to a double.
+  multipleOfPrecision: 9,
   code: { regExp: searching },
 };
 
