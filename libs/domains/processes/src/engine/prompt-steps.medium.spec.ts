@@ -96,6 +96,15 @@ describe('a step of a prompt template', () => {
       await codeOf({ template: structured, input: { url } }),
       await codeOf({ template: structured, input: { text: script({ text: 'no' }, { text: 'no' }) } }),
       await codeOf({ template: structured, input: { text: script({ error: { status: 400 } }) } }),
-    ]).toEqual(['tool_error', 'tool_rejected', 'tool_rejected', 'tool_rejected', 'output_schema', 'provider_rejected']);
+      await codeOf({ template: structured, input: { text: script({ text: 'no', finish: 'refusal' }) } }),
+    ]).toEqual([
+      'tool_error',
+      'tool_rejected',
+      'tool_rejected',
+      'tool_rejected',
+      'output_schema',
+      'provider_rejected',
+      'provider_rejected',
+    ]);
   });
 });

@@ -45,6 +45,12 @@ describe('side work of steps', () => {
   });
 });
 
+it('a model that refuses to answer fails its step as a provider that does', async () => {
+  const process = await t.deployed(org, [{ id: 'a', kind: 'llm', prompt: script({ text: 'no', finish: 'refusal' }) }]);
+  const error = { code: 'provider_rejected', message: 'The model did not answer this.', retryable: false };
+  expect(await t.ended(await t.begin(org, process))).toMatchObject({ status: 'failed', error });
+});
+
 describe('a model without a price, where credits are paid', () => {
   beforeAll(async () => {
     await withRateCard(t);

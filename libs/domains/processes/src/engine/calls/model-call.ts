@@ -111,7 +111,7 @@ export class ModelQuestions {
           usage = usage ? sumOf(usage, result.usage) : result.usage;
           said.push(result.text);
           if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
-            throw new InferenceError('model_refused' as InferenceError['code'], 'The model did not answer this.');
+            throw new InferenceError('provider_rejected', 'The model did not answer this.');
           const read = question.schema ? parsed(question.schema, result.text) : { value: result.text };
           if ('value' in read) {
             value = read.value;

@@ -81,6 +81,7 @@ const CODES: Record<string, string> = {
   extraction_invalid: 'output_schema',
   output_too_long: 'output_schema',
   model_interrupted: 'provider_unavailable',
+  model_refused: 'provider_rejected',
   internal_error: 'internal',
 };
 
