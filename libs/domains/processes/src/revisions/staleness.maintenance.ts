@@ -5,7 +5,7 @@ import { Staleness } from './staleness';
 const BATCH = 20;
 const EVERY_S = 60;
 
-/** Looks at every process once a day, and at those of an organization whose tools have changed within a minute. Needs the tools that steps may call. */
+/** Looks at every process once a day, and within a minute at those that {@link Staleness.recheck} names. Needs the tools that steps may call. */
 @Injectable()
 export class StaleProcesses {
   constructor(maintenance: Maintenance, staleness: Staleness) {

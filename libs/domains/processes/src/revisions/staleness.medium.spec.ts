@@ -164,6 +164,14 @@ describe('a process whose surroundings change', () => {
     found.mockRestore();
   });
 
+  it('is looked at also beside one that cannot be', async () => {
+    const [broken, id] = [await deployed(calling('a'), 'Broken'), await deployed(calling('a'), 'Whole')];
+    await t.db.manager.update(ProcessRevision, { process_id: broken }, { definition: { schema_version: 0 } });
+    tools.delete('a');
+    await checked();
+    expect([await reason(broken), await reason(id)]).toEqual([null, 'tool_missing:a']);
+  });
+
   it('is looked at once a day', async () => {
     const id = await deployed(calling('a'));
     tools.delete('a');

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { Database, Deletions, type Deleted, type Tx } from '@aps/platform/database';
 import { StepTools } from '../tools/step-tools';
@@ -14,6 +14,8 @@ const REASONS = { agent: 'agent_deleted', template: 'template_deleted', process:
 /** Says of processes that something around them is not as it was when they were deployed. They run still; a deploy takes it back. */
 @Injectable()
 export class Staleness {
+  private readonly logger = new Logger('Staleness');
+
   constructor(
     private readonly db: Database,
     deletions: Deletions,
@@ -29,7 +31,7 @@ export class Staleness {
     if (named) await tx.execute(MARK_NAMING, [orgId, refOf(named, id), `${REASONS[named]}:${slug}`]);
   }
 
-  /** Has all processes of an organization looked at soon: what tools there are has changed. */
+  /** Has all processes of an organization looked at soon: for sources of tools, whose tools change. */
   async recheck(orgId: string): Promise<void> {
     await this.db.execute(MAKE_DUE, [orgId]);
   }
@@ -38,8 +40,13 @@ export class Staleness {
   async checkDue(limit: number): Promise<number> {
     const due = await this.db.query(DUE, [limit]);
     for (const { id, org_id, revision_id, looked_at } of due) {
-      const reason = await this.reasonOf(org_id, revision_id);
-      if (reason) await this.db.execute(MARK, [id, looked_at, reason]);
+      try {
+        const reason = await this.reasonOf(org_id, revision_id);
+        if (reason) await this.db.execute(MARK, [id, looked_at, reason]);
+      } catch (error) {
+        // The others of this look are marked as looked at, too.
+        this.logger.error({ msg: 'A process could not be looked at', process_id: id, error: (error as Error)?.message });
+      }
     }
     return due.length;
   }
