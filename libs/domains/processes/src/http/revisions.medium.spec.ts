@@ -314,7 +314,6 @@ describe('the definition of a revision', () => {
     const read = await definitions.of(org.id, id);
     expect(read).toMatchObject({ input_schema: null, on_error: [], steps: [{ id: 'say', kind: 'transform', set: { text: 'a' } }] });
     expect(await definitions.of(org.id, id)).toBe(read);
-    expect(await definitions.sopOf(org.id, id)).toBeNull();
     await expect(definitions.of((await anOrg(t)).id, id)).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -1,7 +1,8 @@
 import { statement } from '@aps/platform/database';
 
-export const WRITTEN = statement<{ definition: Record<string, unknown>; sop_text: string | null; size: number }>(`
-  SELECT definition, sop_text, octet_length(definition::text) + coalesce(octet_length(sop_text), 0) AS size FROM process_revisions WHERE org_id = $1 AND id = $2`);
+export const WRITTEN = statement<{ definition: Record<string, unknown>; size: number }>(
+  'SELECT definition, octet_length(definition::text) AS size FROM process_revisions WHERE org_id = $1 AND id = $2',
+);
 
 /** What is deployed of a live process by its id or slug, which it holds as whoever refers to its row does. */
 export const DEPLOYED = statement<{ process_id: string; revision_id: string; revision_version: number; revision_hash: string }>(`
