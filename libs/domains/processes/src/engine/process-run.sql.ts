@@ -39,6 +39,8 @@ const LOADED = [
   'asks_human',
 ] as const satisfies (keyof ProcessRun)[];
 export type LoadedRun = Pick<ProcessRun, (typeof LOADED)[number]>;
+/** The same of one that is at work, by who has it. */
+export type HeldRun = LoadedRun & { fence: string };
 export const LOAD = statement<LoadedRun>(`SELECT ${LOADED.join(', ')} FROM ${TABLE} WHERE id = $1`);
 
 /** The agent that a revision calls so, as its deploy found it. */

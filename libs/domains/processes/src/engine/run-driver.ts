@@ -1,6 +1,6 @@
-import { setImmediate as letOthersIn } from 'node:timers/promises';
+import { setImmediate as letOthersIn, setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, NO_CALLER, whenCommitted, type Db } from '@aps/platform/database';
+import { Database, NO_CALLER, whenCommitted, type Db, type Tx } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Cutoff } from '@aps/platform/signals';
 import { Definitions } from '../revisions/definitions';
@@ -11,7 +11,7 @@ import { isUnbegun, waitsForSignal, type JournalRow, type RunEvent, type RunOutc
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
 import type { Progress } from './progress';
-import type { LoadedRun } from './process-run.sql';
+import type { HeldRun, LoadedRun } from './process-run.sql';
 import { RunEnds } from './run-ends';
 import { runFactsOf } from './run-facts';
 import { countSteps } from './run-signals';
@@ -19,6 +19,8 @@ import { tryAgainAt } from './waits.policy';
 
 /** How often a run whose calls are being made looks for what else has come. */
 const LOOK_MS = 1_000;
+/** How long calls that were cut are waited for: models tell what they have used, and somebody may not listen. */
+const CUT_MS = 1_000;
 
 /**
  * Has a run go on: asks the interpreter what comes next, writes that down, makes the calls that are to be made, and tells the interpreter what
@@ -41,9 +43,9 @@ export class RunDriver {
     try {
       return await this.goOn(work);
     } finally {
-      work.cut();
-      // Whatever has become of the run: what its calls have used is paid.
-      for (const { charge } of work.results.values()) if (charge) await this.db.transaction(NO_CALLER, charge);
+      await work.cut();
+      // Whatever has become of the run: what its calls have used is paid, as far as they have said so by now.
+      for (const charge of work.charges()) await this.db.transaction(NO_CALLER, charge);
     }
   }
 
@@ -85,7 +87,7 @@ export class RunDriver {
   private async look(work: RunAtWork): Promise<Interpreter> {
     const { id } = work.claimed;
     const run = await this.journal.load(this.db, id);
-    work.run = run;
+    work.run = { ...run, fence: work.claimed.fence };
     work.asksHuman = run.asks_human;
     // Not before the run: what comes in between is in the journal, or the commit finds that something has come.
     return this.interpreterOf(run, await this.journal.journal(this.db, id));
@@ -154,7 +156,7 @@ export class RunDriver {
 
 /** A run while this process drives it. */
 class RunAtWork {
-  run: LoadedRun;
+  run: HeldRun;
   /** Calls that are being made, by path. */
   readonly atWork = new Map<string, Cutoff>();
   /** What has come and is not written yet, by path. */
@@ -163,6 +165,10 @@ class RunAtWork {
   readonly putOff = new Map<string, Date>();
   /** What its row says of it. */
   asksHuman: boolean;
+  /** Calls that have not come to an end, be they cut or not. */
+  private readonly made = new Set<Promise<void>>();
+  /** Of calls whose outcomes nobody writes any more. */
+  private readonly left: ((tx: Tx) => Promise<void>)[] = [];
   private hasStarted = false;
   private error: unknown;
   private tell: () => void = () => undefined;
@@ -221,14 +227,15 @@ class RunAtWork {
     const over = (then: () => void) => {
       cut.release();
       this.atWork.delete(path);
-      // What a call has come to whose lease has ended is paid at least.
-      if (!cut.signal.aborted || this.lease.signal.aborted) then();
+      then();
       this.tell();
     };
-    call(cut.signal).then(
-      (result) => over(() => this.results.set(path, result)),
-      (error: unknown) => over(() => (this.error ??= error)),
+    const made = call(cut.signal).then(
+      (result) => over(() => (cut.signal.aborted ? result.charge && this.left.push(result.charge) : this.results.set(path, result))),
+      (error: unknown) => over(() => (this.error ??= cut.signal.aborted ? undefined : error)),
     );
+    this.made.add(made);
+    void made.then(() => this.made.delete(made));
   }
 
   /**
@@ -250,9 +257,15 @@ class RunAtWork {
     if (this.error !== undefined) throw this.error as Error;
   }
 
-  /** Nobody waits for what is still being made. */
-  cut(): void {
+  /** Nobody waits for what is still being made, but for what it has used. */
+  async cut(): Promise<void> {
     for (const call of this.atWork.values()) call.abort(new LeaseEnded('lost'));
+    if (this.made.size) await Promise.race([Promise.all(this.made), sleep(CUT_MS, undefined, { ref: false })]);
+  }
+
+  /** Of what was not written. */
+  charges(): ((tx: Tx) => Promise<void>)[] {
+    return [...this.left, ...[...this.results.values()].flatMap(({ charge }) => (charge ? [charge] : []))];
   }
 }
 

@@ -1,8 +1,9 @@
 import { script, type TestOrg } from '@aps/chats/testing';
 import { entitle, withCredits, withRateCard } from '@aps/billing/testing';
-import { InferenceSettings } from '@aps/inference';
+import { InferenceSettings, ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
-import { StepTools } from '../..';
+import { eventually } from '@aps/testing';
+import { RunControl, StepTools } from '../..';
 import { runningService } from '../../testing/running';
 import { aTool } from '../../testing/tools';
 
@@ -43,6 +44,24 @@ describe('side work of steps', () => {
       { feature: 'payload_repair', model_key: 'small' },
     ]);
   });
+});
+
+it('an answer is paid also where the run is over before the model is asked once more', async () => {
+  const schema = { type: 'object', required: ['sum'] };
+  const process = await t.deployed(org, [
+    { id: 'a', kind: 'llm', prompt: script({ text: 'no' }, { text: 'one two three', chunk_delay_ms: 5_000 }), output_schema: schema },
+  ]);
+  const ask = jest.spyOn(t.get(ModelCalls), 'streamChat');
+  const id = await t.begin(org, process);
+  await eventually(
+    () => Promise.resolve(ask.mock.calls.length),
+    (asked) => asked === 2,
+  );
+  ask.mockRestore();
+  await t.get(RunControl).cancel(t.scope(org), process.id, id);
+  await eventually(receipts, (paid) => paid.length > 0);
+  const [line] = await t.db.query(sql('SELECT status, error FROM process_llm_calls WHERE run_id = $1'), [id]);
+  expect(line).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
 });
 
 it('a model that refuses to answer fails its step as a provider that does', async () => {

@@ -71,7 +71,7 @@ export class ModelQuestions {
     private readonly budgets: RunBudgets,
   ) {}
 
-  /** @throws the reason of the signal, and what is a fault of ours */
+  /** @throws the reason of the signal where nothing was answered yet, and what is a fault of ours */
   async ask(run: LoadedRun, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
     const { name, feature } = question;
     const work = { orgId: run.org_id, chatId: null, agentId: null, name, feature, budget: this.budgets.of(run) };
@@ -130,8 +130,10 @@ export class ModelQuestions {
           );
         }
       } catch (cause) {
-        signal.throwIfAborted();
-        error = cut.isLate ? stepError('timeout', `The model took longer than ${question.timeout_s} s.`, true) : problemOf(cause);
+        // What was answered before it was cut off is paid.
+        if (!hold.receipts.length) signal.throwIfAborted();
+        if (signal.aborted) error = stepError('worker_lost', 'The call was cut off while the model was asked once more.');
+        else error = cut.isLate ? stepError('timeout', `The model took longer than ${question.timeout_s} s.`, true) : problemOf(cause);
       } finally {
         cut.release();
       }
