@@ -109,12 +109,15 @@ function plainAnswer(messages: Message[], schema: Schema | undefined): string {
   return `You said: ${newest?.text ?? ''}${seen(newest?.images, 'image')}${seen(newest?.documents, 'document')}`;
 }
 
+/** What plays scripts; titles, summaries and the like would play those of the chats that they are about. */
+const PLAYING = new Set(['turn', 'process', 'prompt', 'payload_repair']);
+
 /**
  * The script that a call plays, and the message that has it. A chat goes on with other things, so there the newest message decides. Prompts and
  * processes have a conversation for each piece of work, in which the service asks again too: there the newest script holds.
  */
 function scriptFor(messages: Message[], feature: unknown): { script: Script; at: number } | undefined {
-  if (feature !== 'turn' && feature !== 'process' && feature !== 'prompt') return undefined;
+  if (typeof feature !== 'string' || !PLAYING.has(feature)) return undefined;
   for (let at = messages.length - 1; at >= 0; at--) {
     if (messages[at].role !== 'user') continue;
     const script = scriptOf(messages[at].text);

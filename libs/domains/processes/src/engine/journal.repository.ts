@@ -20,6 +20,7 @@ import {
   type CancelledStep,
   type CommitItem,
   type EndColumns,
+  type HeldRun,
   type LoadedRun,
 } from './process-run.sql';
 
@@ -115,6 +116,11 @@ export class JournalRepository {
     const told = events.map(toTopicEvent);
     const [{ before }] = await tx.query(TELL, [runId, JSON.stringify(storable(told)), at]);
     tx.afterCommit(() => this.publish(runId, before, told, at));
+  }
+
+  /** Locks a run, and appends events to its log, where it is still this owner's. */
+  async tellAsOwner(tx: Tx, { id, fence }: Pick<HeldRun, 'id' | 'fence'>, events: RunEvent[]): Promise<void> {
+    if ((await tx.query(RUNS.LOCK_OWNED, [id, fence])).length) await this.tell(tx, id, events);
   }
 
   /** Ends a run that this transaction has locked, whoever owns it, and takes its job away. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { referencesIn, type AgentStep, type Definition, type LlmStep, type PromptStep, type ToolStep } from '../../definition';
 import { StepTools, type StepTool } from '../../tools/step-tools';
 import type { JournalRow } from '../journal';
-import type { LoadedRun } from '../process-run.sql';
+import type { HeldRun } from '../process-run.sql';
 import type { CallResult } from './call-result';
 import { LlmCalls } from './llm-calls';
 import { PromptCalls } from './prompt-calls';
@@ -29,7 +29,7 @@ export class Calls {
    * @param signal aborts when nobody waits for it any more
    * @throws the reason of the signal, and what is a fault of ours; never what the other side says
    */
-  make(run: LoadedRun, row: JournalRow, step: PromptStep | LlmStep | ToolStep | AgentStep, signal: AbortSignal): Promise<CallResult> {
+  make(run: HeldRun, row: JournalRow, step: PromptStep | LlmStep | ToolStep | AgentStep, signal: AbortSignal): Promise<CallResult> {
     switch (step.kind) {
       case 'llm':
         return this.llm.answer(run, row, step, signal);

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type Tx } from '@aps/platform/database';
+import { Database, NO_CALLER } from '@aps/platform/database';
 import { applyPatch, Pointer, type Operation } from 'rfc6902';
-import type { StepTool } from '../../tools/step-tools';
-import type { JournalRow } from '../journal';
-import type { LoadedRun } from '../process-run.sql';
+import { isRepeatable, type StepTool } from '../../tools/step-tools';
+import type { JournalRow, RunEvent } from '../journal';
+import { JournalRepository } from '../journal.repository';
+import type { HeldRun } from '../process-run.sql';
 import { Ledgers } from './ledgers';
+import { REPAIRED } from './ledgers.sql';
 import { ModelQuestions } from './model-call';
 
 const REPAIR_S = 120;
@@ -48,18 +50,41 @@ interface Proposal {
 @Injectable()
 export class PayloadRepairs {
   constructor(
+    private readonly db: Database,
     private readonly questions: ModelQuestions,
+    private readonly journal: JournalRepository,
     private readonly ledgers: Ledgers,
   ) {}
 
-  /** @returns the arguments to try next; null where the model knows none */
+  /**
+   * What a try of a step begins with: its arguments as earlier tries have had them mended, and how often that may be done again. After a call
+   * of which nobody knows what became of it, it may not.
+   *
+   * @param max of a step, its tries together
+   */
+  async before(run: HeldRun, row: JournalRow, max: number): Promise<{ args: Record<string, unknown>; left: number }> {
+    const { arguments: args } = row.input as { arguments: Record<string, unknown> };
+    if (max === 0) return { args, left: 0 };
+    const [{ repairs, changes, is_ambiguous }] = await this.db.query(REPAIRED, [run.id, row.path, row.attempt]);
+    return {
+      args: changes.reduce((mended, operations) => patched(mended, operations) ?? mended, args),
+      left: is_ambiguous ? 0 : Math.max(0, max - repairs),
+    };
+  }
+
+  /**
+   * Written at once, and so paid and counted whatever becomes of the call that follows.
+   *
+   * @returns the arguments to try next; null where the model knows none
+   * @throws the reason of the signal
+   */
   async propose(
-    run: LoadedRun,
+    run: HeldRun,
     row: JournalRow,
     tool: StepTool,
     { args, error, attempt }: { args: Record<string, unknown>; error: string; attempt: number },
     signal: AbortSignal,
-  ): Promise<{ args: Record<string, unknown> | null; charge: (tx: Tx) => Promise<void> }> {
+  ): Promise<Record<string, unknown> | null> {
     const shown = (value: unknown) => JSON.stringify(value).slice(0, MAX_SHOWN);
     const answer = await this.questions.ask(
       run,
@@ -75,22 +100,27 @@ export class PayloadRepairs {
       signal,
     );
     const proposal = answer.error ? null : (answer.value as Proposal);
-    const mended = proposal?.fixable ? patched(args, proposal.operations) : null;
-    return {
-      args: mended,
-      charge: async (tx) => {
-        const repair = {
-          tool_slug: tool.slug,
-          attempt,
-          error,
-          fixable: mended !== null,
-          reason: proposal?.reason ?? answer.error?.message ?? null,
-          payload_diff: proposal?.operations ?? [],
-        };
-        await this.ledgers.repair(tx, run, row, repair, answer);
-        await answer.charge(tx);
-      },
+    const changed = proposal?.fixable ? patched(args, proposal.operations) : null;
+    // What was begun as a call that may be made again stays one: so its row says, and so whoever finds it takes it.
+    const mended = changed && (row.noted === 'sent' || isRepeatable(tool, changed)) ? changed : null;
+    const repair = {
+      tool_slug: tool.slug,
+      attempt,
+      error,
+      fixable: mended !== null,
+      reason: proposal?.reason ?? answer.error?.message ?? null,
+      payload_diff: proposal?.operations ?? [],
     };
+    const { step_id, path, kind } = row;
+    const told: RunEvent = { type: 'repair_attempted', step_id, path, metadata: { kind, attempt, fixable: repair.fixable } };
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      // The run before the credits, as everybody locks them.
+      await this.journal.tellAsOwner(tx, run, [told]);
+      await this.ledgers.repair(tx, run, row, repair, answer);
+      await answer.charge(tx);
+    });
+    signal.throwIfAborted();
+    return mended;
   }
 }
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { isConnectionLoss, type Tx } from '@aps/platform/database';
+import { isConnectionLoss } from '@aps/platform/database';
 import { EgressError } from '@aps/platform/egress';
 import { Cutoff } from '@aps/platform/signals';
 import { NotSent } from '@aps/tools';
 import { validate, type ToolStep } from '../../definition';
 import { isRepeatable, StepTools, type StepTool, type StepToolResult } from '../../tools/step-tools';
 import { stepError, type CallOutcome, type JournalRow } from '../journal';
-import type { LoadedRun } from '../process-run.sql';
+import type { HeldRun } from '../process-run.sql';
 import { completed, failed, type CallResult } from './call-result';
 import { PayloadRepairs } from './payload-repairs';
 
@@ -18,29 +18,24 @@ export class ToolCalls {
     private readonly repairs: PayloadRepairs,
   ) {}
 
-  async call(run: LoadedRun, row: JournalRow, step: ToolStep, signal: AbortSignal): Promise<CallResult> {
+  async call(run: HeldRun, row: JournalRow, step: ToolStep, signal: AbortSignal): Promise<CallResult> {
     const tool = await this.tools.find(run.org_id, step.tool);
     if (!tool) return { outcome: failed('tool_error', `There is no tool ${step.tool}.`) };
-    let { arguments: args } = row.input as { arguments: Record<string, unknown> };
-    const charges: ((tx: Tx) => Promise<void>)[] = [];
-    const charge = async (tx: Tx) => {
-      for (const each of charges) await each(tx);
-    };
-    for (let repaired = 0; ; repaired++) {
+    const max = step.repair?.max_attempts ?? 0;
+    let { args, left } = await this.repairs.before(run, row, max);
+    for (; ; left--) {
       const came = await this.once(run, row, step, tool, args, signal);
-      if ('status' in came) return { outcome: came, ...(charges.length && { charge }) };
-      if (!came.mendable || repaired >= (step.repair?.max_attempts ?? 0))
-        return { outcome: failed('tool_rejected', came.rejected), ...(charges.length && { charge }) };
-      const mended = await this.repairs.propose(run, row, tool, { args, error: came.rejected, attempt: repaired + 1 }, signal);
-      charges.push(mended.charge);
-      if (!mended.args) return { outcome: failed('tool_rejected', came.rejected), charge };
-      args = mended.args;
+      if ('status' in came) return { outcome: came };
+      const refused = { args, error: came.rejected, attempt: max - left + 1 };
+      const mended = came.mendable && left > 0 ? await this.repairs.propose(run, row, tool, refused, signal) : null;
+      if (!mended) return { outcome: failed('tool_rejected', came.rejected) };
+      args = mended;
     }
   }
 
   /** One call. @returns what came of it, or why it was refused before it had any effect */
   private async once(
-    run: LoadedRun,
+    run: HeldRun,
     row: JournalRow,
     step: ToolStep,
     tool: StepTool,
