@@ -253,6 +253,11 @@ describe('deploying', () => {
     await deleting();
   });
 
+  it('keeps nobody from asking who names models, whatever stands for no stages', async () => {
+    await deployed({ stages: null });
+    expect(await t.get(ModelUsers).naming(t.db, ['nobody-s-model'], 10)).toEqual([]);
+  });
+
   it('has one deployed at any moment, whoever pushes, deploys and rolls back at once', async () => {
     await deployed(tagged('first'));
     let done = false;
