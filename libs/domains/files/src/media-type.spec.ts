@@ -19,6 +19,8 @@ describe('mediaTypeOf', () => {
     ['application/pdf', '%PDF-1.7\n', 'x.txt'],
     ['application/zip', hex('504b0304'), 'x.png'],
     ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', hex('504b0304'), 'Report.XLSX'],
+    ['application/zip', hex('504b0304'), 'x.constructor'],
+    ['application/x-ole-storage', hex('d0cf11e0a1b11ae1'), 'x.__proto__'],
     ['application/octet-stream', hex('4d5a9000'), 'setup.exe'],
     ['application/octet-stream', hex('4d5a9000'), 'harmless.txt'],
   ])('tells %s from bytes, whatever the name', (type, content, name) => {

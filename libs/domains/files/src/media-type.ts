@@ -41,7 +41,7 @@ const SIGNATURES: { type: string; hex: string; at?: number; and?: { at: number; 
 ];
 
 /** What is a ZIP archive, or an old compound document, is told apart by name alone: a wrong one is still no more than an archive. */
-const BY_NAME: Record<string, Record<string, string>> = {
+const BY_NAME: Record<string, Record<string, string> | undefined> = {
   'application/zip': {
     docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
     xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -102,13 +102,18 @@ export function mediaTypeOf(head: Buffer, size: number, filename: string): strin
     ({ hex, at = 0, and }) =>
       holds(head, at, Buffer.from(hex, 'hex')) && (!and || and.text.some((text) => holds(head, and.at, Buffer.from(text)))),
   );
-  if (known) return BY_NAME[known.type]?.[extension] ?? known.type;
+  if (known) return typeNamed(BY_NAME[known.type] ?? {}, extension) ?? known.type;
   if (!looksLikeText(head, size > head.length)) return UNKNOWN;
   const opening = head.toString('latin1').trimStart().slice(0, 100).toLowerCase();
   if (/^(<!doctype html|<html|<head|<body|<script)/.test(opening)) return 'text/html';
   if (opening.startsWith('{\\rtf')) return 'application/rtf';
-  const named = Object.hasOwn(TEXTS, extension) ? TEXTS[extension] : 'text/plain';
+  const named = typeNamed(TEXTS, extension) ?? 'text/plain';
   return named === 'application/rtf' ? 'text/plain' : named;
+}
+
+/** Some call their files `x.constructor`. */
+function typeNamed(types: Record<string, string>, extension: string): string | undefined {
+  return Object.hasOwn(types, extension) ? types[extension] : undefined;
 }
 
 function holds(head: Buffer, at: number, bytes: Buffer): boolean {
