@@ -58,6 +58,21 @@ describe('a mail', () => {
     expect(only.body_text).toMatch(/^BILL\n+See here \[https:\/\/x\.example\/\]$/);
     const both = `Content-Type: multipart/alternative; boundary=x\n\n--x\nContent-Type: text/plain\n\nPlain\n--x\nContent-Type: text/html\n\n${html}\n--x--`;
     expect((await read(both)).body_text).toBe('Plain');
+    expect((await read(both.replace('Plain', ' '))).body_text).toBe(only.body_text);
+  });
+
+  it('has the texts of all of its parts, in their order', async () => {
+    const part = (type: string, body: string) => `--x\nContent-Type: text/${type}\n\n${body}\n`;
+    const mixed = (...parts: string[]) => `Content-Type: multipart/mixed; boundary=x\n\n${parts.join('')}--x--`;
+    const footer = part('plain', '-- \nTo leave: <list@a.example>\n  a & b');
+    expect((await read(mixed(part('html', '<p>Bill</p><img src="cid:1">'), footer))).body_text).toMatch(
+      /^Bill\n+-- \nTo leave: <list@a.example>\n {2}a & b$/,
+    );
+    expect((await read(mixed(part('plain', 'Look:'), part('html', '<p>Bill</p>')))).body_text).toMatch(/^Look:\n+Bill$/);
+    expect((await read(mixed(part('plain', 'Look:'), footer))).body_text).toMatch(/^Look:\n+-- \nTo leave/);
+    const alternative =
+      '--x\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nBill\n--y\nContent-Type: text/html\n\n<p>BILL</p>\n--y--\n';
+    expect((await read(mixed(alternative, footer))).body_text).toMatch(/^Bill\n+-- \nTo leave/);
   });
 
   it.each([

@@ -1,6 +1,15 @@
+import { buffer } from 'node:stream/consumers';
 import { canonicalEmail } from '@aps/platform/email';
 import { convert, type HtmlToTextOptions } from 'html-to-text';
-import { simpleParser, type AddressObject, type HeaderLines, type ParsedMail } from 'mailparser';
+import {
+  MailParser,
+  type AddressObject,
+  type AttachmentStream,
+  type HeaderLines,
+  type Headers,
+  type HeaderValue,
+  type MessageText,
+} from 'mailparser';
 import type { IncomingPart } from '../intake.port';
 import { automaticOf } from './automatic.policy';
 import type { MailAddress, MailEnvelope, MailParts } from './mail.types';
@@ -16,9 +25,7 @@ const MAX_TEXT_CHARS = 200_000;
 /** Of a text in HTML, which has nothing to say behind that. */
 const MAX_HTML_CHARS = 400_000;
 
-type HeaderValue = ParsedMail['headers'] extends Map<string, infer V> ? V : never;
-
-/** Links and pictures go: of a mail as text, their addresses are most of it. */
+/** Pictures go, and links whose text says where they lead. */
 const AS_TEXT: HtmlToTextOptions = {
   wordwrap: false,
   limits: { maxDepth: 200, maxChildNodes: 50_000 },
@@ -28,39 +35,64 @@ const AS_TEXT: HtmlToTextOptions = {
   ],
 };
 
+/** Has parts of text among the HTML that they stand beside, with their lines, where it has none itself. */
+class Parser extends MailParser {
+  override textToHtml(text: string): string {
+    return `<pre>${text.slice(0, MAX_HTML_CHARS).replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>`;
+  }
+}
+
 /**
  * Reads a mail. Takes any time and any memory over a hostile one, so it has a process of its own.
  *
  * @throws Error where it is none
  */
 export async function parseMail(raw: Buffer, { mail_from }: MailEnvelope): Promise<MailParts> {
-  const mail = await simpleParser(raw, {
-    ...{ skipHtmlToText: true, skipTextToHtml: true, skipTextLinks: true, skipImageLinks: true, keepCidLinks: true },
-    checksumAlgo: false,
-  } as Parameters<typeof simpleParser>[1]);
-  const lines = linesByName(mail.headerLines);
+  // It makes no text of HTML, but says where text lacks what HTML says.
+  const parser = new Parser({ maxHtmlLengthToParse: 0, checksumAlgo: false });
+  const { body, files, left_out } = await bodyAndFiles(parser, raw);
+  const headers = parser.headers || new Map<string, HeaderValue>();
+  const lines = linesByName(parser.headerLines || []);
   const header = (name: string): string[] => lines.get(name) ?? [];
-  const attachments = mail.attachments.slice(0, MAX_FILES);
   return {
-    subject: mail.subject ?? null,
-    text: (mail.text || asText(mail.html || '')).slice(0, MAX_TEXT_CHARS),
-    from: addressesIn(mail.from),
-    reply_to: addressesIn(mail.replyTo),
-    to: [...addressesIn(mail.to), ...addressesIn(mail.cc)],
+    subject: parser.subject ?? null,
+    text: textOf(body).slice(0, MAX_TEXT_CHARS),
+    from: addressesIn(parser.from),
+    reply_to: addressesIn(parser.replyTo),
+    to: [...addressesIn(parser.to), ...addressesIn(parser.cc)],
     message_id: idsIn(header('message-id'))[0] ?? (header('message-id')[0] || null),
     references: [...new Set([...idsIn(header('in-reply-to')), ...idsIn(header('references')).reverse()])].slice(0, MAX_REFERENCES),
-    headers: headersOf(lines, mail.headers),
+    headers: headersOf(lines, headers),
     automatic: automaticOf(header, mail_from),
-    files: attachments.map(({ filename, contentType, content }, i): IncomingPart => ({
-      filename: filename || (contentType === 'message/rfc822' ? 'message.eml' : `attachment-${i + 1}`),
-      media_type: contentType.toLowerCase(),
-      content,
-    })),
-    left_out: mail.attachments.length - attachments.length,
+    files,
+    left_out,
   };
 }
 
-const asText = (html: string): string => (html ? convert(html.slice(0, MAX_HTML_CHARS), AS_TEXT) : '');
+async function bodyAndFiles(parser: MailParser, raw: Buffer): Promise<Pick<MailParts, 'files' | 'left_out'> & { body: MessageText }> {
+  const files: IncomingPart[] = [];
+  let [body, left_out]: [MessageText, number] = [{ type: 'text' }, 0];
+  parser.end(raw);
+  for await (const part of parser as AsyncIterable<AttachmentStream | MessageText>) {
+    if (part.type === 'text') body = part;
+    else {
+      const content = await buffer(part.content);
+      part.release?.();
+      if (files.length === MAX_FILES) left_out++;
+      else files.push({ filename: part.filename || nameless(part, files.length + 1), media_type: part.contentType.toLowerCase(), content });
+    }
+  }
+  return { body, files, left_out };
+}
+
+const nameless = ({ contentType }: AttachmentStream, no: number): string =>
+  contentType === 'message/rfc822' ? 'message.eml' : `attachment-${no}`;
+
+/** Of a mail that says the same as text and as HTML the text, unless that is blank. */
+const textOf = ({ text = '', html = '', textConversionError }: MessageText): string =>
+  html && (textConversionError || !text.trim()) ? asText(html) : text;
+
+const asText = (html: string): string => convert(html.slice(0, MAX_HTML_CHARS), AS_TEXT);
 
 /** What stands behind the names, unfolded. */
 function linesByName(headerLines: HeaderLines): Map<string, string[]> {
@@ -75,11 +107,11 @@ function linesByName(headerLines: HeaderLines): Map<string, string[]> {
 }
 
 /** Decoded where the parser has decoded them to a text. */
-function headersOf(lines: Map<string, string[]>, decoded: ParsedMail['headers']): [string, string][] {
+function headersOf(lines: Map<string, string[]>, decoded: Headers): [string, string][] {
   const headers: [string, string][] = [];
   let left = MAX_HEADER_CHARS;
   for (const [name, values] of lines) {
-    const value = (textOf(decoded.get(name)) ?? values.join(', ')).slice(0, left);
+    const value = (wordsOf(decoded.get(name)) ?? values.join(', ')).slice(0, left);
     left -= name.length + value.length;
     if (left < 0) break;
     headers.push([name, value]);
@@ -87,7 +119,7 @@ function headersOf(lines: Map<string, string[]>, decoded: ParsedMail['headers'])
   return headers;
 }
 
-function textOf(value: HeaderValue | undefined): string | undefined {
+function wordsOf(value: HeaderValue | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.every((each) => typeof each === 'string') ? value.join(', ') : undefined;
   return typeof value === 'object' && 'text' in value && typeof value.text === 'string' ? value.text : undefined;
