@@ -52,6 +52,12 @@ describe('a mail', () => {
     expect((await read('From: undisclosed\n\n', { mail_from: '', client: null })).sender).toBeNull();
   });
 
+  it.each(['<>', '< >', 'x', '@'])('has the bytes as its key where its id is %s, as that of another is', async (id) => {
+    const [a, b] = [await read(`Message-ID: ${id}\n\nA`), await read(`Message-ID: ${id}\n\nB`)];
+    expect([a.message_id, a.dedupe_key === b.dedupe_key]).toEqual([null, false]);
+    expect((await read('Message-ID: 1@example.com\n\nA')).message_id).toBe('1@example.com');
+  });
+
   it('has the text of its HTML where it has no other', async () => {
     const html = '<style>p{}</style><h1>Bill</h1><p>See <a href="https://x.example/">here</a></p><script>x()</script><img src="cid:1">';
     const only = await read(`Content-Type: text/html; charset=utf-8\n\n${html}`);

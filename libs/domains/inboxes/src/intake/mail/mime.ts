@@ -60,7 +60,7 @@ export async function parseMail(raw: Buffer, { mail_from }: MailEnvelope): Promi
     from: addressesIn(parser.from),
     reply_to: addressesIn(parser.replyTo),
     to: [...addressesIn(parser.to), ...addressesIn(parser.cc)],
-    message_id: idsIn(header('message-id'))[0] ?? (header('message-id')[0] || null),
+    message_id: idsIn(header('message-id'))[0] ?? bareId(header('message-id')[0]),
     references: [...new Set([...idsIn(header('in-reply-to')), ...idsIn(header('references')).reverse()])].slice(0, MAX_REFERENCES),
     headers: headersOf(lines, headers),
     automatic: automaticOf(header, mail_from),
@@ -127,6 +127,9 @@ function wordsOf(value: HeaderValue | undefined): string | undefined {
 
 /** Message ids, without their brackets. */
 const idsIn = (values: string[]): string[] => values.flatMap((value) => [...value.matchAll(/<([^<>\s]{1,998})>/g)].map(([, id]) => id));
+
+/** One without brackets. What could be another mail's as well is none: of two of one id the second is not kept. */
+const bareId = (value = ''): string | null => (/[^<>\s@]@[^<>\s@]/.test(value) ? value : null);
 
 /** Those that mail can go to, groups among them by their members. */
 function addressesIn(given: AddressObject | AddressObject[] | undefined): MailAddress[] {
