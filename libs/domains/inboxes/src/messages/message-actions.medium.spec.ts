@@ -21,7 +21,7 @@ const act = (id: string, action: string, { as = org.owner, body = undefined as u
   t.call('POST', `${inbox.path}/messages/${id}/${action}`, { as, body });
 const detail = async (id: string) => (await t.call('GET', `${inbox.path}/messages/${id}`, { as: org.owner })).body;
 const outcome = ({ status, body }: Answer) => [status, body.code ?? body.state];
-const hold = () => t.rules(inbox, { default: { action: 'hold' } });
+const hold = () => t.rules(inbox, { default: { action: 'hold', tags: ['vip'] } });
 const accept = () => t.rules(inbox, { default: { action: 'accept' } });
 const aHeld = async () => {
   await hold();
@@ -153,8 +153,8 @@ describe('a release', () => {
     const id = await aHeld();
     expect(outcome(await act(id, 'release', { as: org.member }))).toEqual([403, 'insufficient_role']);
     expect(outcome(await act(id, 'release', { body: {} }))).toEqual([200, 'evaluating']);
-    const { state, decided_by, dispatched, trace } = await t.evaluated(id);
-    expect([state, decided_by, dispatched?.kind]).toEqual(['accepted', 'manual_release', 'agent']);
+    const { state, decided_by, tags, dispatched, trace } = await t.evaluated(id);
+    expect([state, decided_by, tags, dispatched?.kind]).toEqual(['accepted', 'manual_release', ['vip'], 'agent']);
     expect(trace.find(({ kind }) => kind === 'manual_release')?.detail).toEqual({ user_id: org.owner.id });
     expect(outcome(await act(id, 'release'))).toEqual([409, 'not_held']);
   });

@@ -148,9 +148,12 @@ export const PUT_OFF = statement(`
 export const GIVE_UP = statement(`
   UPDATE ${TABLE} SET status = 'settled', finished_at = now(), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = NULL, state = 'held', verdict = 'quarantined',
     hold_reason = 'quarantined', decided_by = 'worker_lost', updated_at = now() WHERE id = $1 AND evaluation_no = $2 AND status <> 'settled'`);
-/** The evaluation begins anew, under the rule set that is deployed now; one that is under way loses its fence. */
+/**
+ * The evaluation begins anew, under the rule set that is deployed now; one that is under way loses its fence. What stages have tagged a message
+ * with goes on with it where none is run again.
+ */
 const begins = (cause: string, wait: string) => `
-    status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, decided_by = NULL, tags = '{}', evaluation_no = ${TABLE}.evaluation_no + 1, evaluation_cause = ${cause},
+    status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, decided_by = NULL, tags = CASE ${cause} WHEN 'release' THEN ${TABLE}.tags ELSE '{}' END, evaluation_no = ${TABLE}.evaluation_no + 1, evaluation_cause = ${cause},
     revision_id = (SELECT i.current_revision_id FROM inboxes i WHERE i.id = ${TABLE}.inbox_id), lease_owner = NULL, lease_expires_at = NULL, parked = false, wait = ${wait}, deliveries = 0,
     steps_done = 0, error = NULL, dispatched_at = clock_timestamp(), started_at = NULL, finished_at = NULL, updated_at = now()`;
 export const BEGIN = statement<{ evaluation_no: number }>(
