@@ -7,6 +7,7 @@ import { ProcessesHttpModule } from '@aps/processes/http';
 import { ProcessesJobsModule } from '@aps/processes/jobs';
 import { aProcess, aRevision } from '@aps/processes/testing';
 import { inboxesService, type TestInbox } from '../testing';
+import { EvaluationRepository } from './evaluation.repository';
 
 const t = inboxesService({}, [ProcessesHttpModule, ProcessesJobsModule], ['process-runs']);
 let org: TestOrg;
@@ -36,10 +37,10 @@ const flood = (n: number, reason: string, sender: string, of = inbox) =>
   t.db.execute(
     sql(`WITH m AS (
            INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, sender_key, size_bytes, status, state, verdict, hold_reason, decided_by, raw_expires_at, received_at)
-           SELECT gen_random_uuid(), $1, $2, gen_random_uuid(), 'email', $4, 1, 'settled', 'held', 'quarantined', $3, 'gate', now() + interval '1 day', now() - interval '1 hour'
-           FROM generate_series(1, $5::int) RETURNING id, org_id)
+           SELECT gen_random_uuid(), org_id, id, gen_random_uuid(), 'email', $3, 1, 'settled', 'held', 'quarantined', $2, 'gate', now() + interval '1 day', now() - interval '1 hour'
+           FROM inboxes, generate_series(1, $4::int) WHERE id = $1 RETURNING id, org_id)
          INSERT INTO inbox_envelopes (message_id, org_id, headers, body_text) SELECT id, org_id, '{}', 'x' FROM m`),
-    [org.id, of.id, reason, sender, n],
+    [of.id, reason, sender, n],
   );
 
 describe('messages that are let go', () => {
@@ -199,6 +200,13 @@ describe('messages that are let go', () => {
     expect(released.reduce((sum, n) => sum + n)).toBe(4);
     expect(await heldFor(ids)).toEqual([...Array<null>(5).fill(null), ...Array<string>(4).fill('plan_intake')]);
     expect((await settled(ids)).flatMap(({ trace }) => trace).filter(({ kind }) => kind === 'auto_release')).toHaveLength(4);
+  });
+
+  it('wait for no other organization', async () => {
+    for (const each of [inbox, await t.inbox(await t.org())]) await flood(1, 'rate_inbox', 'ann@acme.com', each);
+    jest.spyOn(t.get(EvaluationRepository), 'oldestHeld').mockRejectedValueOnce(new Error('unreadable'));
+    await expect(t.releaseDue()).rejects.toThrow('unreadable');
+    expect(await t.releaseDue()).toBe(1);
   });
 
   it('go by hundreds at once, each with its job and its event', async () => {

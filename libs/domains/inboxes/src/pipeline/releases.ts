@@ -39,22 +39,38 @@ export class Releases {
     maintenance.register({ name: 'inbox_releases', everyS: EVERY_S, batch: BATCH, run: () => this.releaseDue() });
   }
 
-  /** @returns how many messages go on */
+  /**
+   * What fails with one organization keeps no other waiting.
+   *
+   * @returns how many messages go on
+   * @throws what failed last, when all have had their turn
+   */
   async releaseDue(): Promise<number> {
     let released = 0;
+    let failure: { error: unknown } | undefined;
     const together = new Map<string, HoldingInbox[]>();
     for (const inbox of await this.repository.holding(this.db, RELEASED)) {
       const key = `${inbox.org_id} ${inbox.hold_reason}`;
       together.set(key, [...(together.get(key) ?? []), inbox]);
     }
     for (const inboxes of together.values())
-      released += await this.db.transaction(NO_CALLER, async (tx) => {
-        const [{ org_id, hold_reason }] = inboxes;
-        // Another process that looks at the same organization would let as many go again.
-        await advisoryLock(tx, `inbox-releases:${org_id}`);
-        return this.evaluations.letGo(tx, await this.going(tx, inboxes), hold_reason);
-      });
+      try {
+        released += await this.release(inboxes);
+      } catch (error) {
+        failure = { error };
+      }
+    if (failure) throw failure.error;
     return released;
+  }
+
+  /** @param inboxes of an organization, which hold for one reason */
+  private release(inboxes: HoldingInbox[]): Promise<number> {
+    const [{ org_id, hold_reason }] = inboxes;
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      // Another process that looks at the same organization would let as many go again.
+      await advisoryLock(tx, `inbox-releases:${org_id}`);
+      return this.evaluations.letGo(tx, await this.going(tx, inboxes), hold_reason);
+    });
   }
 
   /** The oldest messages of inboxes of an organization, held for one reason, that there is room for. */
