@@ -113,7 +113,8 @@ export class InboxRevisionsController {
     @Param('inbox_id') inboxId: string,
     @Param('revision_id') id: string,
     @Body() body: SimulateInboxRevisionRequest,
+    @Res({ passthrough: true }) response: Response,
   ) {
-    return answer(InboxSimulationResponse, await this.simulations.run(scope, inboxId, id, body));
+    return answer(InboxSimulationResponse, await this.simulations.run(scope, inboxId, id, body, () => response.destroyed));
   }
 }

@@ -5,10 +5,10 @@ import { InboxEnvelope, InboxMessage, InboxTrace, type TraceRow } from '@aps/ent
 import { InferenceModule } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
-import { randomly, sql } from '@aps/platform/testing';
+import { eventually, randomly, sql } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import type { Simulation } from '..';
+import { RuleSets, Simulations, type Simulation } from '..';
 import { CompiledRules } from '../rules/rule-set.compile';
 import { InboxesHttpModule } from '.';
 
@@ -238,6 +238,46 @@ it('refuses what cannot be run, and ranges that are none', async () => {
   for (const body of [{ within_hours: 0 }, { within_hours: 721 }, { limit: 0 }, { limit: 1_001 }, { limit: 'x' }])
     expect([body, (await call(draft, body)).status]).toEqual([body, 422]);
   expect((await t.call('POST', `${path}/${draft}/simulate`, { as: org.member })).status).toBe(200);
+});
+
+/** None is run until what it returns is called. */
+function held(): () => void {
+  const ruleSets = t.get(RuleSets);
+  const of = ruleSets.of.bind(ruleSets);
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const holding = jest.spyOn(ruleSets, 'of').mockImplementation((...args) => opened.then(() => of(...args)));
+  return () => (open(), holding.mockRestore());
+}
+
+it('has a few of an organization wait, and refuses more', async () => {
+  const draft = await push(DROP_SPAM);
+  const open = held();
+  const calls = Array.from({ length: 4 }, () => call(draft));
+  const { status, body, headers } = await Promise.race(calls);
+  expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '5']);
+  open();
+  expect((await Promise.all(calls)).map((answer) => answer.status).sort()).toEqual([200, 200, 200, 503]);
+  expect((await call(draft)).status).toBe(200);
+});
+
+it('looks at no message for who is gone', async () => {
+  await arrived();
+  const draft = await push(DROP_SPAM);
+  const open = held();
+  const run = jest.spyOn(t.get(Simulations), 'run');
+  const caller = new AbortController();
+  const headers = { authorization: `Bearer ${org.member.token}` };
+  void fetch(`${t.url}${path}/${draft}/simulate`, { method: 'POST', headers, signal: caller.signal }).catch(() => undefined);
+  const [[, , , , isGone]] = await eventually(
+    () => Promise.resolve(run.mock.calls),
+    ({ length }) => length > 0,
+  );
+  caller.abort();
+  await eventually(() => Promise.resolve(isGone()), Boolean);
+  open();
+  expect(await run.mock.results[0].value).toMatchObject({ total: 0, truncated: true });
+  run.mockRestore();
 });
 
 it('leaves the process to others between messages', async () => {

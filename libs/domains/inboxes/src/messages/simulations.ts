@@ -1,6 +1,7 @@
 import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Money, text } from '@aps/billing';
+import { DomainError } from '@aps/contracts';
 import { Inbox } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Holds, InferenceError, ModelResolver, type ResolvedModel } from '@aps/inference';
@@ -22,6 +23,8 @@ import { RECENT, TRACED, type TracedMessage } from './simulations.sql';
 const BATCH = 10;
 /** No batch is begun after it. */
 const MAX_MS = 10_000;
+/** Of an organization: one that is run, and those that wait for it. */
+const AT_ONCE = 3;
 
 /** What becomes of a message, or what has to be asked before that can be said. */
 export interface SimulatedEnd {
@@ -65,6 +68,7 @@ export class Simulations {
   private readonly inboxes = new OrgTable(Inbox, 'Inbox');
   /** An organization's own wait for each other: each takes as much of the process as there is between the requests of others. */
   private readonly turns = new OneByOne();
+  private readonly underWay = new Map<string, number>();
 
   constructor(
     private readonly db: Database,
@@ -74,17 +78,34 @@ export class Simulations {
     private readonly holds: Holds,
   ) {}
 
-  /** @throws DomainError `not_found`; 422 `revision_invalid` of one whose patterns cannot be run */
-  async run(scope: OrgScope, inboxId: string, revisionId: string, range: SimulatedRange): Promise<Simulation> {
+  /**
+   * @param isGone whether nobody waits for the answer any more: then what it has so far is it
+   * @throws DomainError `not_found`; 422 `revision_invalid` of one whose patterns cannot be run; 503 `service_unavailable` where too many wait
+   */
+  async run(scope: OrgScope, inboxId: string, revisionId: string, range: SimulatedRange, isGone: () => boolean): Promise<Simulation> {
     const { definition } = await this.revisions.get(scope, inboxId, revisionId);
     const { current_revision_id } = await this.inboxes.get(this.db, scope, inboxId);
     const ruleSet = storedRuleSet(definition);
     refuseProblems(patternProblems(ruleSet));
-    return this.turns.run(scope.orgId, async () => ({
+    return this.inTurn(scope.orgId, async () => ({
       revision_id: revisionId,
       compared_with: current_revision_id,
-      ...(await this.over(scope, inboxId, range, compile(ruleSet), current_revision_id)),
+      ...(await this.over(scope, inboxId, range, compile(ruleSet), current_revision_id, isGone)),
     }));
+  }
+
+  private async inTurn<T>(orgId: string, work: () => Promise<T>): Promise<T> {
+    const others = this.underWay.get(orgId) ?? 0;
+    if (others >= AT_ONCE)
+      throw new DomainError('service_unavailable', 'Other rule sets are being tried right now. Try again.', { retryAfterS: 5 });
+    this.underWay.set(orgId, others + 1);
+    try {
+      return await this.turns.run(orgId, work);
+    } finally {
+      const left = this.underWay.get(orgId)! - 1;
+      if (left) this.underWay.set(orgId, left);
+      else this.underWay.delete(orgId);
+    }
   }
 
   private async over(
@@ -93,6 +114,7 @@ export class Simulations {
     { within_hours = 24, limit = 200 }: SimulatedRange,
     tried: CompiledRules,
     liveId: string | null,
+    isGone: () => boolean,
   ): Promise<Omit<Simulation, 'revision_id' | 'compared_with'>> {
     const until = performance.now() + MAX_MS;
     const live = await this.ruleSets.of(orgId, liveId);
@@ -102,7 +124,7 @@ export class Simulations {
     const missing = new MissingCalls(await this.holds.estimator(orgId, CLASSIFIER_FEATURE), (stage) => this.modelOf(orgId, stage));
     let recorded = 0;
     let read = 0;
-    for (; read < ids.length && performance.now() < until; read += BATCH) {
+    for (; read < ids.length && performance.now() < until && !isGone(); read += BATCH) {
       for (const message of await this.db.query(TRACED, [orgId, ids.slice(read, read + BATCH)])) {
         await letOthersIn();
         if (endedAtGate(message.trace, message.decided_by)) {
