@@ -11,7 +11,11 @@ export class InboxHookResponse {
 }
 
 export class InboxMailTaken {
-  @StringField({ description: 'Whom it was for, as it was written.', example: 'support@acme.inbound.example' }) recipient: string;
+  @StringField({
+    description: 'Whom it was for: the first of the addresses of its channel, in lower case.',
+    example: 'support@acme.inbound.example',
+  })
+  recipient: string;
   @StringField({ description: 'The message. Of a repeat, the one that came first.' }) message_id: string;
 }
 

@@ -131,7 +131,7 @@ export class InboxMessageIndexResponse {
 export class InboxAttachment {
   @UuidField({ description: 'The file, for as long as it is kept.' }) file_id: string;
   @StringField({ description: 'What its sender calls it.', example: 'order.pdf' }) filename: string;
-  @StringField({ description: 'What its sender takes it for.', example: 'application/pdf' }) media_type: string;
+  @StringField({ description: 'What it is, told from its bytes.', example: 'application/pdf' }) media_type: string;
   @IntField({ description: 'Its size.', example: 1024 }) size_bytes: number;
 }
 

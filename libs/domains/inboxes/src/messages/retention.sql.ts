@@ -3,7 +3,7 @@ import { statement } from '@aps/platform/database';
 /** Characters of what a message says that stay with it. */
 const KEPT = 2_000;
 
-/** Messages whose time is over, one organization's at a time. */
+/** Messages whose time is over, longest ago first, of whatever organizations. */
 export const EXPIRE = statement<{ id: string; org_id: string }>(`
   WITH x AS MATERIALIZED (
     SELECT id FROM inbox_messages WHERE raw_available AND raw_expires_at <= now() AND state <> 'evaluating'
