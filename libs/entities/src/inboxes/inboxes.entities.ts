@@ -322,7 +322,6 @@ export class IntakeCount {
 /** The mail that answers a message. */
 @Entity('inbox_replies')
 @Index('inbox_replies_message', ['message_id', 'id'])
-@Index('inbox_replies_due', ['due_at'], { where: `state = 'armed'` })
 @Index('inbox_replies_sent', ['inbox_id', 'message_ref'], { where: 'message_ref IS NOT NULL' })
 @Index('inbox_replies_to', ['org_id', 'to_address', 'created_at'], { where: `state IN ('armed', 'sent')` })
 @Unique('inbox_replies_said', ['source_id', 'call_key'])

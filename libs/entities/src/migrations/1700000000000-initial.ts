@@ -176,7 +176,6 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"inbox_replies\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"inbox_id\" text NOT NULL, \"message_id\" uuid NOT NULL, \"chat_id\" uuid, \"source_id\" uuid NOT NULL, \"call_key\" text NOT NULL DEFAULT '', \"to_address\" text NOT NULL, \"body_text\" text NOT NULL, \"state\" text NOT NULL, \"reason\" text, \"message_ref\" text, \"due_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"sent_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"inbox_replies_said\" UNIQUE (\"source_id\", \"call_key\"), CONSTRAINT \"inbox_replies_state\" CHECK (state IN ('armed', 'sent', 'stood_down', 'suppressed')), CONSTRAINT \"PK_b3cec0e38d5d925e0d5120f8c84\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"inbox_replies_to\" ON \"inbox_replies\"  (\"org_id\", \"to_address\", \"created_at\") WHERE state IN ('armed', 'sent')");
     await runner.query("CREATE INDEX \"inbox_replies_sent\" ON \"inbox_replies\"  (\"inbox_id\", \"message_ref\") WHERE message_ref IS NOT NULL");
-    await runner.query("CREATE INDEX \"inbox_replies_due\" ON \"inbox_replies\"  (\"due_at\") WHERE state = 'armed'");
     await runner.query("CREATE INDEX \"inbox_replies_message\" ON \"inbox_replies\"  (\"message_id\", \"id\") ");
     await runner.query("CREATE TABLE \"inbox_tallies\" (\"id\" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, \"org_id\" uuid NOT NULL, \"inbox_id\" text NOT NULL, \"channel_kind\" text NOT NULL, \"state\" text NOT NULL, \"verdict\" text NOT NULL, \"hour\" TIMESTAMP WITH TIME ZONE NOT NULL, \"n\" integer NOT NULL, \"folded\" boolean NOT NULL DEFAULT false, CONSTRAINT \"PK_8188dfd391b4acd6cf5b7bf2884\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"inbox_tallies_appended\" ON \"inbox_tallies\"  (\"folded\") WHERE NOT folded");
@@ -488,7 +487,6 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"inbox_tallies_appended\"");
     await runner.query("DROP TABLE \"inbox_tallies\"");
     await runner.query("DROP INDEX \"inbox_replies_message\"");
-    await runner.query("DROP INDEX \"inbox_replies_due\"");
     await runner.query("DROP INDEX \"inbox_replies_sent\"");
     await runner.query("DROP INDEX \"inbox_replies_to\"");
     await runner.query("DROP TABLE \"inbox_replies\"");

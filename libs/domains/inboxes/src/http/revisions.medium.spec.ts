@@ -384,7 +384,7 @@ describe('compiled rule sets', () => {
     await deployed(DROP);
     expect(await of(first.id)).toBe(rules);
     expect((await of(null)).ruleSet).toMatchObject({ default: { action: 'accept' }, stages: [] });
-    expect((await of(null)).gates.auto_submitted).toBe('drop');
+    expect((await of(null)).ruleSet.gates.auto_submitted).toBe('drop');
   });
 
   it('are none of drafts, which change, and of no other organization', async () => {

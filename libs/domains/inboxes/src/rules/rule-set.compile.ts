@@ -1,7 +1,7 @@
 import { compileCondition, FieldIndex, type Test } from './condition.compile';
 import type { MessageFacts } from './message-facts';
 import { MessageView } from './message-view';
-import type { ClassifierStage, Gates, MatchStage, RuleSet } from './rule-set.schema';
+import type { ClassifierStage, MatchStage, RuleSet } from './rule-set.schema';
 import { endOf, verdictOf, type StageResult, type Verdict } from './verdict.policy';
 
 /** How the trace calls what holds where no stage has decided. */
@@ -34,11 +34,6 @@ export class CompiledRules {
     this.stages = ruleSet.stages.map((stage) =>
       stage.kind === 'match' ? { ...stage, test: compileCondition(stage.when, this.fields), noMatch: noMatchOf(stage) } : stage,
     );
-  }
-
-  /** What is done before the stages. */
-  get gates(): Gates {
-    return this.ruleSet.gates;
   }
 
   /** The classifier of this id, if there is one. */

@@ -252,8 +252,8 @@ describe('mails that wait for the DNS', () => {
   };
   /** To the process in which the first of all mails is. */
   const signal = (name: NodeJS.Signals) => {
-    const { places } = own as unknown as { places: { process?: { pid: number } }[] };
-    process.kill(places[1].process!.pid, name);
+    const { places } = own as unknown as { places: { process?: { child: { pid: number } } }[] };
+    process.kill(places[1].process!.child.pid, name);
   };
   const ALL_SPF = (n: number) => Array.from({ length: n }, () => ['Hi', 'pass']);
   const told = (reads: ReturnType<typeof fromMany>) =>

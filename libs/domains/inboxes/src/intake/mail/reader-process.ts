@@ -71,10 +71,6 @@ export class ReaderProcess {
       .once('exit', () => this.end());
   }
 
-  get pid(): number | undefined {
-    return this.child.pid;
-  }
-
   get isRunning(): boolean {
     return this.child.connected;
   }
