@@ -339,15 +339,6 @@ describe('discarding', () => {
   });
 });
 
-it('is for administrators, but for reading and discarding', async () => {
-  const { id } = await pushed(DROP);
-  const as = org.member;
-  expect(seen(await push(tagged('a'), as))).toEqual([403, 'insufficient_role']);
-  expect(seen(await act('deploy', id, as))).toEqual([403, 'insufficient_role']);
-  expect(seen(await act('rollback', id, as))).toEqual([403, 'insufficient_role']);
-  expect((await t.call('GET', path, { as })).status).toBe(200);
-});
-
 it('is of one inbox alone, which has to be there', async () => {
   const { id } = await pushed(DROP);
   const other = await t.make('POST', `${org.path}/inboxes`, { as: org.owner, body: { name: 'Other', slug: 'other' } });
