@@ -146,12 +146,12 @@ describe('a mail of any provider', () => {
     intake.add('sales@acme.inbound.example');
     const recipients = ['Support+x@acme.inbound.example', SUPPORT, 'sales@acme.inbound.example', 'nobody@acme.inbound.example', 'x'];
     const { status, body } = await generic({ raw, recipients, mail_from: 'bounce@example.com' });
-    expect([status, intake.received.map(({ recipient }) => recipient)]).toEqual([
+    expect([status, intake.received.map(({ to }) => to.recipient)]).toEqual([
       202,
       ['support+x@acme.inbound.example', 'sales@acme.inbound.example'],
     ]);
     expect(body).toEqual({
-      messages: intake.received.map(({ recipient, message }) => ({ recipient, message_id: message })),
+      messages: intake.received.map(({ to, message }) => ({ recipient: to.recipient, message_id: message })),
       rejected: [
         { recipient: 'nobody@acme.inbound.example', code: 'unknown_recipient' },
         { recipient: 'x', code: 'unknown_recipient' },
@@ -315,7 +315,7 @@ describe('a mail of Postmark', () => {
   it('is posted by who knows the password', async () => {
     intake.add(SUPPORT);
     expect((await deliver('postmark', body, basic('inbound:p:w'))).status).toBe(202);
-    expect(intake.received).toMatchObject([{ body_text: 'Hello', recipient: SUPPORT }]);
+    expect(intake.received).toMatchObject([{ body_text: 'Hello', to: { recipient: SUPPORT } }]);
     for (const headers of [JSON_TYPE, basic('inbound:other'), { ...JSON_TYPE, authorization: 'Basic %%' }])
       expect((await deliver('postmark', body, headers)).status).toBe(401);
     expect((await deliver('postmark', '{}', basic('inbound:p:w'))).status).toBe(422);
@@ -336,7 +336,7 @@ describe('a mail of Amazon SES', () => {
     intake.add(SUPPORT);
     expect((await ses(snsEnvelope({ Message: notification(), Subject: 'Amazon SES' }, version))).status).toBe(202);
     expect((await ses(snsEnvelope({ Message: notification(raw, 'BASE64') }, version))).status).toBe(202);
-    expect(intake.received).toMatchObject([{ subject: 'Hi', body_text: 'Hello', recipient: SUPPORT }]);
+    expect(intake.received).toMatchObject([{ subject: 'Hi', body_text: 'Hello', to: { recipient: SUPPORT } }]);
     expect(sns.asked.length).toBeLessThanOrEqual(1);
   });
 

@@ -2,17 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { InboxChannel } from '@aps/entities';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import { batchStatement, Database, statement } from '@aps/platform/database';
-import { domainOf, placeOf } from '../channels/addresses.policy';
+import { placeOf } from '../channels/addresses.policy';
 import { signaturePlace } from '../channels/channels.queries';
 import { hashOfToken } from '../channels/channels.service';
 import { ChannelDirectory, type Channel } from './intake.port';
 
-type Row = Pick<InboxChannel, 'id' | 'org_id' | 'inbox_id' | 'kind' | 'config' | 'local_part' | 'signature_secret_sealed'> & {
-  org_slug: string;
-};
+type Row = Pick<InboxChannel, 'id' | 'org_id' | 'inbox_id' | 'kind' | 'config' | 'signature_secret_sealed'>;
 
 const OPEN = `
-  SELECT c.id, c.org_id, c.inbox_id, c.kind, c.config, c.local_part, c.signature_secret_sealed, o.slug AS org_slug
+  SELECT c.id, c.org_id, c.inbox_id, c.kind, c.config, c.signature_secret_sealed
   FROM inbox_channels c JOIN inboxes i ON i.id = c.inbox_id JOIN organizations o ON o.id = c.org_id
   WHERE c.enabled AND i.deleted_at IS NULL AND i.status <> 'disabled' AND o.deleted_at IS NULL`;
 /** Many deliveries of one channel come at once, so each asks by a number of its own. */
@@ -52,7 +50,7 @@ export class StoredChannels extends ChannelDirectory {
   }
 
   private async open(
-    { id, org_id, inbox_id, kind, config, local_part, org_slug, signature_secret_sealed: sealed }: Row,
+    { id, org_id, inbox_id, kind, config, signature_secret_sealed: sealed }: Row,
     recipient: string | null,
   ): Promise<Channel> {
     return {
@@ -62,7 +60,6 @@ export class StoredChannels extends ChannelDirectory {
       channel_kind: kind,
       recipient,
       config,
-      address: local_part && `${local_part}@${domainOf(org_slug)}`,
       signature_secret: sealed && (await this.crypto.decrypt(this.db, signaturePlace(org_id, id), sealed)),
     };
   }

@@ -19,19 +19,16 @@ export interface Channel extends Destination {
   config: ChannelConfig;
   /** What its senders sign with, in the clear. */
   signature_secret: string | null;
-  /** Of mail: its own address. */
-  address: string | null;
 }
 
 /** A file that comes with a message. */
 export interface IncomingPart {
   filename: string;
-  media_type: string;
   content: Buffer;
 }
 
-/** A message as a door hands it in. Tags are empty. */
-export interface IncomingMessage extends MessageFacts {
+/** A message as a door hands it in; where it came in is its destination's to say. */
+export interface IncomingMessage extends Omit<MessageFacts, 'channel' | 'recipient' | 'attachments' | 'tags'> {
   /** Of mail: Message-ID without its brackets; of a webhook what names its thread. Later ones refer to it. */
   message_id: string | null;
   /** What it refers to, nearest first. */

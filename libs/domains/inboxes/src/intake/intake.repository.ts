@@ -6,8 +6,7 @@ import type { Destination, IncomingMessage } from './intake.port';
 import { keyOf } from './text.policy';
 
 /** A message as it is stored, with where it goes. */
-interface StoredMessage
-  extends Omit<IncomingMessage, 'files' | 'attachments'>, Pick<Destination, 'org_id' | 'channel_id' | 'channel_kind'> {
+interface StoredMessage extends Omit<IncomingMessage, 'files'>, Pick<Destination, 'org_id' | 'channel_id' | 'channel_kind' | 'recipient'> {
   id: string;
   sender_address: string | null;
   sender_name: string | null;

@@ -44,7 +44,7 @@ const handingTo = async (steps: object[], settings: object = { reply: 'tool' }) 
 };
 /** Has mail come in, and be handed on. */
 const handed = async (mail: Parameters<typeof t.mail>[1] = {}) => {
-  const id = await t.mail(inbox, { recipient: inbox.address, ...mail });
+  const id = await t.mail(inbox, mail);
   const { dispatched } = await t.evaluated(id);
   return { id, run: (dispatched as unknown as { run_id: string }).run_id };
 };

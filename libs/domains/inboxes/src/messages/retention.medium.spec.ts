@@ -12,7 +12,7 @@ beforeEach(async () => {
   inbox = await t.inbox(org, { target_kind: null, target_id: null });
 });
 
-const file = (name: string) => ({ filename: name, media_type: 'text/plain', content: Buffer.from(`of ${name}`) });
+const file = (name: string) => ({ filename: name, content: Buffer.from(`of ${name}`) });
 const envelope = async (id: string) =>
   (
     await t.db.query(

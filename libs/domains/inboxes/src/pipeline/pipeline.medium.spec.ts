@@ -166,7 +166,7 @@ describe('gates', () => {
     await t.rules(inbox, { gates: { dmarc_fail: 'quarantine', max_attachments: 1 } });
     const auth = { spf: 'fail', dkim: 'fail', dmarc: 'fail' };
     expect(await settledMail({ auth })).toMatchObject({ state: 'held', hold_reason: 'quarantined', decided_by: 'dmarc' });
-    const files = [1, 2].map((n) => ({ filename: `${n}.txt`, media_type: 'text/plain', content: Buffer.from('x') }));
+    const files = [1, 2].map((n) => ({ filename: `${n}.txt`, content: Buffer.from('x') }));
     expect(await settledMail({ files })).toMatchObject({ state: 'held', hold_reason: 'quarantined', decided_by: 'attachments' });
   });
 

@@ -72,7 +72,6 @@ describe('a reply', () => {
       subject: 'Order 7',
       message_id: 'm7@acme.com',
       references: ['m6@acme.com', 'm5@acme.com'],
-      recipient: inbox.address,
     });
     const mail = await mailOf(await sent(id));
     expect(mail).toMatch(/^From: .*Acme: \\"Orders\\".*<orders-\d+@.*inbound\.localhost>$/m);
@@ -85,7 +84,7 @@ describe('a reply', () => {
 
   it('that is answered goes on in its chat', async () => {
     await settings({ reply: 'auto' });
-    const { id, chat } = await answered({ message_id: 'm1@acme.com', recipient: inbox.address });
+    const { id, chat } = await answered({ message_id: 'm1@acme.com' });
     const { message_ref } = await sent(id);
     const next = await t.evaluated(await t.mail(inbox, { references: [message_ref!] }));
     expect(next.dispatched!.chat_id).toBe(chat);
@@ -93,7 +92,7 @@ describe('a reply', () => {
 
   it('that is answered goes on in its chat, also where its mail has begun another since', async () => {
     await settings({ reply: 'auto' });
-    const { id, chat } = await answered({ message_id: 'm1@acme.com', recipient: inbox.address });
+    const { id, chat } = await answered({ message_id: 'm1@acme.com' });
     const { message_ref } = await sent(id);
     await act(id, 'replay');
     const again = (await t.evaluated(id)).dispatched!.chat_id;
@@ -104,7 +103,7 @@ describe('a reply', () => {
 
   it('that is answered by whom it went to goes on in its chat, though the mail came from another address', async () => {
     await settings({ reply: 'auto' });
-    const { id, chat } = await answered({ reply_to: 'desk@acme.com', recipient: inbox.address });
+    const { id, chat } = await answered({ reply_to: 'desk@acme.com' });
     const { message_ref } = await sent(id);
     const from = async (address: string) =>
       (await t.evaluated(await t.mail(inbox, { references: [message_ref!], sender: { address, name: null } }))).dispatched!.chat_id;
@@ -172,7 +171,7 @@ describe('a reply', () => {
 
   it('is the agent’s to send where the inbox says so, call by call', async () => {
     await settings({ reply: 'tool' });
-    const { id } = await answered({ body_text: calls('reply_to_sender', { text: 'Ten are on their way.' }), recipient: inbox.address });
+    const { id } = await answered({ body_text: calls('reply_to_sender', { text: 'Ten are on their way.' }) });
     expect(await mailOf(await sent(id))).toContain('Ten are on their way.');
     expect(await repliesTo(id)).toHaveLength(1);
   });

@@ -15,7 +15,7 @@ export class InMemoryIntake implements ChannelDirectory, Intake {
     const isMail = at.includes('@');
     const channel: Channel = {
       ...{ org_id: randomUUID(), inbox_id: `inb_${at}`, channel_id: randomUUID(), channel_kind: isMail ? 'email' : 'webhook' },
-      ...{ recipient: null, config, signature_secret: secret, address: isMail ? at : null },
+      ...{ recipient: null, config, signature_secret: secret },
     };
     this.channels.set(at, channel);
     return channel;

@@ -44,17 +44,13 @@ const NOW = sql<MessageNow>(`
   FROM inbox_messages m WHERE m.id = $1`);
 
 const PLAIN: IncomingMessage = {
-  channel: 'email',
   sender: { address: 'ann@acme.com', name: 'Ann' },
-  recipient: null,
   subject: 'An order',
   body_text: 'Ten of them, please.',
-  attachments: [],
   headers: {},
   payload: null,
   auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass' },
   size_bytes: 20,
-  tags: [],
   message_id: null,
   references: [],
   participants: ['ann@acme.com'],
@@ -106,7 +102,7 @@ export class InboxesService extends ChatsService {
   /** Has a webhook come in. @returns the message's id */
   async hook(inbox: TestInbox, message: Partial<IncomingMessage> = {}): Promise<string> {
     const channel = await this.get(ChannelDirectory).byToken(inbox.token);
-    const plain = { ...PLAIN, channel: 'webhook' as const, sender: null, auth: null, reply_to: null, participants: [] };
+    const plain = { ...PLAIN, sender: null, auth: null, reply_to: null, participants: [] };
     return (await this.get(Intake).receive(channel!, { ...plain, ...message })).message_id;
   }
 

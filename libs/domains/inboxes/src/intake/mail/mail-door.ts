@@ -43,7 +43,7 @@ export class MailDoor {
       const { channel_id, recipient } = channel;
       // The first of its addresses is whom a channel has it for.
       if (channels.find((each) => each.channel_id === channel_id) !== channel) continue;
-      taken.push({ recipient: recipient!, ...(await this.intake.receive(channel, { ...message, recipient })) });
+      taken.push({ recipient: recipient!, ...(await this.intake.receive(channel, message)) });
     }
     return taken;
   }

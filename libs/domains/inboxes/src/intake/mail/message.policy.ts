@@ -9,28 +9,23 @@ import type { MailAddress, MailEnvelope, MailParts } from './mail.types';
 export function messageOf({ parts, auth }: ReadMail, raw: Buffer, envelope: MailEnvelope): IncomingMessage {
   const sentBy = canonicalEmail(envelope.mail_from ?? '');
   const mail = parts ?? unreadable(raw, envelope);
-  const files = mail.files.map((file) => ({ ...file, filename: safeFilename(file.filename) }));
   const sender = mail.from[0] ?? (sentBy === null ? null : { address: sentBy, name: null });
   const leftOut = mail.left_out ? `\n\n[${mail.left_out} more attachments were left out.]` : '';
   return {
-    channel: 'email',
     sender: sender && { address: sender.address, name: lineOf(sender.name) },
-    recipient: null,
     subject: lineOf(mail.subject),
     body_text: cutText(mail.text.replace(/\r\n?/g, '\n').trim() + leftOut),
-    attachments: files.map(({ filename, media_type, content }) => ({ filename, media_type, size_bytes: content.length })),
     headers: keptHeaders(withReturnPath(mail.headers, envelope)),
     payload: null,
     auth,
     size_bytes: raw.length,
-    tags: [],
     message_id: keyOf(mail.message_id),
     references: mail.references.map((id) => keyOf(id)!),
     participants: [...new Set([...mail.from, ...mail.to].map(({ address }) => address))],
     dedupe_key: keyOf(mail.message_id) ?? sha256Key(raw),
     automatic: mail.automatic,
     reply_to: (mail.reply_to[0] ?? mail.from[0] ?? null)?.address ?? null,
-    files,
+    files: mail.files.map(({ filename, content }) => ({ filename: safeFilename(filename), content })),
   };
 }
 
@@ -44,6 +39,6 @@ function unreadable(raw: Buffer, { mail_from }: MailEnvelope): MailParts {
     ...{ subject: null, from: nobody, reply_to: nobody, to: nobody, message_id: null, references: [], headers: [], left_out: 0 },
     text: '[This mail could not be read. It is attached as message.eml.]',
     automatic: mail_from === '' ? 'null-sender' : null,
-    files: [{ filename: 'message.eml', media_type: 'message/rfc822', content: raw }],
+    files: [{ filename: 'message.eml', content: raw }],
   };
 }

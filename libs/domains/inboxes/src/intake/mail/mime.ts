@@ -79,7 +79,7 @@ async function bodyAndFiles(parser: MailParser, raw: Buffer): Promise<Pick<MailP
       const content = await buffer(part.content);
       part.release?.();
       if (files.length === MAX_FILES) left_out++;
-      else files.push({ filename: part.filename || nameless(part, files.length + 1), media_type: part.contentType.toLowerCase(), content });
+      else files.push({ filename: part.filename || nameless(part, files.length + 1), content });
     }
   }
   return { body, files, left_out };

@@ -116,7 +116,6 @@ describe('the listener for mail', () => {
       {
         subject: 'Bill',
         body_text: 'Hello',
-        recipient: SUPPORT,
         to: { recipient: SUPPORT },
         auth: { spf: 'none' },
         files: [{ filename: 'a.txt' }],
@@ -137,13 +136,15 @@ describe('the listener for mail', () => {
   it('makes one message for each channel, and one for a channel that is named twice', async () => {
     intake.add('sales@acme.inbound.example');
     await mail({ to: [SUPPORT, 'Support+7@ACME.inbound.example', 'sales@acme.inbound.example'] });
-    expect(intake.received.map(({ recipient }) => recipient)).toEqual([SUPPORT, 'sales@acme.inbound.example']);
+    expect(intake.received.map(({ to }) => to.recipient)).toEqual([SUPPORT, 'sales@acme.inbound.example']);
   });
 
   it('keeps what stands behind a plus, and the null sender', async () => {
     const client = await inData('', 'Support+A.1@acme.inbound.example');
     expect(code(await client.say('Subject: Failure\r\n\r\nNot delivered\r\n.'))).toBe('250');
-    expect(intake.received).toMatchObject([{ recipient: 'support+a.1@acme.inbound.example', automatic: 'null-sender', sender: null }]);
+    expect(intake.received).toMatchObject([
+      { to: { recipient: 'support+a.1@acme.inbound.example' }, automatic: 'null-sender', sender: null },
+    ]);
   });
 
   it.each([

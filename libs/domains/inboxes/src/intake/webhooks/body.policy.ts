@@ -38,11 +38,9 @@ export async function readBody(contentType: string, body: Buffer): Promise<ReadB
     const form = await multipart(contentType, body);
     if (form) return form;
   } else if (TEXT_TYPE.test(type)) return { text: decoded(body, charsetOf(contentType)), files: [] };
-  else return { files: [{ filename: 'body', media_type: type, content: body }] };
+  else return { files: [{ filename: 'body', content: body }] };
   const text = textOf(body);
-  return text === undefined
-    ? { files: [{ filename: 'body', media_type: type || 'application/octet-stream', content: body }] }
-    : { text, files: [] };
+  return text === undefined ? { files: [{ filename: 'body', content: body }] } : { text, files: [] };
 }
 
 /** @returns undefined where the bytes are no text */
@@ -91,12 +89,12 @@ async function multipart(contentType: string, body: Buffer): Promise<ReadBody | 
     });
     parser
       .on('field', (name, value) => pairs.push([name, value]))
-      .on('file', (_name, stream, { filename, mimeType }) => {
+      .on('file', (_name, stream, { filename }) => {
         const chunks: Buffer[] = [];
         stream
           .on('data', (chunk: Buffer) => chunks.push(chunk))
           .on('error', () => undefined)
-          .on('close', () => files.push({ filename: filename || 'file', media_type: mimeType, content: Buffer.concat(chunks) }));
+          .on('close', () => files.push({ filename: filename || 'file', content: Buffer.concat(chunks) }));
       })
       .on('fieldsLimit', () => (tooMany = true))
       .on('filesLimit', () => (tooMany = true));

@@ -23,26 +23,21 @@ export async function readWebhook(config: ChannelConfig, headers: IncomingHttpHe
   });
   const sender = lineOf(scalar(picked.sender));
   const thread = keyOf(scalar(picked.thread));
-  const named = files.map((file) => ({ ...file, filename: safeFilename(file.filename) }));
   return {
-    channel: 'webhook',
     sender: sender === null ? null : { address: sender, name: null },
-    recipient: null,
     subject: lineOf(scalar(picked.subject)),
     body_text: cutText(written(picked.body) ?? text ?? written(payload) ?? ''),
-    attachments: named.map(({ filename, media_type, content }) => ({ filename, media_type, size_bytes: content.length })),
     headers: keptHeaders(pairsOf(headers), signature?.header?.toLowerCase()),
     payload: storable(payload ?? null),
     auth: null,
     size_bytes: body.length,
-    tags: [],
     message_id: null,
     references: thread === null ? [] : [thread],
     participants: [],
     dedupe_key: keyOf(scalar(picked.dedupe)) ?? keyOf(deliveryId(headers)) ?? keyOf(scalar(picked.id)),
     automatic: null,
     reply_to: null,
-    files: named,
+    files: files.map(({ filename, content }) => ({ filename: safeFilename(filename), content })),
   };
 }
 
