@@ -1,5 +1,5 @@
-import { sql } from '@aps/platform/testing';
-import { BASE_MODULES, random, testService } from '@aps/testing';
+import { sql, randomly } from '@aps/platform/testing';
+import { BASE_MODULES, testService } from '@aps/testing';
 import { storedForm } from './stored-form';
 
 const t = testService(BASE_MODULES);
@@ -41,7 +41,7 @@ function anyValue(next: () => number, levels: number): unknown {
 }
 
 it('is what PostgreSQL makes of a value, whatever its keys', async () => {
-  const next = random(7);
+  const next = randomly(7);
   const values = Array.from({ length: 2_000 }, () => storedForm(anyValue(next, 3)));
   const read = await t.db.query(READ_BACK, [values.map((value) => JSON.stringify(value))]);
   expect(read.map(({ value }) => JSON.stringify(value))).toEqual(values.map((value) => JSON.stringify(value)));
