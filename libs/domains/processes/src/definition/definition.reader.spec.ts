@@ -15,6 +15,12 @@ const whereOf = (...steps: unknown[]) => where({ steps });
 const TRIES = { timeout_s: 600, retry: { max_attempts: 3, initial_s: 2, factor: 2, max_s: 60 } };
 
 describe('reading a definition', () => {
+  it('knows an assignee however their id is written', () => {
+    const id = '0193488e-8a8c-7cc2-b7a5-5f0c8e1d2a3b';
+    const asking = { id: 'h', kind: 'human', prompt: 'x', assignees: [`user:${id.toUpperCase()}`, 'role:ADMIN', 'Ada@Example.com'] };
+    expect(read({ steps: [asking] }).steps[0]).toMatchObject({ assignees: [`user:${id}`, 'role:ADMIN', 'Ada@Example.com'] });
+  });
+
   it('takes every kind of step, and writes every default out', () => {
     expect(read(EVERYTHING)).toMatchObject({
       steps: EVERYTHING.steps.map(({ id, kind }) => ({ id, kind })),

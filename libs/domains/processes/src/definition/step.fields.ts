@@ -114,7 +114,8 @@ export class FieldReader extends DefinitionReader {
     const known =
       /^role:(OWNER|ADMIN|MEMBER)$/.test(text) || (text.startsWith('user:') ? isUuid(text.slice(5)) : parseEmail(text) !== null);
     if (text && !known) this.refuse(loc, 'Input should be a role, a user or an email address', 'value_error', ASSIGNEES);
-    return text;
+    // As users are known everywhere else.
+    return text.startsWith('user:') ? text.toLowerCase() : text;
   }
 
   /** A list, or a `${…}` that gives one. */

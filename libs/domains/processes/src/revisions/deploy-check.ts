@@ -78,7 +78,7 @@ export class DeployCheck {
     const people = steps.flatMap(({ id, assignees }) =>
       assignees.flatMap((assignee, i) => {
         if (assignee.startsWith('role:')) return [];
-        const who = assignee.startsWith('user:') ? assignee.slice('user:'.length).toLowerCase() : (canonicalEmail(assignee) ?? assignee);
+        const who = assignee.startsWith('user:') ? assignee.slice('user:'.length) : (canonicalEmail(assignee) ?? assignee);
         return [{ step_id: id, field: `assignees.${i}`, who }];
       }),
     );
