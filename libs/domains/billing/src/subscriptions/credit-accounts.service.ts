@@ -130,7 +130,7 @@ export class CreditAccountsService {
         isZero(minus(baseline, balance));
       let ledger_written = false;
       if (!isThere) {
-        await this.subscriptions.begin(tx, orgId, plan);
+        await this.subscriptions.begin(tx, orgId, plan, before);
         await this.repository.save(tx, orgId, { plan_id: plan.id, overrides: {}, override_reason: null });
         const granted = allocated ? null : await this.subscriptions.allocate(tx, orgId, plan);
         const difference = minus(baseline, plus(balance, granted?.amount ?? '0'));

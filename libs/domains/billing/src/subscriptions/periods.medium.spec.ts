@@ -6,6 +6,7 @@ import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
 import { addCredits, aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
 import { Periods } from './periods.service';
+import { Subscriptions } from './subscriptions.service';
 
 const t = testService([...BASE_MODULES, BillingModule]);
 const DAY = 86_400_000;
@@ -87,3 +88,33 @@ it.each(['active', 'past_due'] as const)(
     expect(await closeDue()).toBe(0);
   },
 );
+
+describe('a plan that a subscription has brought which the provider has ended', () => {
+  const ended = async (plan: Plan, columns: Partial<ExternalSubscription> = {}) => {
+    const [orgId, id, revoked_at] = [(await anOrg(t, { plan: null })).id, uuidv7(), new Date(t.db.now().getTime() - 40 * DAY)];
+    await t.db.manager.insert(ExternalSubscription, {
+      ...{ id, org_id: orgId, status: 'canceled', modified_at: revoked_at, revoked_at },
+      ...columns,
+    });
+    await onPlan(t, orgId, plan, { external_subscription_id: id, period_end: new Date(t.db.now().getTime() - DAY) });
+    return orgId;
+  };
+
+  it('goes on for the year that is paid', async () => {
+    const product_id = uuidv7();
+    const annual = await aPlan(t, { monthly_credits: '3000', polar_product_id_annual: product_id });
+    const end = new Date(t.db.now().getTime() + 200 * DAY);
+    const orgId = await ended(annual, { product_id, current_period_end: end });
+    expect(await close(orgId)).toMatchObject({ rolled: true, granted: '3000' });
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: annual.id, status: 'active' });
+  });
+
+  it('is not what ends the plan that an operator gives instead', async () => {
+    const orgId = await ended(starter);
+    const given = await aPlan(t, { monthly_credits: '50' });
+    await t.db.transaction(NO_CALLER, (tx) => t.get(Subscriptions).change(tx, orgId, given, 'test'));
+    await onPlan(t, orgId, given, { period_end: new Date(t.db.now().getTime() - DAY) });
+    expect(await close(orgId)).toMatchObject({ rolled: true, granted: '50' });
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: given.id, status: 'active', external_subscription_id: null });
+  });
+});

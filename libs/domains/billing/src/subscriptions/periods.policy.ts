@@ -57,10 +57,17 @@ export function payerOf(
   annualProductId: string | null,
   periodEnd: Date,
 ): 'nobody' | 'year' | 'order' {
-  if (!isLive(external)) return 'nobody';
-  const isAnnual = annualProductId !== null && external.product_id === annualProductId;
-  if (!isAnnual || external.status !== 'active') return 'order';
+  if (external === null) return 'nobody';
   // A year is paid at once; its months are granted here, but for the first, which its order brings, and never one beyond its end.
-  const { current_period_start: start, current_period_end: end } = external;
-  return end && end > periodEnd && start?.getTime() !== periodEnd.getTime() ? 'year' : 'order';
+  const { product_id, current_period_start: start, current_period_end: end } = external;
+  const isWithinYear =
+    annualProductId !== null &&
+    product_id === annualProductId &&
+    end !== null &&
+    end > periodEnd &&
+    start?.getTime() !== periodEnd.getTime();
+  // An order that is newer than the end of its subscription has paid what it paid, and nobody pays what follows.
+  if (external.revoked_at) return isWithinYear ? 'year' : 'nobody';
+  if (!isLive(external)) return 'nobody';
+  return isWithinYear && external.status === 'active' ? 'year' : 'order';
 }

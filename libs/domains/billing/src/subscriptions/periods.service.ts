@@ -50,13 +50,14 @@ export class Periods {
     if (!period_end) return { ...none, reason: 'no_period' };
     const now = this.db.now();
     if (!force && period_end > now) return { ...none, reason: 'not_due' };
-    // An order that is newer than the end of its subscription has put the plan back; nobody pays what would follow.
-    if (external?.revoked_at && !force) {
+    const payer = payerOf(external, plan.polar_product_id_annual, period_end);
+    // An order that is newer than the end of its subscription has put the plan back, and what it paid is over.
+    if (external?.revoked_at && payer === 'nobody' && !force) {
       const expired = await this.expired(tx, orgId, period_end);
       await this.subscriptions.revoked(tx, { orgId, actor: PERIOD_END }, orgId);
-      return { ...none, rolled: true, reason: 'rolled', period_start: null, period_end: null, expired };
+      const { period_start, period_end: end } = (await this.repository.find(tx, orgId))!.subscription;
+      return { ...none, rolled: true, reason: 'rolled', period_start, period_end: end, expired };
     }
-    const payer = payerOf(external, plan.polar_product_id_annual, period_end);
     if (payer === 'order' && !force) return this.await(tx, orgId, before, now, none);
     // Who has to pay, and is not awaited, has no next period until somebody says so.
     if (subscription.status === 'past_due' && payer === 'nobody' && !force) return { ...none, reason: 'waiting_for_payment' };

@@ -72,8 +72,7 @@ export class Subscriptions {
   async found(tx: Tx, orgId: string, owner: { email_canonical: string; is_proven: boolean }): Promise<void> {
     const plan = await this.repository.planByCode(tx, billingConfig.value.newOrgPlan);
     if (!plan) return;
-    await this.repository.lock(tx, orgId);
-    await this.begin(tx, orgId, plan);
+    await this.begin(tx, orgId, plan, await this.repository.lock(tx, orgId));
     if (owner.is_proven) await this.grantTrial(tx, orgId, plan, owner.email_canonical);
   }
 
@@ -88,7 +87,7 @@ export class Subscriptions {
   /** Puts an organization that has no subscription on a plan. @returns false where it has one */
   async subscribe(tx: Tx, orgId: string, plan: Plan): Promise<boolean> {
     if (await this.repository.lock(tx, orgId)) return false;
-    await this.begin(tx, orgId, plan);
+    await this.begin(tx, orgId, plan, null);
     await this.allocate(tx, orgId, plan);
     this.announce(tx, orgId);
     return true;
@@ -101,7 +100,7 @@ export class Subscriptions {
    */
   async change(tx: Tx, orgId: string, plan: Plan, cause: string): Promise<void> {
     await this.expire(tx, orgId, `expire:${cause}`);
-    await this.begin(tx, orgId, plan);
+    await this.begin(tx, orgId, plan, await this.repository.lock(tx, orgId));
     await this.allocate(tx, orgId, plan);
     this.announce(tx, orgId);
   }
@@ -214,7 +213,7 @@ export class Subscriptions {
     );
     const trial = await this.repository.planByCode(tx, TRIAL);
     // Without a trial plan there is nothing to fall back to.
-    if (trial) await this.begin(tx, orgId, trial);
+    if (trial) await this.begin(tx, orgId, trial, before);
     else await this.repository.save(tx, orgId, { plan_id: before.plan.id, status: 'canceled', ...NO_PERIOD });
     await this.repository.save(tx, orgId, { plan_id: trial?.id ?? before.plan.id, external_subscription_id: null, pending_change: null });
     const facts = { from: before.plan.code, to: trial?.code ?? null, because: 'revoked' };
@@ -324,10 +323,12 @@ export class Subscriptions {
   }
 
   /** On a plan from now on. */
-  async begin(tx: Tx, orgId: string, plan: Plan): Promise<void> {
+  async begin(tx: Tx, orgId: string, plan: Plan, before: Subscribed | null): Promise<void> {
     const now = this.db.now();
     const period = plan.renews ? { period_start: now, period_end: addMonths(now, 1), period_anchor: now } : NO_PERIOD;
-    await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'active', ...period });
+    // Nor does the end of what was paid before end it.
+    const isFree = before?.external?.revoked_at && { external_subscription_id: null };
+    await this.repository.save(tx, orgId, { plan_id: plan.id, status: 'active', ...period, ...isFree });
   }
 }
 
