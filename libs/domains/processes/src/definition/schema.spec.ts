@@ -36,8 +36,16 @@ const INVOICE: Schema = {
   },
 };
 
-it.each([0.07, 0.29, 1.1, 19.99, 4_503_599.37])('takes %s for a multiple of 0.01', (price) => {
-  expect([price, price + 0.001].map((value) => validate({ multipleOf: 0.01 }, value).length)).toEqual([0, 1]);
+const refused = (step: number, values: number[]) => values.filter((value) => validate({ multipleOf: step }, value).length);
+it('takes every amount of cents for a multiple of 0.01, and nothing between', () => {
+  const cents = [...Array.from({ length: 2_000 }, (_, i) => i / 100), 4_503_599.37, 83_886_080.29, 98_765_432_109.87];
+  expect(refused(0.01, cents)).toEqual([]);
+  expect(refused(0.01, [0.001, 0.295, -19.991, 4_503_599.371])).toHaveLength(4);
+});
+
+it('takes nothing for a multiple of a large step that is none', () => {
+  expect(refused(1e10, [0, 1e10, -3e10, 1, 5e9, 1e10 + 1])).toEqual([1, 5e9, 1e10 + 1]);
+  expect(validate({ multipleOf: 0.5 }, 0.3)).toMatchObject([{ message: expect.stringContaining('multiple of 0.5') as string }]);
 });
 
 describe('schemas', () => {

@@ -1,6 +1,6 @@
 import { WeightedLru } from '@aps/platform/cache';
 import { canonicalJson, compilePattern } from '@aps/platform/definitions';
-import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, str, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats, type FormatName } from 'ajv-formats/dist/formats.js';
 import type { Schema } from './definition.types';
 import { faultOf } from './schema.walk';
@@ -65,8 +65,6 @@ const OPTIONS: Options = {
   logger: false,
   ownProperties: true,
   inlineRefs: false,
-  // Cents are no multiple of 0.01 to a double.
-  multipleOfPrecision: 9,
   code: { regExp: searching },
 };
 
@@ -86,8 +84,21 @@ function compile({ $id: _id, ...schema }: Schema, options: Options): ValidateFun
     validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map(canonicalJson)).size === items.length,
     error: { message: 'must not have the same item twice' },
   });
+  // Its own divides, and to a double cents are no multiple of 0.01.
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    validate: isMultiple,
+    error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
+  });
   return ajv.compile(schema);
 }
+
+/** As near as doubles come: the step, the product and the value are each rounded once. */
+const isMultiple = (step: number, value: number): boolean =>
+  Math.abs(Math.round(value / step) * step - value) <= 2 * Number.EPSILON * Math.abs(value);
 
 function formatOf(name: (typeof FORMATS)[number]): (text: string) => boolean {
   const format = fullFormats[name];
