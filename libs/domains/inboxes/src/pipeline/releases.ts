@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { HoldReason } from '@aps/entities';
-import { advisoryLock, Database, NO_CALLER, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, isConnectionLoss, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { EvaluationRepository } from './evaluation.repository';
 import type { HeldMessage, HoldingInbox } from './evaluation.sql';
@@ -57,6 +57,8 @@ export class Releases {
       try {
         released += await this.release(inboxes);
       } catch (error) {
+        // All the others would fail, too.
+        if (isConnectionLoss(error)) throw error;
         failure = { error };
       }
     if (failure) throw failure.error;

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
-import { Database, Deletions, type Deleted, type Tx } from '@aps/platform/database';
+import { Database, Deletions, isConnectionLoss, type Deleted, type Tx } from '@aps/platform/database';
 import { StepTools } from '../tools/step-tools';
 import { Definitions } from './definitions';
 import { References, refOf, type Referred } from './references';
@@ -44,6 +44,7 @@ export class Staleness {
         const reason = await this.reasonOf(org_id, revision_id);
         if (reason) await this.db.execute(MARK, [id, looked_at, reason]);
       } catch (error) {
+        if (isConnectionLoss(error)) throw error;
         // The others of this look are marked as looked at, too.
         this.logger.error({ msg: 'A process could not be looked at', process_id: id, error: (error as Error)?.message });
       }

@@ -63,6 +63,13 @@ describe('a request of a step', () => {
     expect(seen).toEqual(['POST /']);
   });
 
+  it('that may be made again is no matter of what a redirect leads to', async () => {
+    answer = (_request, response) => response.writeHead(302, { location: closed }).end();
+    await expect(call({ method: 'GET' })).rejects.toBeInstanceOf(NotSent);
+    answer = (_request, response) => response.writeHead(302, { location: 'ftp://127.0.0.1' }).end();
+    expect(await call({ method: 'GET' })).toMatchObject({ rejected: expect.any(String), mendable: false });
+  });
+
   it('has not been sent with a header that cannot be', async () => {
     const message = 'A header of the request cannot be sent.';
     expect(await call({ headers: { 'x-a': '✓' } })).toEqual({ rejected: message, mendable: false });

@@ -77,7 +77,8 @@ export class HttpRequestTool {
       return { output: answer };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof EgressError && !error.afterRedirect && NEVER_SENT.has(error.reason)) {
+      const isAgain = REPEATABLE.has(method);
+      if (error instanceof EgressError && NEVER_SENT.has(error.reason) && (isAgain || !error.afterRedirect)) {
         if (error.refused) return { rejected: error.message, mendable: false };
         throw new NotSent(error.message);
       }
