@@ -50,8 +50,8 @@ describe('broadcasts', () => {
         app.get(Broadcaster).send('worker.changed', { worker_id });
         return heard;
       },
-      () => heard.length > 0,
+      // Others of this Redis are heard, too.
+      () => heard.some((message) => (message as { worker_id: string }).worker_id === worker_id),
     );
-    expect(heard[0]).toEqual({ worker_id });
   });
 });

@@ -28,7 +28,7 @@ export const IDEMPOTENT = 'aps:idempotent';
 /**
  * For POSTs that create or dispatch: a repeat with the same `Idempotency-Key` gets the first answer again, with
  * `Idempotency-Replayed: true`, and nothing is done twice. A credential in it is shown once, and null from then on. Errors are answers too,
- * unless another try may end differently: 401, 402, 403, 429, 5xx and those with a `Retry-After`.
+ * unless another try may end differently: 401, 402, 403, 429, 5xx, `conflict` and those with a `Retry-After`.
  *
  * An answer is kept after what was done. Where the process dies between the two, a repeat does it again, unless the handler goes on with
  * what its {@link IdempotencyAttempt} has made: whatever nobody could see and undo must. So must who answers with a stream, which is not kept;
