@@ -255,9 +255,9 @@ it('has a few of an organization wait, and refuses more', async () => {
   const open = held();
   const calls = Array.from({ length: 4 }, () => call(draft));
   const { status, body, headers } = await Promise.race(calls);
-  expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '5']);
+  expect([status, body.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', '5']);
   open();
-  expect((await Promise.all(calls)).map((answer) => answer.status).sort()).toEqual([200, 200, 200, 503]);
+  expect((await Promise.all(calls)).map((answer) => answer.status).sort()).toEqual([200, 200, 200, 429]);
   expect((await call(draft)).status).toBe(200);
 });
 

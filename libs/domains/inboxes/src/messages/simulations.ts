@@ -80,7 +80,7 @@ export class Simulations {
 
   /**
    * @param isGone whether nobody waits for the answer any more: then what it has so far is it
-   * @throws DomainError `not_found`; 422 `revision_invalid` of one whose patterns cannot be run; 503 `service_unavailable` where too many wait
+   * @throws DomainError `not_found`; 422 `revision_invalid` of one whose patterns cannot be run; 429 `rate_limited` where too many wait
    */
   async run(scope: OrgScope, inboxId: string, revisionId: string, range: SimulatedRange, isGone: () => boolean): Promise<Simulation> {
     const { definition } = await this.revisions.get(scope, inboxId, revisionId);
@@ -97,7 +97,7 @@ export class Simulations {
   private async inTurn<T>(orgId: string, work: () => Promise<T>): Promise<T> {
     const others = this.underWay.get(orgId) ?? 0;
     if (others >= AT_ONCE)
-      throw new DomainError('service_unavailable', 'Other rule sets are being tried right now. Try again.', { retryAfterS: 5 });
+      throw new DomainError('rate_limited', 'Other rule sets are being tried right now. Try again.', { retryAfterS: 5 });
     this.underWay.set(orgId, others + 1);
     try {
       return await this.turns.run(orgId, work);
