@@ -3,7 +3,7 @@
  * arguments go to Jest: `npm test -- libs/platform`. TEST_DATABASE_URL and TEST_REDIS_URL, or else DATABASE_URL and
  * REDIS_URL, name servers to use instead; the first must let us create databases.
  */
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from './build.mjs';
@@ -64,9 +64,13 @@ async function main() {
 }
 
 function hasRoom() {
-  if (!existsSync(IN_MEMORY)) return false;
-  const { bavail, bsize } = statfsSync(IN_MEMORY);
-  return bavail * bsize > ROOM.files && process.availableMemory() > ROOM.memory;
+  try {
+    accessSync(IN_MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(IN_MEMORY);
+    return bavail * bsize > ROOM.files && process.availableMemory() > ROOM.memory;
+  } catch {
+    return false;
+  }
 }
 
 /** Removes the data folders of test runs that were killed. */

@@ -43,7 +43,7 @@ export class Releases {
    * What fails with one organization keeps no other waiting.
    *
    * @returns how many messages go on
-   * @throws what failed last, when all have had their turn
+   * @throws what failed last, when all have had their turn; a lost connection at once
    */
   async releaseDue(): Promise<number> {
     let released = 0;
