@@ -1,4 +1,5 @@
 export * from './client';
+export * from './persist';
 export * from './platform';
 export * from './process';
 export * from './servers';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { redisCommand, script, type Platform } from '../../api-gateway-e2e/support';
+import { accepted, persist, redisCommand, script, type Platform } from '../../api-gateway-e2e/support';
 import type { Ledger } from '@aps/tools/testing';
 import { Journal, type Acknowledged } from './certificate-journal';
 import { creditsOf, payInCredits, type CreditsVerdict } from './credits';
-import { accepted, persist } from './persist';
 import { recoveryTable, type Recovery } from './recoveries';
 import { inflict, type Chance } from './scenario';
 
@@ -197,9 +196,8 @@ async function work(platform: Platform, journal: Journal, plan: Plan, acknowledg
   );
   const chatId = chat.id as string;
   for (const content of plan.messages) {
-    const key = randomUUID();
-    const body = await persist(() => platform.send(chatId, content, { headers: { 'Idempotency-Key': key } }).then(accepted));
-    acknowledged.push({ chat: chatId, message: body.message_id as string, mayStop: plan.stopAfterMs !== undefined });
+    const { message_id } = await platform.say(chatId, content);
+    acknowledged.push({ chat: chatId, message: message_id as string, mayStop: plan.stopAfterMs !== undefined });
   }
   if (plan.stopAfterMs !== undefined) {
     await sleep(plan.stopAfterMs);

@@ -1,5 +1,4 @@
-import type { Platform } from '../../api-gateway-e2e/support';
-import { accepted, persist } from './persist';
+import { accepted, persist, type Platform } from '../../api-gateway-e2e/support';
 
 /** More than the calls of any campaign cost. */
 const CREDITS = '1000000';

@@ -2,7 +2,6 @@ import { InternalTokens } from '@aps/platform/crypto';
 import { sql } from '@aps/platform/testing';
 import { repliesOf, script, type Answer, type Place, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { sendUntilAccepted } from './turns';
 import { aMark, type Asked, type Upstream } from './upstream';
 
 /** Half of the time after which a worker looks again by itself: what it knows before, it was told. */
@@ -102,7 +101,7 @@ export class Governance {
 
   /** Sends a message by which its requests are found; with steps, the model plays them. @returns its mark */
   async say({ chat, place }: Talk, { mark = aMark(), steps }: { mark?: string; steps?: Record<string, unknown>[] } = {}): Promise<string> {
-    await sendUntilAccepted(this.platform, chat, steps ? `${mark} ${script(...steps)}` : mark, place);
+    await this.platform.say(chat, steps ? `${mark} ${script(...steps)}` : mark, place);
     return mark;
   }
 

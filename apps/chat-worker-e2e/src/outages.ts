@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '@aps/platform/testing';
-import { redisCommand, repliesOf, script, until, type Platform, type SseReader } from '../../api-gateway-e2e/support';
+import { accepted, persist, redisCommand, repliesOf, script, until, type Platform, type SseReader } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
 import { begin, finish, type Work } from './turns';
@@ -113,8 +113,8 @@ async function afterRedisIsBack(platform: Platform, [again, next, goOn]: Refused
     return answer.status === 202 && answer;
   });
   expect(repeated.body).toMatchObject({ message_id: again.messageId, dispatched: true });
-  expect((await platform.send(next.chat, 'next')).status).toBe(202);
-  expect((await platform.call('POST', `${platform.chatsPath()}/${goOn.chat}/continue`)).status).toBe(200);
+  await platform.say(next.chat, 'next');
+  await persist(() => platform.call('POST', `${platform.chatsPath()}/${goOn.chat}/continue`).then(accepted));
 
   const once = await platform.settled(again.chat, 1);
   expect(once.messages.map((m: { content: string }) => m.content)).toEqual(['held up 0', 'You said: held up 0']);
@@ -191,9 +191,9 @@ export async function suspended(): Promise<void> {
     const [runs, behind] = [await platform.openChat(), await platform.openChat()];
     const endless = script({ text: Array.from({ length: 500 }, (_, i) => `w${i}`).join(' '), chunk_delay_ms: 100 });
     const [one, two] = await Promise.all([platform.stream(runs), platform.stream(behind)]);
-    expect((await platform.send(runs, endless)).status).toBe(202);
-    expect((await platform.send(behind, endless)).status).toBe(202);
-    expect((await platform.send(behind, 'later')).body).toMatchObject({ queued: true });
+    await platform.say(runs, endless);
+    await platform.say(behind, endless);
+    expect(await platform.say(behind, 'later')).toMatchObject({ queued: true });
     await Promise.all([runs, behind].map((chat) => platform.untilChat(chat, (c) => c.status === 'RUNNING')));
     expect((await platform.admin('POST', `/orgs/${platform.demo.org_id}/suspend`)).status).toBe(200);
 
@@ -217,7 +217,7 @@ export async function suspended(): Promise<void> {
     const later = await platform.settled(behind, 1);
     expect(repliesOf(later as never)).toMatchObject([{ content: 'You said: later' }]);
     expect(later.stop_reason).toBeNull();
-    expect((await platform.send(runs, 'again')).status).toBe(202);
+    await platform.say(runs, 'again');
     await platform.settled(runs, 1);
     await check(platform);
   });

@@ -17,7 +17,7 @@ describe('stops', () => {
       Array.from({ length: 16 }, async () => {
         const chat = await platform.openChat();
         const stream = await platform.stream(chat);
-        expect((await platform.send(chat, script({ text: WORDS, chunk_delay_ms: 200 }))).status).toBe(202);
+        await platform.say(chat, script({ text: WORDS, chunk_delay_ms: 200 }));
         await stream.until((f) => f.event === 'message_delta');
         stream.close();
         return chat;
@@ -36,7 +36,7 @@ describe('stops', () => {
     await platform.restart('chat-worker');
     await Promise.all(
       chats.map(async (chat) => {
-        expect((await platform.send(chat, 'still there?')).status).toBe(202);
+        await platform.say(chat, 'still there?');
         const { body } = await until('the next message is answered', async () => {
           const answer = await platform.call('GET', `${path}/${chat}`);
           return answer.body.status === 'ACTIVE' && answer.body.messages.at(-1).content === 'You said: still there?' && answer;

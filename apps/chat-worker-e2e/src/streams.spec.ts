@@ -30,7 +30,7 @@ describe('event streams', () => {
   it('bring every event once and in order, however often they are cut', async () => {
     const chat = await platform.openChat();
     const whole = await platform.stream(chat, { query: '?after=0' });
-    expect((await platform.send(chat, eventful())).status).toBe(202);
+    await platform.say(chat, eventful());
     // Cut after each event, and resumed from it, while the turn runs.
     const pieces: number[] = [];
     for (let last = '0', done = false; !done;) {
@@ -65,7 +65,7 @@ describe('event streams', () => {
 
   it('take an id that never was for none, and go on from now', async () => {
     const chat = await platform.openChat();
-    await platform.send(chat, 'one');
+    await platform.say(chat, 'one');
     await platform.settled(chat, 1);
     const count = await newest(chat);
     for (const id of ['999999', 'nonsense', '-1', '']) {
@@ -78,7 +78,7 @@ describe('event streams', () => {
       stream.close();
     }
     const stream = await platform.stream(chat, { lastEventId: '999999' });
-    await platform.send(chat, 'two');
+    await platform.say(chat, 'two');
     await stream.until((f) => f.event === 'status_changed' && f.data.data.to === 'ACTIVE');
     expect(stream.ids()).toEqual(numbers(count, await newest(chat)));
   });
@@ -87,7 +87,7 @@ describe('event streams', () => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const chat = await platform.openChat();
       const before = await platform.stream(chat, { query: '?after=0' });
-      expect((await platform.send(chat, eventful())).status).toBe(202);
+      await platform.say(chat, eventful());
       await until('some have come', () => before.ids().length > 3);
       await platform.restart('api-gateway', signal);
       await before.untilEnd();
@@ -111,7 +111,7 @@ describe('event streams', () => {
       const topics = ['org', ...chats.map((chat) => `chat:${chat}`)];
       const [many, one] = [await platform.events(topics), await platform.stream(chats[0], { query: '?after=0' })];
       await many.until((f) => f.event === 'snapshot' && f.data.topic === topics.at(-1));
-      await Promise.all(chats.map(async (chat) => expect((await platform.send(chat, eventful())).status).toBe(202)));
+      await Promise.all(chats.map((chat) => platform.say(chat, eventful())));
       await until('some have come', () => one.ids().length > 3 && many.frames.length > 12);
       await (signal === 'SIGTERM' ? platform.app('api-gateway').terminate() : platform.kill('api-gateway'));
       await Promise.all([many.untilEnd(), one.untilEnd()]);
@@ -194,9 +194,8 @@ describe('event streams', () => {
     let sent = 0;
     // Beyond what the sockets hold and what the gateway keeps for a slow reader.
     for (; sent < 60; sent++) {
-      const answer = await platform.send(chat, text);
-      expect(answer.status).toBe(202);
-      await keen.until((f) => f.event === 'message_created' && f.data.data.message.id === answer.body.message_id);
+      const { message_id } = await platform.say(chat, text);
+      await keen.until((f) => f.event === 'message_created' && f.data.data.message.id === message_id);
     }
     await platform.settled(chat, sent);
     const count = await newest(chat);

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { repliesOf, script, type Place, type Platform } from '../../api-gateway-e2e/support';
-import { accepted, persist } from './persist';
 import type { Chance } from './scenario';
 
 /** A chat with work in it, and what must have come of it in the end. */
@@ -78,12 +76,6 @@ const KINDS = {
 export type Kind = keyof typeof KINDS;
 const ALL: Kind[] = ['plain', 'streaming', 'tools', 'waits', 'pair'];
 
-/** Where so much runs side by side, Redis may not answer in time; then the message is stored, and handed out by its repeat. */
-export async function sendUntilAccepted(platform: Platform, chat: string, message: string, place: Place): Promise<void> {
-  const headers = { 'Idempotency-Key': randomUUID() };
-  await persist(() => platform.send(chat, message, { place, headers }).then(accepted));
-}
-
 /** Opens so many chats and sends what each kind sends, until each send is accepted. */
 export async function begin(
   platform: Platform,
@@ -95,7 +87,7 @@ export async function begin(
   return Promise.all(
     works.map(async ({ messages, ...rest }) => {
       const chat = await platform.openChat(place);
-      for (const message of messages) await sendUntilAccepted(platform, chat, message, place);
+      for (const message of messages) await platform.say(chat, message, place);
       return { chat, place, ...rest };
     }),
   );

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
-import { ApiClient, redisCommand, type Instance, type Platform } from '../../api-gateway-e2e/support';
+import { ApiClient, accepted, persist, redisCommand, type Instance, type Platform } from '../../api-gateway-e2e/support';
 import { creditsOf, payInCredits, type CreditsVerdict } from '../../chat-worker-e2e/src/credits';
-import { accepted, persist } from '../../chat-worker-e2e/src/persist';
 import { Recoveries, recoveryTable, type Recovery } from '../../chat-worker-e2e/src/recoveries';
 import { inflict, type Chance } from '../../chat-worker-e2e/src/scenario';
 import { Cutter } from '../../inbox-intake-e2e/src/cutter';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
-import { ApiClient, type Answer, type Platform } from '../../api-gateway-e2e/support';
-import { accepted, persist } from '../../chat-worker-e2e/src/persist';
+import { ApiClient, accepted, persist, type Answer, type Platform } from '../../api-gateway-e2e/support';
 import type { Recoveries } from '../../chat-worker-e2e/src/recoveries';
 import type { Chance } from '../../chat-worker-e2e/src/scenario';
 import { SIGNALS, workOf, type Input, type WorkName } from './definitions';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
-import type { Platform } from '../../api-gateway-e2e/support';
-import { accepted, persist } from '../../chat-worker-e2e/src/persist';
+import { accepted, persist, type Platform } from '../../api-gateway-e2e/support';
 import type { Chance } from '../../chat-worker-e2e/src/scenario';
 import { bookedAnswer, type OtherSide } from './other-side';
 

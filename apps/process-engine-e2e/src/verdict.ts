@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
-import { persist } from '../../chat-worker-e2e/src/persist';
+import { persist } from '../../api-gateway-e2e/support';
 import type { Begun } from './clients';
 import { workOf } from './definitions';
 import { isMove, MOVES } from './moves';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from '../../api-gateway-e2e/support';
+import type { Answer } from './client';
 
 /** A client that gets no answer asks again, for so long. */
 const PATIENCE_MS = 90_000;
@@ -11,8 +11,8 @@ export class Refused extends Error {}
 /** What was answered. @throws Refused where it was refused, and Error where another try may do */
 export function accepted({ status, body }: Pick<Answer, 'status' | 'body'>): Answer['body'] {
   if (status >= 200 && status < 300) return body;
-  // In progress: the first try of the same key is still at it.
-  if (status >= 500 || status === 409) throw new Error(`answered ${status} ${JSON.stringify(body)}`);
+  // In progress: the first try of the same key is still at it. A 500 is a defect, whatever is away.
+  if (status > 500 || status === 409) throw new Error(`answered ${status} ${JSON.stringify(body)}`);
   throw new Refused(`The platform refused: ${status} ${JSON.stringify(body)}`);
 }
 
