@@ -11,6 +11,7 @@ import { InferenceHttpModule } from '@aps/inference/http';
 import { addRoute } from '@aps/inference/testing';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';
+import { ProjectsHttpModule } from '@aps/projects/http';
 import { sql, type Answer } from '@aps/platform/testing';
 import { calls, script, type TestOrg } from '@aps/chats/testing';
 
@@ -25,6 +26,7 @@ const app = inboxesService({}, [
   IdentityHttpModule,
   InferenceHttpModule,
   DecisionsMaintenanceModule,
+  ProjectsHttpModule,
 ]);
 let org: TestOrg;
 beforeEach(async () => {
@@ -211,10 +213,24 @@ const BITES: Record<Feature | Cap, Bite | NotBuilt> = {
     ok(await login(outsider));
   },
 
+  async shared_blocks() {
+    for (const path of ['/projects', '/agent-teams']) {
+      await allow({ shared_blocks: true });
+      const { body } = await call('POST', path, { name: 'Shared', shared_instruction: 'Be kind.' });
+      await allow({ shared_blocks: false });
+      for (const refused of [
+        await call('POST', path, { name: 'Shared', shared_instruction: 'Be kind.' }),
+        await call('PATCH', `${path}/${body.id}`, { shared_instruction: 'Be nice.' }),
+        await call('POST', `${path}/${body.id}/memories`, { content: 'They are kind.' }),
+      ])
+        expect(refused).toMatchObject({ status: 403, body: { code: 'entitlement_required', context: { entitlement: 'shared_blocks' } } });
+      ok(await call('PATCH', `${path}/${body.id}`, { shared_instruction: null, shared_allowed_tools: ['core'] }));
+    }
+  },
+
   max_integrations: ['GET /api/orgs/{org_id}/connections'],
   max_custom_environments: ['POST /api/orgs/{org_id}/environments'],
   max_custom_image_gb: ['POST /api/orgs/{org_id}/environments/{environment_id}/validate'],
-  shared_blocks: ['POST /api/orgs/{org_id}/projects', 'POST /api/orgs/{org_id}/agent-teams'],
 };
 
 describe('every entitlement bites where it should', () => {

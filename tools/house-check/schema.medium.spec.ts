@@ -143,8 +143,6 @@ describe('migrations', () => {
 const LOOSE: Record<string, string> = {
   'agents.environment_id': 'environments have no table yet',
   'agents.live_revision_id': 'agents and their revisions name each other; the transaction that names one has written it',
-  'agents.project_id': 'projects have no table yet',
-  'agents.team_id': 'teams have no table yet',
   'chat_compactions.turn_id': 'a note of who made it; written under the lock of its chat',
   'chats.compaction_id': 'chats and their summaries name each other; written in one transaction under the lock of the chat',
   'chats.current_turn_id': 'chats and their turns name each other; changes under the row lock of the chat',
@@ -165,7 +163,6 @@ const LOOSE: Record<string, string> = {
   'inbox_replies.chat_id': 'of a chat of the same organization, which its turn has written',
   'inbox_replies.source_id': 'a note of which turn or run answers; written under its fence',
   'inboxes.current_revision_id': 'inboxes and their revisions name each other; changes under the row lock of the inbox',
-  'inboxes.project_id': 'projects have no table yet',
   'instruction_revisions.base_revision_id': 'a note of what a draft began from',
   'memories.owner_id': 'names an agent, a team or a project by its kind',
   'messages.turn_id': 'messages and turns name each other; written in one statement',
@@ -178,8 +175,6 @@ const LOOSE: Record<string, string> = {
   'process_steps.child_run_id': 'the same',
   'process_steps.hitl_request_id': 'the same',
   'processes.current_revision_id': 'processes and their revisions name each other; changes under the row lock of the process',
-  'processes.project_id': 'projects have no table yet',
-  'prompt_templates.project_id': 'projects have no table yet',
   'turns.message_id': 'messages and turns name each other; written in one statement',
 };
 

@@ -24,6 +24,8 @@ export const INFO = {
     'Agent revisions': 'Immutable seals of an agent’s configuration, and their deployment.',
     'Agent memories': 'What an agent remembers from one chat to the next.',
     Rollouts: 'Which revisions new chats run on, now and before.',
+    'Agent teams': 'Agents that work on the same things, and what they share.',
+    Projects: 'Resources of any kind that belong together, and what the agents among them share.',
     Skills: 'Instructions for a task that agents mount.',
     'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text.',
     Processes: 'What runs step by step: its definitions, their revisions, and what became of each run.',

@@ -20,6 +20,7 @@ import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
 import { ProcessesHttpModule } from '@aps/processes/http';
+import { ProjectsHttpModule } from '@aps/projects/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { ProxyModule } from './proxy';
 
@@ -40,6 +41,7 @@ import { ProxyModule } from './proxy';
     InferenceHttpModule,
     OrgsHttpModule,
     AgentsHttpModule,
+    ProjectsHttpModule,
     PromptsHttpModule,
     ProcessesHttpModule,
     FilesHttpModule,

@@ -6,6 +6,7 @@ export * from './models';
 export * from './names';
 export * from './prefixed-id';
 export * from './realtime';
+export * from './resources';
 export * from './runs';
 export * from './slugs';
 export * from './token-areas';

@@ -9,4 +9,5 @@ export * from './inboxes';
 export * from './inference';
 export * from './orgs';
 export * from './processes';
+export * from './projects';
 export * from './prompts';

@@ -9,6 +9,7 @@ import * as inboxes from './inboxes/inboxes.entities';
 import * as inference from './inference/inference.entities';
 import * as orgs from './orgs/orgs.entities';
 import * as processes from './processes/processes.entities';
+import * as projects from './projects/projects.entities';
 import * as prompts from './prompts/prompts.entities';
 import * as auditLog from './platform/audit-log.entity';
 import * as dataKey from './platform/data-key.entity';
@@ -20,6 +21,7 @@ import * as runOwner from './platform/run-owner.entity';
 import * as worker from './platform/worker.entity';
 
 export * from './agents/agents.entities';
+export { SharedBlock } from './agents/shared-block.entity';
 export * from './billing/billing.entities';
 export * from './chats/chats.entities';
 export * from './chats/waits.entities';
@@ -30,6 +32,7 @@ export * from './inboxes/inboxes.entities';
 export * from './inference/inference.entities';
 export * from './orgs/orgs.entities';
 export * from './processes/processes.entities';
+export * from './projects/projects.entities';
 export * from './prompts/prompts.entities';
 export * from './platform/audit-log.entity';
 export * from './platform/data-key.entity';
@@ -77,6 +80,7 @@ export const ENTITIES: EntityClass[] = [
   inference,
   orgs,
   processes,
+  projects,
   prompts,
   auditLog,
   dataKey,

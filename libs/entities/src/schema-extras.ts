@@ -1,5 +1,6 @@
 import { LEDGER_EXTRAS } from './billing/ledger.sql';
 import { EVENTS_COUNTED_EVERY } from './platform/event.entity';
+import { IN_PROJECTS } from './projects/projects.entities';
 import { NIL_UUID, TALLIES, tallied } from './tallies';
 
 /** A part of the schema that entities do not have. */
@@ -91,6 +92,34 @@ export const SCHEMA_EXTRAS: Extra[] = [
       WHEN (OLD.private_to IS DISTINCT FROM NEW.private_to) EXECUTE FUNCTION chats_carry_private_to()`,
     down: 'DROP TRIGGER chats_carried ON chats',
   },
+  {
+    name: 'follow_project',
+    up: `CREATE FUNCTION follow_project() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.project_id IS NULL OR NEW.deleted_at IS NOT NULL THEN
+        DELETE FROM project_resources WHERE ref = TG_ARGV[0] || ':' || NEW.id;
+      ELSE
+        INSERT INTO project_resources (ref, org_id, project_id, entity_type, entity_id, added_at)
+        VALUES (TG_ARGV[0] || ':' || NEW.id, NEW.org_id, NEW.project_id, TG_ARGV[0], NEW.id, statement_timestamp())
+        ON CONFLICT (ref) DO UPDATE SET project_id = excluded.project_id, added_at = excluded.added_at;
+      END IF;
+      RETURN NULL; END $$`,
+    down: 'DROP FUNCTION follow_project()',
+  },
+  ...Object.entries(IN_PROJECTS).flatMap(([type, table]) => [
+    {
+      name: `${table}_in_project`,
+      up: `CREATE TRIGGER ${table}_in_project AFTER INSERT ON ${table} FOR EACH ROW
+        WHEN (NEW.project_id IS NOT NULL) EXECUTE FUNCTION follow_project('${type}')`,
+      down: `DROP TRIGGER ${table}_in_project ON ${table}`,
+    },
+    {
+      name: `${table}_moved`,
+      up: `CREATE TRIGGER ${table}_moved AFTER UPDATE OF project_id, deleted_at ON ${table} FOR EACH ROW
+        WHEN (coalesce(OLD.project_id, NEW.project_id) IS NOT NULL AND (OLD.project_id, OLD.deleted_at) IS DISTINCT FROM (NEW.project_id, NEW.deleted_at))
+        EXECUTE FUNCTION follow_project('${type}')`,
+      down: `DROP TRIGGER ${table}_moved ON ${table}`,
+    },
+  ]),
   // A user's organizations are found in order without looking at each. The lock holds off who renames or deletes the organization meanwhile.
   {
     name: 'memberships_set_sort_name',

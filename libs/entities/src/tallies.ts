@@ -164,6 +164,8 @@ const list = (
   ...rest,
 });
 const UNLESS_DELETED = { counts: 'row.deleted_at IS NULL', moves: ['deleted_at'] };
+const UNLESS_MOVED = { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id'] };
+const OF_PROJECT = { of_id: `coalesce(row.project_id, '${NIL_UUID}')` };
 const OF_AGENT = { of_id: 'row.agent_id' };
 const OF_RUN = { of_id: 'row.run_id' };
 const OF_PLATFORM = { org_id: `'${NIL_UUID}'::uuid` };
@@ -193,24 +195,23 @@ export const LIST_TALLY: Tally = {
       { as: 'organizations_of_users', counts: 'row.sort_name IS NOT NULL', moves: ['sort_name'] },
     ),
     // The organizations' own: those of the system are few.
-    list('skills', {}, { ...UNLESS_DELETED, counts: 'row.deleted_at IS NULL AND row.org_id IS NOT NULL' }),
+    list('skills', OF_PROJECT, { ...UNLESS_MOVED, counts: 'row.deleted_at IS NULL AND row.org_id IS NOT NULL' }),
+    list('agent_teams', OF_PROJECT, UNLESS_MOVED),
+    list('projects', {}, UNLESS_DELETED),
+    list('project_resources', { of_id: 'row.project_id', facet: 'row.entity_type' }, { moves: ['project_id'] }),
     list('decisions', { of_id: 'row.chat_id' }),
     list(
       'api_tokens',
       { ...OF_PLATFORM, of_id: 'row.user_id', facet: `coalesce(row.org_id::text, '')` },
       { counts: 'row.revoked_at IS NULL', moves: ['revoked_at'] },
     ),
-    list(
-      'prompt_templates',
-      { of_id: `coalesce(row.project_id, '${NIL_UUID}')` },
-      { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id'] },
-    ),
+    list('prompt_templates', OF_PROJECT, UNLESS_MOVED),
     list(
       'inboxes',
-      { of_id: `coalesce(row.project_id, '${NIL_UUID}')`, facet: `coalesce(row.target_kind || ':' || row.target_id, '')` },
+      { ...OF_PROJECT, facet: `coalesce(row.target_kind || ':' || row.target_id, '')` },
       { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id', 'target_kind', 'target_id'] },
     ),
-    list('processes', { of_id: `coalesce(row.project_id, '${NIL_UUID}')` }, { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id'] }),
+    list('processes', OF_PROJECT, UNLESS_MOVED),
     // Their state follows from these columns.
     list('process_runs', { facet: `row.process_id || ':' || row.state` }, { moves: ['status', 'asks_human', 'started_at', 'finished_at'] }),
     list('process_llm_calls', OF_RUN),

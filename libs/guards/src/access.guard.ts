@@ -1,6 +1,6 @@
 import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { DomainError, isSlug, isUuid, type Problem, requireValid, type TokenArea } from '@aps/contracts';
+import { DomainError, isSlug, isUuid, PROJECT_RESOURCE_TYPES, type Problem, requireValid, type TokenArea } from '@aps/contracts';
 import { credentialsIn } from '@aps/platform/http';
 import { holdCaller, RateLimiter } from '@aps/platform/rate-limit';
 import { ACCESS, LINK_TOKEN, type AccessDeclaration, type ParamSyntax, type Tier } from './access';
@@ -29,6 +29,12 @@ const SYNTAX: Record<ParamSyntax, { ok: (value: string) => boolean; msg: string;
   uuid_or_slug: { ok: (v) => isUuid(v) || isSlug(v), msg: 'Input should be a UUID or a slug', type: 'value_error' },
   string: { ok: anyText, msg: 'Input should be a valid string', type: 'value_error' },
   prefixed_id: { ok: anyText, msg: 'Input should be a valid string', type: 'value_error' },
+  resource_id: { ok: anyText, msg: 'Input should be a valid string', type: 'value_error' },
+  resource_type: {
+    ok: (v) => (PROJECT_RESOURCE_TYPES as readonly string[]).includes(v),
+    msg: 'Input should be a type of resource',
+    type: 'enum',
+  },
   token: { ok: (v) => LINK_TOKEN.test(v), msg: 'Input should be a token', type: 'value_error' },
 };
 

@@ -1,14 +1,14 @@
 import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ApiBearerAuth, ApiExtension, ApiParam, ApiQuery } from '@nestjs/swagger';
-import { SLUG, type TokenArea } from '@aps/contracts';
+import { PROJECT_RESOURCE_TYPES, SLUG, type TokenArea } from '@aps/contracts';
 import type { Request } from 'express';
 
 /** Who may call a route. */
 export type Tier = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'platform_admin';
 
 /** How a path parameter must look before anything is looked up. */
-export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'prefixed_id' | 'string' | 'token';
+export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'prefixed_id' | 'string' | 'token' | 'resource_type' | 'resource_id';
 
 export interface AccessOptions {
   /** Syntax of path parameters that differ from the rule: parameters named `*_id` are UUIDs, all others free strings. */
@@ -48,6 +48,8 @@ function documentOf(name: string, syntax: ParamSyntax): { description: string; s
       description: `Id of the ${name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`,
       schema: { type: 'string', pattern: PREFIXED_ID },
     };
+  if (syntax === 'resource_type') return { description: 'What it is.', schema: { type: 'string', enum: [...PROJECT_RESOURCE_TYPES] } };
+  if (syntax === 'resource_id') return { description: 'Its id.', schema: { type: 'string', maxLength: 64 } };
   // An id fits the pattern of slugs. So documented is also what is looked up as either, whatever it looks like.
   if (name.endsWith('_id')) return { description: `Id or slug of the ${name.slice(0, -'_id'.length).replaceAll('_', ' ')}.`, schema: slug };
   return syntax === 'slug' ? { description: 'Its slug.', schema: slug } : { description: `The ${name}.`, schema: { type: 'string' } };

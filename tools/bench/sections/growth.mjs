@@ -7,7 +7,7 @@ import { closedLoop, figure, middle, median, printTable, ratio, rssKb } from '..
 import { withDatabase } from '../lib/servers.mjs';
 import { Product } from '../lib/systems.mjs';
 import { reads } from './growth/lists.mjs';
-import { AGENT_SEEDS, aRun, NAMED, SEEDS, SHARED } from './growth/seeds.mjs';
+import { AGENT_SEEDS, aRun, NAMED, places, SEEDS, SHARED } from './growth/seeds.mjs';
 
 /** Waits until the worker has folded what the seeds appended. */
 export async function folded(url) {
@@ -48,6 +48,7 @@ async function grown(servers, name, rows) {
   const revision = await make(`/processes/${process.id}/revisions`, {
     definition: { steps: [{ id: 'say', kind: 'transform', set: { text: 'hello' } }] },
   });
+  await query(url, places({ org }));
   await query(url, aRun({ org, process: process.id, processRevision: revision.id }));
   const chat = await product.newChat(`${api}/agents/${varied.id}/chats`);
   const person = await aPerson(servers, url, product);

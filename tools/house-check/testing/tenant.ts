@@ -48,6 +48,11 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const rollout = await make('POST', `/agents/${agent.id}/revisions/${revision.id}/deploy`);
   await make('PUT', `/agents/${agent.id}/instruction/draft`, { content: `draft ${mark}` });
   const memory = await make('POST', `/agents/${agent.id}/memories`, { content: mark });
+  const project = await make('POST', '/projects', { name: mark, slug: `project-${mark}`, shared_instruction: mark });
+  const team = await make('POST', '/agent-teams', { name: mark, slug: `team-${mark}`, shared_instruction: mark });
+  await make('POST', `/projects/${project.id}/resources`, { resources: [{ entity_type: 'agent', entity_id: agent.id }] });
+  const ofTeam = await make('POST', `/agent-teams/${team.id}/memories`, { content: mark });
+  const ofProject = await make('POST', `/projects/${project.id}/memories`, { content: mark });
   const template = await make('POST', '/prompt-templates', { name: mark, text: mark, tags: [mark] });
   const chat = await make('POST', `/agents/${agent.id}/chats`, { title: mark });
   const { file_id: fileId } = await make('POST', '/uploads', fileForm(mark, `${mark}.txt`));
@@ -101,6 +106,12 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       memory_id: memory.id,
       message_id: messageId,
       process_id: process.id,
+      project_id: project.id,
+      team_id: team.id,
+      entity_type: 'agent',
+      entity_id: agent.id,
+      'agent-teams.memory_id': ofTeam.id,
+      'projects.memory_id': ofProject.id,
       'processes.revision_id': draft.id,
       ...ofRun,
       request_id: requestId,
@@ -110,7 +121,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       slug: skill.slug,
       template_id: template.id,
     },
-    slugs: { agent_id: agent.slug, template_id: template.slug },
+    slugs: { agent_id: agent.slug, team_id: team.slug, template_id: template.slug },
     ...own,
   };
 }

@@ -11,12 +11,18 @@ import { MemoriesService } from './memories.service';
 import { AgentRevisions } from './revisions.queries';
 import { RevisionsService } from './revisions.service';
 import { RolloutsQueries } from './rollouts.queries';
+import { ScopeOwners } from './scope-owners';
+import { BlocksRepository } from './sharing/blocks.repository';
+import { SharedBlocks } from './sharing/blocks.service';
+import { AgentContexts } from './sharing/contexts.queries';
+import { TeamsQueries } from './sharing/teams.queries';
 import { SkillFiles } from './skill-files';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
 
 const exported = [
   AgentsService,
+  AgentContexts,
   AgentDelegates,
   AgentRevisions,
   RevisionsService,
@@ -24,6 +30,9 @@ const exported = [
   InstructionsService,
   SkillsService,
   MemoriesService,
+  ScopeOwners,
+  SharedBlocks,
+  TeamsQueries,
 ];
 
 /** Tells who decides about models which agents name them; all of agents that an application of operators needs. */
@@ -36,7 +45,7 @@ export class AgentModelsModule {
 
 @Module({
   imports: [AgentModelsModule, FilesModule, InferenceModule],
-  providers: [...exported, AgentReferences, AgentsRepository, SkillFiles, SkillsRepository],
+  providers: [...exported, AgentReferences, AgentsRepository, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })
 export class AgentsModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, slugsFor } from '@aps/contracts';
+import { slugsFor } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
 import { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -14,6 +14,8 @@ import { AgentsQueries, type AgentName, type AgentView } from './agents.queries'
 import { AgentsRepository } from './agents.repository';
 import { InstructionsService } from './instructions.service';
 import { RevisionsService } from './revisions.service';
+import { BlocksRepository } from './sharing/blocks.repository';
+import { refuseUse } from './sharing/use.policy';
 
 /** Makes, edits and deletes agents. */
 @Injectable()
@@ -24,6 +26,7 @@ export class AgentsService {
     private readonly db: Database,
     private readonly agents: AgentsRepository,
     private readonly queries: AgentsQueries,
+    private readonly blocks: BlocksRepository,
     private readonly references: AgentReferences,
     private readonly instructions: InstructionsService,
     private readonly revisions: RevisionsService,
@@ -72,7 +75,7 @@ export class AgentsService {
       await this.requireResolvable(tx, scope, columns, before);
       if (isSet(input.slug) && input.slug !== before.slug) {
         // The tool scope of an agent is its slug: what others grant or deny must not silently end, or pass to another agent.
-        requireUnused(await this.queries.namingSlug(tx, scope, before));
+        await this.requireUnused(tx, scope, before, this.queries.namingSlug(tx, scope, before));
         columns.slug = input.slug;
       }
       let agent = await refusingTakenSlug('agents_slug', this.agents.update(tx, scope, id, columns));
@@ -93,7 +96,7 @@ export class AgentsService {
   async delete(scope: OrgScope, ref: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
-      requireUnused(await this.queries.namingAgent(tx, scope, agent));
+      await this.requireUnused(tx, scope, agent, this.queries.namingAgent(tx, scope, agent));
       await this.rows.delete(tx, scope, agent.id);
       const { orgId: org_id, requestId, traceparent } = scope;
       await this.outbox.enqueue(tx, 'agent.end_chats', { org_id, agent_id: agent.id }, { requestId, traceparent });
@@ -110,9 +113,8 @@ export class AgentsService {
     if (isSet(columns.model) && columns.model !== self?.model) await this.catalog.holdChatModel(tx, scope, columns.model, 'agent');
     await this.references.require(tx, scope, columns, { self });
   }
-}
 
-function requireUnused(agents: AgentName[]): void {
-  if (agents.length)
-    throw new DomainError('agent_in_use', 'Other agents name this one. Remove it from them first.', { context: { agents } });
+  private async requireUnused(tx: Tx, scope: OrgScope, { slug }: Agent, naming: Promise<AgentName[]>): Promise<void> {
+    refuseUse('agent_in_use', 'this agent', await naming, await this.blocks.granting(tx, scope, `agent:${slug}`));
+  }
 }

@@ -13,3 +13,8 @@ export type { SealedAgentConfig } from './sealed-config';
 export { seedSystemSkills } from './skills.seed';
 export { SkillsService, type SkillInput } from './skills.service';
 export { parseToolScope, type ToolScope } from './tool-scopes';
+export { ScopeOwners } from './scope-owners';
+export { PROJECTS, type BlockKind } from './sharing/blocks.repository';
+export { SharedBlocks, type BlockInput } from './sharing/blocks.service';
+export { instructionsOf, type AgentContext } from './sharing/context.policy';
+export { AgentContexts } from './sharing/contexts.queries';

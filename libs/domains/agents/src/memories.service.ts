@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { invalid, notFound } from '@aps/contracts';
+import { Entitlements } from '@aps/billing';
 import { listTally, Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, OrgTable, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
+import { BlocksRepository, PROJECTS, TEAMS } from './sharing/blocks.repository';
 
 export const MAX_MEMORY_BYTES = 8 * 1024;
 
@@ -27,6 +29,8 @@ export class MemoriesService {
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsQueries,
+    private readonly blocks: BlocksRepository,
+    private readonly entitlements: Entitlements,
     private readonly audit: Audit,
   ) {}
 
@@ -49,26 +53,41 @@ export class MemoriesService {
     return made;
   }
 
-  async pageOfAgent(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<Memory>> {
-    return this.memories.page(this.db, scope, ofOwner(await this.ownerOf(this.db, scope, agentRef)), NEWEST_FIRST, page);
+  /** @param ref an id or a slug, as of every method here */
+  async page(scope: OrgScope, kind: MemoryOwner['kind'], ref: string, page: Slice): Promise<Listed<Memory>> {
+    return this.memories.page(this.db, scope, ofOwner(await this.ownerOf(this.db, scope, kind, ref)), NEWEST_FIRST, page);
   }
 
-  addToAgent(scope: OrgScope, agentRef: string, content: string): Promise<Memory> {
+  /** Gives an agent a memory. */
+  give(scope: OrgScope, agentRef: string, content: string): Promise<Memory> {
     return this.db.transaction(scope, async (tx) =>
-      this.add(tx, scope, { owner: await this.ownerOf(tx, scope, agentRef), content, source: 'human' }),
+      this.add(tx, scope, { owner: await this.ownerOf(tx, scope, 'agent', agentRef), content, source: 'human' }),
     );
   }
 
-  /** @throws DomainError `not_found` when the agent has no such memory */
-  async removeFromAgent(scope: OrgScope, agentRef: string, id: string): Promise<void> {
+  /** Gives one to all agents of a team or a project. @throws DomainError `entitlement_required` */
+  share(scope: OrgScope, kind: 'team' | 'project', ref: string, content: string): Promise<Memory> {
+    return this.db.transaction(scope, async (tx) => {
+      const { id } = await this.ownerOf(tx, scope, kind, ref);
+      // Or it would outlive one that is deleted in the same moment.
+      if (!(await this.blocks.hold(tx, scope, { kind, id }))) throw notFound(kind === 'team' ? 'Team' : 'Project');
+      await this.entitlements.require(scope.orgId, 'shared_blocks', tx);
+      return this.add(tx, scope, { owner: { kind, id }, content, source: 'human' });
+    });
+  }
+
+  /** @throws DomainError `not_found` when the owner has no such memory */
+  async remove(scope: OrgScope, kind: MemoryOwner['kind'], ref: string, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
-      const owner = await this.ownerOf(tx, scope, agentRef);
+      const owner = await this.ownerOf(tx, scope, kind, ref);
       if (!(await this.memories.delete(tx, scope, { ...ofOwner(owner), id }))) throw notFound('Memory');
       await this.audit.record(tx, scope, 'memory.deleted', { kind: 'memory', id }, { owner });
     });
   }
 
-  private async ownerOf(db: Db, scope: OrgScope, agentRef: string): Promise<MemoryOwner> {
-    return { kind: 'agent', id: await this.agents.idOf(scope, agentRef, db) };
+  private async ownerOf(db: Db, scope: OrgScope, kind: MemoryOwner['kind'], ref: string): Promise<MemoryOwner> {
+    if (kind === 'agent') return { kind, id: await this.agents.idOf(scope, ref, db) };
+    const { id } = await (kind === 'team' ? TEAMS : PROJECTS).rows.get(db, scope, ref);
+    return { kind, id };
   }
 }

@@ -6,6 +6,8 @@ import { Audit } from '@aps/platform/audit';
 import { advisoryLock, Database, OrgTable, takingSlug, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { isSet } from './agents.policy';
 import { AgentsQueries } from './agents.queries';
+import { BlocksRepository } from './sharing/blocks.repository';
+import { refuseUse } from './sharing/use.policy';
 import { SkillFiles } from './skill-files';
 import { SkillsRepository } from './skills.repository';
 
@@ -21,6 +23,7 @@ export class SkillsService {
     private readonly skills: SkillsRepository,
     private readonly files: SkillFiles,
     private readonly agents: AgentsQueries,
+    private readonly blocks: BlocksRepository,
     private readonly audit: Audit,
   ) {}
 
@@ -73,13 +76,12 @@ export class SkillsService {
     });
   }
 
-  /** @throws DomainError `skill_in_use` while agents mount it */
+  /** @throws DomainError `skill_in_use` while agents, teams or projects mount it */
   async delete(scope: OrgScope, slug: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const skill = await this.lockOwn(tx, scope, slug);
       const agents = await this.agents.mountingSkill(tx, scope, slug);
-      if (agents.length)
-        throw new DomainError('skill_in_use', 'Agents mount this skill. Remove it from them first.', { context: { agents } });
+      refuseUse('skill_in_use', 'this skill', agents, await this.blocks.mounting(tx, scope, slug));
       await this.own.delete(tx, scope, skill.id);
       await this.files.release(tx, scope, skill.id);
       await this.audit.record(tx, scope, 'skill.deleted', { kind: 'skill', id: skill.id }, { slug });

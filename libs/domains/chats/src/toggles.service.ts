@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentRevisions } from '@aps/agents';
+import { AgentContexts } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
@@ -30,7 +30,7 @@ export class TogglesService {
   constructor(
     private readonly db: Database,
     private readonly chats: ChatState,
-    private readonly revisions: AgentRevisions,
+    private readonly contexts: AgentContexts,
     private readonly connections: SwitchableConnections,
   ) {}
 
@@ -63,7 +63,7 @@ export class TogglesService {
   }
 
   private async known(scope: OrgScope, agentId: string, revisionId: string): Promise<Toggle[]> {
-    const [grants, connections] = await Promise.all([this.revisions.config(revisionId), this.connections.of(scope, agentId)]);
+    const [grants, connections] = await Promise.all([this.contexts.of(scope, agentId, revisionId), this.connections.of(scope, agentId)]);
     const toggles = connections.map(({ connection_id, slug, label }): Toggle => ({
       scope: `con:${slug}`,
       label,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AgentsModule, ScopeOwners } from '@aps/agents';
 import { ChatsModule } from '@aps/chats';
 import { DefinitionsModule } from './definitions.module';
 import { ProcessModelsModule } from './process-models.queries';
@@ -15,11 +16,15 @@ const exported = [CallsQueries, ProcessesQueries, ProcessesService, ProcessRevis
 
 /** Processes as their organization sees them. */
 @Module({
-  imports: [ChatsModule, DefinitionsModule, ProcessModelsModule, RunServicesModule],
+  imports: [AgentsModule, ChatsModule, DefinitionsModule, ProcessModelsModule, RunServicesModule],
   providers: [...exported, DeployCheck],
   exports: [DefinitionsModule, RunServicesModule, ...exported],
 })
-export class ProcessesModule {}
+export class ProcessesModule {
+  constructor(owners: ScopeOwners, processes: ProcessesQueries) {
+    owners.register('process', (db, scope, slugs) => processes.existing(db, scope, slugs));
+  }
+}
 
 /** What is done for processes again and again, for an application that has the tools of steps. */
 @Module({ imports: [DefinitionsModule], providers: [StaleProcesses] })

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, NIL_UUID, type Process, type ProcessRunState } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, idOrNone, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** A process with what is looked up beside it: what is deployed, and the newest run. */
 export interface ProcessView extends Process {
@@ -29,6 +29,8 @@ const VIEWS = new OrgListing<ProcessView, { project_id?: string; no_project?: bo
   what: 'Process',
 });
 
+const EXISTING = statement<{ slug: string }>('SELECT slug FROM processes WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL');
+
 /** Reads processes. Never writes. */
 @Injectable()
 export class ProcessesQueries {
@@ -43,5 +45,10 @@ export class ProcessesQueries {
   /** @throws DomainError `not_found` */
   get(scope: OrgScope, id: string, db: Db = this.db): Promise<ProcessView> {
     return VIEWS.get(db, scope, id, {});
+  }
+
+  /** Those of the slugs that there is a process of. */
+  async existing(db: Db, scope: OrgScope, slugs: readonly string[]): Promise<Set<string>> {
+    return new Set((await db.query(EXISTING, [scope.orgId, slugs])).map(({ slug }) => slug));
   }
 }

@@ -21,7 +21,7 @@ import { MAX_TEXT } from './vocabulary';
 
 const TOOLS =
   'Tool scopes: `core`, `system:web`, `system:exec`, `kb:{slug}`, `con:{slug}`, `agent:{slug}`, `process:{slug}`, `prompt:{slug}`, an exact tool `con_slug.tool_name`, or `*` for all.';
-const tools = (description: string): ListOptions => ({
+export const toolScopes = (description: string): ListOptions => ({
   max: 500,
   item: { min: 1, max: 256 },
   description: `${TOOLS} ${description}`,
@@ -59,8 +59,8 @@ export class AgentSettings {
   @EnumField(REASONING_EFFORTS, { nullable: true, description: 'Needs `direct_model_choice`. Null: the default.', example: 'medium' })
   reasoning_effort: ReasoningEffort | null;
 
-  @ListField('string', tools('What it may use.')) allowed_tools: string[];
-  @ListField('string', tools('What it may not use, whatever is granted; `*` leaves it no tool at all.')) denied_tools: string[];
+  @ListField('string', toolScopes('What it may use.')) allowed_tools: string[];
+  @ListField('string', toolScopes('What it may not use, whatever is granted; `*` leaves it no tool at all.')) denied_tools: string[];
 
   @ListField('string', { max: 100, item: { min: 1, max: 64 }, description: 'Slugs of skills that it mounts.', example: ['clear-writing'] })
   mounted_skills: string[];

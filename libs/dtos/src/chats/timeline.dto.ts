@@ -38,7 +38,7 @@ export class TimelineEvent {
   @ObjectField({
     description:
       'What the event tells, by its type. `user_message_received` has `content` and `attachments`, `agent_step` has `kind`: `llm` or `tool`, and `status`. An `llm` step is ' +
-      '`restarted` where its worker went away in the middle and another one asked the model anew; `tool_result` has the `status` of the stream’s event.',
+      '`restarted` where its worker went away in the middle and another one asked the model anew, `context_sha256` that of the agent’s effective context then; `tool_result` has the `status` of the stream’s event.',
   })
   metadata: Record<string, unknown>;
   @NestedField(() => TokenCounts, { nullable: true, description: 'Tokens of a model call; only on its `agent_step`.' })

@@ -1,5 +1,19 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
+import { Project } from '../projects/projects.entities';
+import { SharedBlock } from './shared-block.entity';
+
+/** Agents that work on the same things, and what they share. */
+@Entity('agent_teams')
+@Unique('agent_teams_org_id', ['org_id', 'id'])
+@Index('agent_teams_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
+@Index('agent_teams_org', ['org_id', 'display_order', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agent_teams_project', ['org_id', 'project_id', 'display_order', 'id'], { where: 'deleted_at IS NULL' })
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
+export class AgentTeam extends SharedBlock {
+  @Column('text', { nullable: true }) avatar_seed: string | null;
+  @Column('uuid', { nullable: true }) project_id: string | null;
+}
 
 /** An agent's draft: what the next sealed revision will be made of. What runs is the live revision. */
 @Entity('agents')
@@ -10,6 +24,8 @@ import { Organization } from '../orgs/orgs.entities';
 @Index('agents_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_model', ['model'], { where: 'deleted_at IS NULL AND model IS NOT NULL' })
 @Index('agents_live_revision', ['live_revision_id'], { where: 'deleted_at IS NULL' })
+@ForeignKey(() => AgentTeam, ['org_id', 'team_id'], ['org_id', 'id'])
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 export class Agent {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
@@ -116,6 +132,8 @@ export class Rollout {
 @Entity('skills')
 @Index('skills_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL AND org_id IS NOT NULL' })
 @Index('skills_system_slug', ['slug'], { unique: true, where: 'deleted_at IS NULL AND org_id IS NULL' })
+@Index('skills_project', ['org_id', 'project_id'], { where: 'deleted_at IS NULL AND project_id IS NOT NULL' })
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 export class Skill {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => Organization) @Column('uuid', { nullable: true }) org_id: string | null;
@@ -125,6 +143,7 @@ export class Skill {
   /** Markdown. */
   @Column('text') content: string;
   @Column('jsonb', { default: () => "'[]'" }) files: { file_id: string; filename?: string }[];
+  @Column('uuid', { nullable: true }) project_id: string | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;

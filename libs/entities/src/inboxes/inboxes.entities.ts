@@ -1,5 +1,6 @@
 import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
+import { Project } from '../projects/projects.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
 
 export type HandlerKind = 'agent' | 'process';
@@ -20,6 +21,7 @@ export interface InboxSettings {
 @Index('inboxes_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
 @Index('inboxes_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('inboxes_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 @Index('inboxes_by_target_kind', ['org_id', 'target_kind', 'created_at', 'id'], { where: 'deleted_at IS NULL AND target_kind IS NOT NULL' })
 @Index('inboxes_target', ['org_id', 'target_kind', 'target_id', 'created_at', 'id'], {
   where: 'deleted_at IS NULL AND target_id IS NOT NULL',

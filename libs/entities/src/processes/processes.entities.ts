@@ -1,5 +1,6 @@
 import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
+import { Project } from '../projects/projects.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
 
 /** A workflow: what its revisions say, run after run. */
@@ -9,6 +10,7 @@ import { DurableRun, type RunWait } from '../platform/durable-run.entity';
 @Index('processes_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('processes_checked', ['stale_checked_at'], { where: 'deleted_at IS NULL AND current_revision_id IS NOT NULL' })
 @Index('processes_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 export class Process {
   /** `prc_` and a ULID. */
   @PrimaryColumn('text') id: string;

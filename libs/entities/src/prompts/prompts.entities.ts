@@ -1,6 +1,7 @@
 import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { Chat } from '../chats/chats.entities';
 import { Organization } from '../orgs/orgs.entities';
+import { Project } from '../projects/projects.entities';
 
 /** A value that a structured prompt extracts, as templates keep it: what its type does not use is absent. */
 export interface PromptField {
@@ -19,6 +20,7 @@ export interface PromptField {
 @Index('prompt_templates_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
 @Index('prompt_templates_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('prompt_templates_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 @Index('prompt_templates_model', ['model'], { where: 'deleted_at IS NULL AND model IS NOT NULL' })
 @Check('prompt_templates_file_input_mode', `file_input_mode IN ('auto', 'image', 'text', 'both')`)
 export class PromptTemplate {

@@ -71,7 +71,7 @@ export class Table<E extends ObjectLiteral> {
     private readonly tally?: TableTally<E>,
     private readonly size?: 'large',
   ) {
-    const columns = getMetadataArgsStorage().filterColumns(entity);
+    const columns = getMetadataArgsStorage().filterColumns(withParents(entity));
     this.columns = new Set(columns.map(({ propertyName }) => propertyName));
     this.deletedSoftly = columns.some(({ mode }) => mode === 'deleteDate');
     this.prefixed = columns.some(({ propertyName, options }) => propertyName === 'id' && options.type === 'text');
@@ -266,6 +266,10 @@ export class OrgTable<E extends ObjectLiteral> {
     return { ...this.rows.where(key), org_id: scope.orgId };
   }
 }
+
+/** A class with those that it extends, whose columns it has, too. */
+const withParents = (entity: object): (new () => unknown)[] =>
+  entity === Function.prototype ? [] : [entity as new () => unknown, ...withParents(Object.getPrototypeOf(entity) as object)];
 
 const inOrder =
   <E extends ObjectLiteral>(order: Order<E>) =>

@@ -73,6 +73,19 @@ export const LISTS = {
     ['rollouts, those before', { agent_id: of.mine, offset: 1 }, of.rows],
   ],
   'GET /api/orgs/{org_id}/skills': (of) => [['skills', {}, of.rows]],
+  'GET /api/orgs/{org_id}/agent-teams': (of) => [
+    ['teams', {}, of.rows],
+    ['teams, of a project', { project_id: NAMED }, of.rows - SHARED],
+    ['teams, of no project', { project_id: 'none' }, SHARED],
+  ],
+  'GET /api/orgs/{org_id}/agent-teams/{team_id}/memories': (of) => [['memories of a team', { team_id: NAMED }, of.rows]],
+  'GET /api/orgs/{org_id}/projects': (of) => [['projects', {}, of.rows]],
+  'GET /api/orgs/{org_id}/projects/{project_id}/memories': (of) => [['memories of a project', { project_id: NAMED }, of.rows]],
+  // Agents, prompts, inboxes and processes beside the teams.
+  'GET /api/orgs/{org_id}/projects/{project_id}/resources': (of) => [
+    ['what is in a project', { project_id: NAMED }, of.rows + 3 * SHARED],
+    ['what is in a project, far on', { project_id: NAMED, offset: of.rows * 0.9 }, of.rows + 3 * SHARED],
+  ],
   'GET /api/orgs/{org_id}/prompt-templates': (of) => [
     ['prompts', {}, of.rows],
     ['prompts, of a project', { project_id: NAMED }, SHARED],

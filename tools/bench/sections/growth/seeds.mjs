@@ -13,7 +13,7 @@ export const ARCHIVED = each(10, 3);
 export const DEVIATION = each(50, 7);
 export const DETERMINATION = each(40, 9);
 export const PENDING = each(50, 7);
-/** The team, project and process run that few rows name. */
+/** The team, project and process run that few rows name; all memories and most teams but these are the project's. */
 export const NAMED = '00000000-0000-7000-8000-000000000001';
 
 /** SQL of an id in the order of time, as the product makes them; different for each `n` and `salt`. */
@@ -81,6 +81,11 @@ export const aRun = ({ org, process, processRevision }) => `
   INSERT INTO process_runs (id, org_id, status, process_id, revision_id, revision_hash, revision_version, envelope, source_kind, root_run_id, finished_at)
   VALUES ('${NAMED}', '${org}', 'cancelled', '${process}', '${processRevision}', '', 1, '${ENVELOPE}', 'api', '${NAMED}', now())`;
 
+/** The project and the team that seeds name. */
+export const places = ({ org }) => `
+  INSERT INTO projects (id, org_id, slug, name, display_order) VALUES ('${NAMED}', '${org}', 'named', 'Named', 0);
+  INSERT INTO agent_teams (id, org_id, slug, name, display_order) VALUES ('${NAMED}', '${org}', 'named', 'Named', 0)`;
+
 export const SEEDS = {
   events: ({ rows, org, chat }) => `
     INSERT INTO events (topic, seq, org_id, type, data, created_at)
@@ -141,6 +146,15 @@ export const SEEDS = {
     SELECT ${idAt('at', 'live')}, '${org}', ${idAt('at', 'agent')}, 1, 'hash', '{}', at FROM ${numbered(rows)};
     INSERT INTO instruction_revisions (id, org_id, agent_id, version, state, content, published_at, created_at, updated_at)
     SELECT ${idAt('at', 'active')}, '${org}', ${idAt('at', 'agent')}, 1, 'active', 'Answer briefly.', at, at, at FROM ${numbered(rows)}`,
+  projects: ({ rows, org }) => `
+    INSERT INTO projects (id, org_id, slug, name, display_order, created_at, updated_at)
+    SELECT ${idAt('at', 'project')}, '${org}', 'growth-' || n, 'Project ' || n, n, at, at FROM ${numbered(rows)}`,
+  teams: ({ rows, org }) => `
+    INSERT INTO agent_teams (id, org_id, slug, name, project_id, display_order, created_at, updated_at)
+    SELECT ${idAt('at', 'team')}, '${org}', 'growth-' || n, 'Team ' || n, CASE WHEN NOT ${few(rows).sql} THEN ${ref(NAMED)} END, n, at, at FROM ${numbered(rows)}`,
+  sharedMemories: ({ rows, org }) => `
+    INSERT INTO memories (id, org_id, owner_kind, owner_id, content, source, created_at)
+    SELECT gen_random_uuid(), '${org}', kind, '${NAMED}', 'Memory ' || n, 'human', at FROM ${numbered(rows)}, (VALUES ('team'), ('project')) k(kind)`,
   skills: ({ rows, org }) => `
     INSERT INTO skills (id, org_id, slug, name, description, content, created_at, updated_at)
     SELECT ${idAt('at', 'skill')}, '${org}', 'growth-' || n, 'Skill ' || n, 'What it is for.', 'What it says.', at, at FROM ${numbered(rows)}`,

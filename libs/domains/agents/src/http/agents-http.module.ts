@@ -2,10 +2,12 @@ import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents.module';
 import { AgentsController } from './agents.controller';
 import { AgentInstructionController } from './instruction.controller';
-import { AgentMemoriesController } from './memories.controller';
+import { AgentContextController } from './context.controller';
+import { AgentMemoriesController, ProjectMemoriesController, TeamMemoriesController } from './memories.controller';
 import { AgentRevisionsController } from './revisions.controller';
 import { RolloutsController } from './rollouts.controller';
 import { SkillsController } from './skills.controller';
+import { TeamsController } from './teams.controller';
 
 @Module({
   imports: [AgentsModule],
@@ -16,6 +18,10 @@ import { SkillsController } from './skills.controller';
     RolloutsController,
     SkillsController,
     AgentMemoriesController,
+    AgentContextController,
+    TeamsController,
+    TeamMemoriesController,
+    ProjectMemoriesController,
   ],
 })
 export class AgentsHttpModule {}

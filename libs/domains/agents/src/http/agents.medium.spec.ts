@@ -6,7 +6,7 @@ import { AgentReferences } from '../agent-references';
 import { AgentsRepository } from '../agents.repository';
 import { entitle } from '@aps/billing/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
-import { anAgent } from '../testing';
+import { anAgent, aProject } from '../testing';
 import { agentsService, MODEL } from '../testing/agents';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
@@ -24,7 +24,7 @@ const asMember = (method: string, path: string, body?: unknown) => t.call(method
 /** How what others name is refused to be changed. */
 const inUseBy = ({ id, slug, name }: Record<string, unknown>) => ({
   status: 409,
-  body: { code: 'agent_in_use', context: { agents: [{ id, slug, name }] } },
+  body: { code: 'agent_in_use', context: { agents: [{ id, slug, name }], team_ids: [], project_ids: [] } },
 });
 
 describe('creating an agent', () => {
@@ -137,13 +137,11 @@ describe('reading agents', () => {
   });
 
   it('pages and filters, newest first', async () => {
-    const [team_id, project_id] = [randomUUID(), randomUUID()];
-    // Nothing makes teams and projects yet.
-    const put = async ({ id }: { id: string }, project: string | null) =>
-      t.db.execute(sql('UPDATE agents SET team_id = $2, project_id = $3 WHERE id = $1'), [id, team_id, project]);
+    const { id: team_id } = (await asOwner('POST', '/agent-teams', { name: 'Team' })).body;
+    const project_id = await aProject(t, org.id);
     await anAgent(t, org, { name: 'One', description: 'takes 50% of it' });
-    await put(await anAgent(t, org, { name: 'Two' }), null);
-    await put(await anAgent(t, org, { name: 'Three' }), project_id);
+    await anAgent(t, org, { name: 'Two', team_id });
+    await anAgent(t, org, { name: 'Three', team_id, project_id });
     const names = async (query: string) => (await asMember('GET', `/agents?${query}`)).body.items.map((a: { name: string }) => a.name);
     expect(await names('')).toEqual(['Three', 'Two', 'One']);
     expect((await asMember('GET', '/agents?limit=2')).body).toMatchObject({ total: 3, next_offset: 2 });
@@ -198,9 +196,9 @@ describe('editing an agent', () => {
 
   it('is not dirty by where the agent belongs, which nothing seals', async () => {
     const agent = await anAgent(t, org);
-    await t.db.execute(sql('UPDATE agents SET team_id = $2, project_id = $2 WHERE id = $1'), [agent.id, randomUUID()]);
-    const edited = await asOwner('PATCH', `/agents/${agent.id}`, { max_steps: agent.max_steps });
-    expect(edited.body).toMatchObject({ team_id: expect.any(String), draft_dirty: false });
+    const project_id = await aProject(t, org.id);
+    const edited = await asOwner('PATCH', `/agents/${agent.id}`, { project_id });
+    expect(edited.body).toMatchObject({ project_id, draft_dirty: false });
     const { config } = (await asOwner('GET', `/agents/${agent.id}/revisions/${agent.live_revision.id}`)).body;
     for (const place of ['team_id', 'project_id']) expect(config).not.toHaveProperty(place);
   });

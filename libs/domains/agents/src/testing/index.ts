@@ -1,1 +1,2 @@
 export * from './an-agent';
+export * from './a-project';

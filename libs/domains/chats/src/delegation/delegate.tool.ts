@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
+import { AgentContexts, AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
 import { ChildWait } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
@@ -40,6 +40,7 @@ export class DelegateTool {
     private readonly agents: AgentsQueries,
     private readonly delegates: AgentDelegates,
     private readonly revisions: AgentRevisions,
+    private readonly contexts: AgentContexts,
     private readonly depth: QueueDepth,
   ) {
     catalog.register(
@@ -66,7 +67,8 @@ export class DelegateTool {
 
     const chain = await this.rows.chainOf(tx, context.chatId);
     const configs = await Promise.all(chain.map((chat) => this.revisions.config(chat.agent_revision_id, tx)));
-    const agent = await this.delegates.hold(tx, scope, configs[0], args.agent);
+    const own = await this.contexts.of(scope, chain[0].agent_id, chain[0].agent_revision_id, { db: tx });
+    const agent = await this.delegates.hold(tx, scope, own, args.agent);
     const basis = agent && (await this.agents.forNewChat(tx, scope, agent.id));
     // Whether it is there is nobody's business who may not use it.
     if (!agent || !basis) return refuse(`There is no agent ${storable(args.agent)} that you may delegate to.`);

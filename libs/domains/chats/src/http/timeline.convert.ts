@@ -83,6 +83,7 @@ function stepOf(row: TimelineRow): [metadata: Data, sentence: string] {
     provider_finish_reason: row.provider_finish_reason,
     first_token_ms: row.first_token_ms,
     restarted: row.restarted ?? false,
+    context_sha256: row.context_sha256,
   };
   return [{ kind: 'llm', ...common, ...call }, `Asked ${model ?? 'the model'}${call.restarted ? ' anew' : ''}`];
 }

@@ -44,7 +44,7 @@ const timeline = <Row>(total: string, before: string, bounds: string) =>
   )
   SELECT n.total::int, c.agent_id, c.agent_name, c.origin_kind, c.origin_ref_id, c.parent_agent_id, c.parent_agent_name, page.place, page.part, page.type, page.data, page.created_at, m.id AS message_id, m.author_id, m.attachments,
          s.turn_id, s.step_no, s.status, s.started_at, s.tool_name, s.tool_call_id, s.detail->>'finish_reason' AS finish_reason, s.detail->>'provider_finish_reason' AS provider_finish_reason,
-         s.detail ? 'restarted' AS restarted,
+         s.detail ? 'restarted' AS restarted, s.detail->>'context_sha256' AS context_sha256,
          r.model_key, r.requested_model, r.first_token_ms, r.duration_ms, r.input_tokens, r.cached_input_tokens, r.cache_write_tokens, r.output_tokens, r.reasoning_tokens,
          r.usd_cost, r.credits
   FROM c CROSS JOIN n LEFT JOIN page ON true
@@ -101,6 +101,7 @@ export interface TimelineRow {
   provider_finish_reason: string | null;
   /** Of a model call: a worker had begun it before, and another one asked anew. */
   restarted: boolean | null;
+  context_sha256: string | null;
   /** From here on: null without a receipt. */
   model_key: string | null;
   requested_model: string | null;

@@ -33,6 +33,8 @@ const CHARACTERS_PER_TOKEN = 4;
 interface PartialAnswer {
   /** What the model has said so far. */
   text: string;
+  /** Of what the model was told beside the chat. */
+  contextHash?: string;
   /** What the step holds of the budget, and what its calls have come to. */
   readonly hold: WorkHold;
 }
@@ -94,7 +96,7 @@ export class ModelStepRunner {
         // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
         const finished = result.toolCalls.length === 0 || isLastStep(turn);
         const durationMs = Math.round(performance.now() - started);
-        await this.commit(turn, model, result, { messageId, stepNo, final: finished, restarted, hold, durationMs });
+        await this.commit(turn, model, result, { messageId, stepNo, final: finished, restarted, ...partial, durationMs });
         return finished ? 'finished' : 'continues';
       } catch (error) {
         if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo, restarted });
@@ -174,7 +176,8 @@ export class ModelStepRunner {
     const { claim, lease } = turn;
     let spoke = false;
     try {
-      const call = await this.calls.of(turn, model);
+      const { call, contextHash } = await this.calls.of(turn, model);
+      partial.contextHash = contextHash;
       await partial.hold.reserve(model, call);
       const result = await this.models.streamChat(model, call, {
         signal: lease.signal,
@@ -207,7 +210,7 @@ export class ModelStepRunner {
     turn: RunningTurn,
     model: ResolvedModel,
     result: ChatResult,
-    step: { messageId: string; stepNo: number; final: boolean; restarted: boolean; hold: WorkHold; durationMs: number },
+    step: { messageId: string; stepNo: number; final: boolean; restarted: boolean; durationMs: number } & Omit<PartialAnswer, 'text'>,
   ): Promise<void> {
     const { claim } = turn;
     const at = this.db.now();
@@ -285,6 +288,7 @@ export class ModelStepRunner {
         provider_finish_reason: result.providerFinish === null ? undefined : storable(result.providerFinish),
         attempts: result.attempts,
         restarted: step.restarted || undefined,
+        context_sha256: step.contextHash,
         requested_model: model.requested_model,
         resolved_model: model.resolved_model,
         reason: model.reason,

@@ -1,5 +1,5 @@
 import type { ToolGrants } from '@aps/tools';
-import type { SealedAgentConfig } from '@aps/agents';
+import type { AgentContext } from '@aps/agents';
 import type { TurnWait } from '@aps/entities';
 import type { HoldingWork, ResolvedModel } from '@aps/inference';
 import type { Lease, OwnedRun } from '@aps/platform/runs';
@@ -13,7 +13,8 @@ export type OwnedTurn = OwnedRun<ClaimedTurn>;
 /** A turn under way, in memory. */
 export interface RunningTurn {
   readonly claim: OwnedTurn;
-  readonly config: SealedAgentConfig;
+  /** What its agent has, as it was when the turn was taken up. */
+  readonly config: AgentContext;
   readonly lease: Lease;
   /** Of who has begun the chat. */
   readonly budget: HoldingWork['budget'];
@@ -55,7 +56,7 @@ export interface CallingTurn extends Pick<RunningTurn, 'config' | 'decisionLog' 
   readonly lease: Pick<RunningTurn['lease'], 'signal'>;
 }
 
-/** What a turn may call: the grants of the agent's sealed revision, less what its chat has switched off, with or without a decision log. Fixed at the claim. */
+/** What a turn may call: the grants of the agent's sealed revision, its team and its project, less what its chat has switched off, with or without a decision log. Fixed at the claim. */
 export const grantsOf = ({ config, claim, decisionLog }: Pick<CallingTurn, 'config' | 'claim' | 'decisionLog'>): ToolGrants => ({
   ...config,
   enabled_scopes: claim.enabled_scopes,

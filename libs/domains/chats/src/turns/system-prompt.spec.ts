@@ -1,6 +1,6 @@
 import { systemPrompt } from './system-prompt';
 
-const nothing = { agent: { name: 'A', instruction: '' }, skills: [], agents: [], prompts: [], memories: [] };
+const nothing = { instructions: [], skills: [], agents: [], prompts: [], memories: [] };
 
 describe('what a model is told before the conversation', () => {
   it('is nothing where there is nothing to tell', () => {
@@ -24,6 +24,22 @@ describe('what a model is told before the conversation', () => {
     ];
     expect(systemPrompt({ ...nothing, prompts })).toBe(
       '## Prompt templates\nYou can run these with `run_prompt_template`.\n- `greet`: Greet\n- `invoice`: Invoice. Reads bills. Variables: kind, who. Reads `input_text`.',
+    );
+  });
+
+  it('says whose instructions and whose memories are whose, in their order', () => {
+    const said = (kind: 'project' | 'team' | 'agent', text: string) => ({ source: { kind }, text });
+    const remembered = (owner_kind: 'project' | 'team' | 'agent', content: string) => ({ owner_kind, content });
+    const instructions = [said('project', 'Be brief.'), said('team', 'Be kind.'), said('agent', 'Be right.')];
+    const memories = [
+      remembered('agent', 'one\ntwo'),
+      remembered('team', 'three'),
+      remembered('project', 'four'),
+      remembered('project', 'five'),
+    ];
+    expect(systemPrompt({ ...nothing, instructions, memories })).toBe(
+      '# Project\n\nBe brief.\n\n# Team\n\nBe kind.\n\n# You\n\nBe right.\n\n' +
+        '## What you remember\n- one\n  two\n\n## What your team remembers\n- three\n\n## What your project remembers\n- four\n- five',
     );
   });
 });

@@ -1,18 +1,19 @@
-import type { SealedAgentConfig } from '@aps/agents';
+import type { MemoryOwner } from '@aps/agents';
 import type { RunnablePrompt } from '@aps/prompts';
 
 export interface PromptParts {
-  agent: Pick<SealedAgentConfig, 'name' | 'instruction'>;
+  /** In the order in which they are said; none is empty. */
+  instructions: { source: { kind: keyof typeof HEADINGS }; text: string }[];
   skills: { slug: string; name: string; description: string }[];
   /** Those that it may delegate to. */
   agents: { slug: string; name: string; description: string | null }[];
   /** Those that it may run. */
   prompts: RunnablePrompt[];
-  memories: { content: string }[];
+  memories: { content: string; owner_kind: MemoryOwner['kind'] }[];
 }
 
-/** Memories beyond this are left out, newest first kept; characters, about 8,000 tokens. */
-const MEMORY_CHARS = 32_000;
+const HEADINGS = { platform: 'Platform', project: 'Project', team: 'Team', agent: 'You' };
+const REMEMBERED = { agent: 'What you remember', team: 'What your team remembers', project: 'What your project remembers' };
 
 const line = ({ slug, name, description }: { slug: string; name: string; description: string | null }): string =>
   `- \`${slug}\`: ${name}${description ? `. ${description.replaceAll('\n', ' ')}` : ''}`;
@@ -20,9 +21,8 @@ const line = ({ slug, name, description }: { slug: string; name: string; descrip
 /**
  * What the model is told before the conversation. Stable parts come first, so that providers can reuse what they have already read.
  */
-export function systemPrompt({ agent, skills, agents, prompts, memories }: PromptParts): string | undefined {
-  const parts: string[] = [];
-  if (agent.instruction.trim()) parts.push(agent.instruction.trim());
+export function systemPrompt({ instructions, skills, agents, prompts, memories }: PromptParts): string | undefined {
+  const parts = instructions.map(({ source, text }) => `# ${HEADINGS[source.kind]}\n\n${text}`);
   if (skills.length) {
     parts.push(
       [
@@ -41,13 +41,9 @@ export function systemPrompt({ agent, skills, agents, prompts, memories }: Promp
     const lines = prompts.map((prompt) => [line(prompt), takes(prompt)].filter(Boolean).join('. '));
     parts.push(['## Prompt templates', 'You can run these with `run_prompt_template`.', ...lines].join('\n'));
   }
-  const kept: string[] = [];
-  let left = MEMORY_CHARS;
-  for (const { content } of memories) {
-    left -= content.length;
-    if (left < 0) break;
-    kept.push(`- ${content.replaceAll('\n', '\n  ')}`);
+  for (const kind of ['agent', 'team', 'project'] as const) {
+    const lines = memories.filter(({ owner_kind }) => owner_kind === kind).map(({ content }) => `- ${content.replaceAll('\n', '\n  ')}`);
+    if (lines.length) parts.push([`## ${REMEMBERED[kind]}`, ...lines].join('\n'));
   }
-  if (kept.length) parts.push(['## What you remember', ...kept].join('\n'));
   return parts.length ? parts.join('\n\n') : undefined;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentDelegates, MemoriesService, SkillsService } from '@aps/agents';
+import { AgentContexts, AgentDelegates, instructionsOf } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Holds, ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
@@ -10,8 +10,6 @@ import { systemPrompt } from './system-prompt';
 import { toModelMessages } from './transcript';
 import { TurnBlocked } from './turn-endings';
 import { grantsOf, type CallingTurn } from './running-turn';
-
-const MEMORIES_IN_PROMPT = 50;
 
 /** Whether the step that comes now is the last one that agent and chat allow in a turn. */
 export const isLastStep = ({ modelSteps, config, claim }: Pick<CallingTurn, 'modelSteps' | 'config' | 'claim'>): boolean =>
@@ -36,8 +34,7 @@ export class TurnCalls {
     private readonly resolver: ModelResolver,
     private readonly holds: Holds,
     private readonly catalog: ToolCatalog,
-    private readonly memories: MemoriesService,
-    private readonly skills: SkillsService,
+    private readonly contexts: AgentContexts,
     private readonly attachments: TurnAttachments,
     private readonly delegates: AgentDelegates,
     private readonly prompts: PromptsQueries,
@@ -59,24 +56,28 @@ export class TurnCalls {
     return model;
   }
 
-  async of(turn: CallingTurn, model: ResolvedModel): Promise<ModelCall> {
-    return {
-      system: await this.system(turn),
+  /** What the model is asked, and the hash of what it is told beside the chat. */
+  async of(turn: CallingTurn, model: ResolvedModel): Promise<{ call: ModelCall; contextHash: string }> {
+    const { system, contextHash } = await this.told(turn);
+    const call: ModelCall = {
+      system,
       messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
       tools: this.catalog.offeredTo(grantsOf(turn)),
       ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
       feature: 'turn',
     };
+    return { call, contextHash };
   }
 
-  private async system({ claim, config }: CallingTurn): Promise<string | undefined> {
+  private async told({ claim, config }: CallingTurn): Promise<{ system: string | undefined; contextHash: string }> {
     const scope = OrgScope.system(claim.org_id, 'turn');
     const [skills, agents, prompts, memories] = await Promise.all([
-      config.mounted_skills.length ? this.skills.bySlugs(this.db, scope, config.mounted_skills) : [],
+      this.contexts.mounted(scope, config),
       this.delegates.reachable(this.db, scope, config),
       this.prompts.runnable(this.db, scope, config),
-      config.memory_enabled ? this.memories.newest(this.db, scope, { kind: 'agent', id: claim.agent_id }, MEMORIES_IN_PROMPT) : [],
+      this.contexts.told(scope, config),
     ]);
-    return systemPrompt({ agent: config, skills, agents, prompts, memories });
+    const system = systemPrompt({ instructions: instructionsOf(config), skills, agents, prompts, memories });
+    return { system, contextHash: this.contexts.hashOf(config, skills, memories) };
   }
 }

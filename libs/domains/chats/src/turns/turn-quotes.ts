@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AgentRevisions } from '@aps/agents';
+import { AgentContexts } from '@aps/agents';
 import { Blockers, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import { DecisionLog } from '@aps/decisions';
 import type { FileReference } from '@aps/files';
-import type { OrgScope } from '@aps/guards';
+import { OrgScope } from '@aps/guards';
 import { Holds, InferenceError, type Quote, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import type { TranscriptRow } from '../state/chat.types';
@@ -37,7 +37,7 @@ export class TurnQuotes {
     private readonly dispatch: DispatchRepository,
     private readonly turns: TurnRepository,
     private readonly calls: TurnCalls,
-    private readonly revisions: AgentRevisions,
+    private readonly contexts: AgentContexts,
     private readonly decisionLog: DecisionLog,
     private readonly blockers: Blockers,
     private readonly holds: Holds,
@@ -103,7 +103,7 @@ export class TurnQuotes {
     said: TranscriptRow[],
   ): Promise<CallingTurn> {
     const [config, decisionLog, rows] = await Promise.all([
-      this.revisions.config(chat.agent_revision_id),
+      this.contexts.of(OrgScope.system(chat.org_id, 'quote'), chat.agent_id, chat.agent_revision_id),
       this.decisionLog.isOn(chat.org_id),
       this.turns.transcript(this.db, { chat_id: chat.id, seq: NEXT_TURN }),
     ]);
@@ -114,6 +114,6 @@ export class TurnQuotes {
   private async quote(chat: AskingChat, turn: CallingTurn): Promise<{ model: ResolvedModel; quote: Quote }> {
     const model = await this.calls.resolve(turn);
     const work = { orgId: chat.org_id, agentId: chat.agent_id, feature: 'turn' };
-    return { model, quote: await this.holds.quote(work, model, await this.calls.of(turn, model)) };
+    return { model, quote: await this.holds.quote(work, model, (await this.calls.of(turn, model)).call) };
   }
 }

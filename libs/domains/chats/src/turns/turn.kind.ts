@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AgentRevisions } from '@aps/agents';
+import { AgentContexts } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
 import { chatTopic, type JobPayload } from '@aps/contracts';
 import { DecisionLog } from '@aps/decisions';
+import { OrgScope } from '@aps/guards';
 import { InferenceError } from '@aps/inference';
 import { Database, type Ahead, type Tx } from '@aps/platform/database';
 import type { JobContext } from '@aps/platform/queues';
@@ -31,7 +32,7 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     private readonly endings: TurnEndings,
     private readonly entitlements: Entitlements,
     private readonly log: ChatLog,
-    private readonly revisions: AgentRevisions,
+    private readonly contexts: AgentContexts,
     private readonly decisionLog: DecisionLog,
     private readonly modelSteps: ModelStepRunner,
     private readonly toolSteps: ToolStepRunner,
@@ -106,7 +107,11 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
   }
 
   private async begin(claim: OwnedTurn, lease: Lease, { requestId, traceparent }: JobContext): Promise<RunningTurn> {
-    const [config, decisionLog] = await Promise.all([this.revisions.config(claim.agent_revision_id), this.decisionLog.isOn(claim.org_id)]);
+    const { agent_id, agent_revision_id, agent_belongs: belongs } = claim;
+    const [config, decisionLog] = await Promise.all([
+      this.contexts.of(OrgScope.system(claim.org_id, 'turn'), agent_id, agent_revision_id, { belongs }),
+      this.decisionLog.isOn(claim.org_id),
+    ]);
     const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
     const topic = chatTopic(claim.chat_id);
     const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal), claim.committed);

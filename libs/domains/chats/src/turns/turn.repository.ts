@@ -22,6 +22,8 @@ export interface ClaimedTurn extends ClaimedRun {
   chat_id: string;
   agent_id: string;
   agent_revision_id: string;
+  /** It is in a team or a project. */
+  agent_belongs: boolean;
   seq: number;
   cause: 'message' | 'continue' | 'retry';
   /** Of the finished steps, those in which a model was asked. */

@@ -81,7 +81,7 @@ export const CLAIM = claimStatement(TURNS, {
     at: 'v.at',
   })}
 )`,
-  answer: `v.chat_id, v.agent_id, v.agent_revision_id, v.seq, v.cause, v.model_steps, v.model, v.model_mode_override,
+  answer: `v.chat_id, v.agent_id, v.agent_revision_id, (SELECT a.team_id IS NOT NULL OR a.project_id IS NOT NULL FROM agents a WHERE a.id = v.agent_id) AS agent_belongs, v.seq, v.cause, v.model_steps, v.model, v.model_mode_override,
          v.reasoning_effort, v.unpriced_allowed, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.max_steps, json_build_object('kind', v.origin_kind, 'ref_id', v.origin_ref_id) AS origin, v.event_seq,
          -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
          CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id)

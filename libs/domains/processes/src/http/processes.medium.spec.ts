@@ -1,3 +1,4 @@
+import { aProject } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
 import { InferenceModule } from '@aps/inference';
 import { Process, ProcessRevision } from '@aps/entities';
@@ -89,7 +90,7 @@ describe('a process', () => {
 
   it('is listed newest first, all or of a project', async () => {
     const [, second] = [await make({ name: 'A' }), await make({ name: 'B' }), await make({ name: 'C' })];
-    const project = uuidv7();
+    const project = await aProject(t, org.id);
     await t.db.manager.update(Process, second.id as string, { project_id: project });
     const slugs = async (query: string) => {
       const { items, total } = await get(query);

@@ -1,0 +1,93 @@
+import { covers } from '@aps/tools';
+import type { Memory } from '@aps/entities';
+import { hashOf } from '@aps/platform/definitions';
+import type { SealedAgentConfig } from '../sealed-config';
+
+/** What a team or a project shares with the agents in it. */
+export interface Share {
+  readonly kind: 'project' | 'team';
+  readonly id: string;
+  readonly shared_instruction: string | null;
+  readonly shared_allowed_tools: readonly string[];
+  readonly shared_mounted_skills: readonly string[];
+}
+
+/** What an agent has in a turn: the configuration that was sealed, with what its project and team share now. */
+export interface AgentContext extends SealedAgentConfig {
+  readonly sealed: SealedAgentConfig;
+  /** The project's first. */
+  readonly shares: readonly Share[];
+}
+
+export interface Source {
+  kind: 'platform' | 'project' | 'team' | 'agent';
+  id: string | null;
+}
+
+/** What a turn is told and may use, beside its chat, and where each of it comes from. */
+export interface EffectiveContext {
+  instruction: { source: Source; text: string }[];
+  tools: { scope: string; sources: Source[]; denied: boolean }[];
+  skills: { slug: string; source: Source }[];
+  memories: { id: string; owner: { kind: Memory['owner_kind']; id: string } }[];
+  memory_tokens: number;
+}
+
+/** Of memories, in tokens; a token is some four characters. */
+const MEMORY_TOKENS = 8_000;
+const CHARACTERS_PER_TOKEN = 4;
+const tokensOf = ({ content }: Pick<Memory, 'content'>): number => Math.ceil(content.length / CHARACTERS_PER_TOKEN);
+
+/** Tools are the union of all grants; skills are the project's, the team's and the agent's, each once. */
+export function withShares(sealed: SealedAgentConfig, shares: readonly Share[]): AgentContext {
+  const allowed = [...sealed.allowed_tools, ...shares.flatMap((share) => share.shared_allowed_tools)];
+  const skills = [...shares.flatMap((share) => share.shared_mounted_skills), ...sealed.mounted_skills];
+  return { ...sealed, allowed_tools: [...new Set(allowed)], mounted_skills: [...new Set(skills)], sealed, shares };
+}
+
+/** Those of the memories that a turn is told, in their order, until they come to too much. */
+export function toldMemories<M extends Pick<Memory, 'content'>>(memories: readonly M[]): M[] {
+  let left = MEMORY_TOKENS;
+  const end = memories.findIndex((memory) => (left -= tokensOf(memory)) < 0);
+  return end < 0 ? [...memories] : memories.slice(0, end);
+}
+
+const agentOf = ({ agent_id }: SealedAgentConfig): Source => ({ kind: 'agent', id: agent_id });
+const sourceOf = ({ kind, id }: Share): Source => ({ kind, id });
+
+/** Who says what, in the order in which it is said. */
+export function instructionsOf({ sealed, shares }: Pick<AgentContext, 'sealed' | 'shares'>): EffectiveContext['instruction'] {
+  const shared = shares.map((share) => ({ source: sourceOf(share), text: share.shared_instruction?.trim() ?? '' }));
+  return [...shared, { source: agentOf(sealed), text: sealed.instruction.trim() }].filter(({ text }) => text !== '');
+}
+
+/**
+ * @param skills slugs of those that there are
+ * @param memories those that are told
+ */
+export function effectiveContext(
+  { sealed, shares }: Pick<AgentContext, 'sealed' | 'shares'>,
+  skills: ReadonlySet<string>,
+  memories: readonly Pick<Memory, 'id' | 'owner_kind' | 'owner_id' | 'content'>[],
+): EffectiveContext {
+  const owners = [
+    ...shares.map((share) => ({ source: sourceOf(share), tools: share.shared_allowed_tools, mounts: share.shared_mounted_skills })),
+    { source: agentOf(sealed), tools: sealed.allowed_tools, mounts: sealed.mounted_skills },
+  ];
+  const tools = new Map<string, Source[]>([['core', [{ kind: 'platform', id: null }]]]);
+  const mounted = new Map<string, Source>();
+  for (const { source, tools: granted, mounts } of owners) {
+    for (const scope of granted) tools.set(scope, [...(tools.get(scope) ?? []), source]);
+    for (const slug of mounts) if (skills.has(slug) && !mounted.has(slug)) mounted.set(slug, source);
+  }
+  return {
+    instruction: instructionsOf({ sealed, shares }),
+    tools: [...tools].map(([scope, sources]) => ({ scope, sources, denied: covers(sealed.denied_tools, scope) })),
+    skills: [...mounted].map(([slug, source]) => ({ slug, source })),
+    memories: memories.map(({ id, owner_kind, owner_id }) => ({ id, owner: { kind: owner_kind, id: owner_id } })),
+    memory_tokens: memories.reduce((sum, memory) => sum + tokensOf(memory), 0),
+  };
+}
+
+/** Tells one context from another, in hex. A memory never changes, so its id stands for what it says. */
+export const contextHash = (context: EffectiveContext): string => hashOf(context);

@@ -1,0 +1,81 @@
+import { entitle } from '@aps/billing/testing';
+import { ModelCalls } from '@aps/inference';
+import { sql } from '@aps/platform/testing';
+import { aProject } from '@aps/agents/testing';
+import { calls, chatsService, type TestOrg } from '../testing/chats';
+import { addAgent, delegate, delegating, type TestPlace } from '../testing/delegations';
+
+describe('what an agent’s team and project share', () => {
+  const app = chatsService();
+  let org: TestOrg;
+  let place: TestPlace, scout: TestPlace, clerk: TestPlace;
+  let team: string;
+  beforeAll(async () => {
+    await entitle(app, { shared_blocks: true, max_agents: -1 });
+    org = await app.org();
+    scout = await addAgent(app, org, { name: 'Scout' });
+    clerk = await addAgent(app, org, { name: 'Clerk' });
+    const { id } = await make('/agent-teams', { name: 'Team' });
+    team = id as string;
+    await app.db.execute(sql('UPDATE agent_teams SET project_id = $2 WHERE id = $1'), [
+      team,
+      await aProject(app, org.id, { shared_instruction: 'Be brief.' }),
+    ]);
+    place = await addAgent(app, org, { name: 'Boss', instruction: 'Be right.', team_id: team, denied_tools: ['agent:clerk'] });
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const root = () => `/api/orgs/${org.id}`;
+  const make = (path: string, body: unknown) => app.make('POST', root() + path, { as: org.owner, body });
+  const share = (body: unknown) => app.make('PATCH', `${root()}/agent-teams/${team}`, { as: org.owner, body });
+  const context = async () =>
+    (await app.make('GET', `${root()}/agents/${place.agentId}/effective-context`, { as: org.owner })) as { sha256: string };
+  /** Sends a message, and answers what the model was told and offered first, and the chat when it is at rest. */
+  const said = async (chat: string, message: string, replies: number) => {
+    const asked = jest.spyOn(app.get(ModelCalls), 'streamChat');
+    await app.send(place, chat, message);
+    const settled = await app.settled(place, chat, replies);
+    const { system, tools } = asked.mock.calls.map(([, call]) => call).find(({ feature }) => feature === 'turn')!;
+    asked.mockRestore();
+    return { system, tools: tools!.map(({ name }) => name), messages: settled.messages as { role: string; content: string }[] };
+  };
+  /** The hashes that the steps of a chat have, newest first. */
+  const hashes = async (chat: string) => {
+    const { items } = await app.make('GET', `${place.path}/${chat}/timeline`, { as: org.owner });
+    const steps = (items as { type: string; metadata: Record<string, unknown> }[]).filter(({ type }) => type === 'agent_step');
+    return steps.filter(({ metadata }) => metadata.kind === 'llm').map(({ metadata }) => metadata.context_sha256);
+  };
+
+  it('is told and may be used from the next turn on, in chats that have begun, too; and each step says what it was told', async () => {
+    const chat = await app.chat(place);
+    const first = await said(chat, 'hello', 1);
+    expect(first.system).toBe('# Project\n\nBe brief.\n\n# You\n\nBe right.');
+    expect(first.tools).not.toContain('delegate_to_agent');
+    const before = await context();
+
+    const skill = await make('/skills', { name: 'Rare', description: 'What is rare.', content: 'Only gold is rare.' });
+    await share({ shared_instruction: 'Be kind.', shared_mounted_skills: [skill.slug], shared_allowed_tools: ['agent:scout'] });
+    await make(`/agent-teams/${team}/memories`, { content: 'Ann is our customer.' });
+    const after = await context();
+    const second = await said(chat, calls('skill_read', { slug: skill.slug }), 2);
+    expect(second.system).toBe(
+      '# Project\n\nBe brief.\n\n# Team\n\nBe kind.\n\n# You\n\nBe right.\n\n' +
+        '## Skills\nRead a skill with `skill_read` before you do what it is about.\n- `rare`: Rare. What is rare.\n\n' +
+        '## Agents\nYou can delegate to these with `delegate_to_agent`.\n- `scout`: Scout\n\n## What your team remembers\n- Ann is our customer.',
+    );
+    expect(second.tools).toEqual(expect.arrayContaining(['delegate_to_agent', 'skill_read']));
+    expect(second.messages.find(({ role }) => role === 'tool')!.content).toContain('Only gold is rare.');
+    expect(after.sha256).not.toBe(before.sha256);
+    expect(await hashes(chat)).toEqual([after.sha256, after.sha256, before.sha256]);
+  });
+
+  it('lets it delegate, unless the agent denies that', async () => {
+    await share({ shared_allowed_tools: ['agent:scout', 'agent:clerk'] });
+    const chat = await app.chat(place);
+    const { messages } = await said(chat, delegating([delegate(scout, 'look'), delegate(clerk, 'look')]), 1);
+    const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+    expect(results.sort()).toEqual([expect.stringContaining('There is no agent clerk'), expect.stringContaining('You said: look')]);
+    await share({ shared_allowed_tools: [] });
+    expect((await said(chat, 'and now?', 2)).tools).not.toContain('delegate_to_agent');
+  });
+});
