@@ -175,6 +175,7 @@ const LOOSE: Record<string, string> = {
   'process_steps.child_run_id': 'the same',
   'process_steps.hitl_request_id': 'the same',
   'processes.current_revision_id': 'processes and their revisions name each other; changes under the row lock of the process',
+  'rollouts.deployed_rollout_id': 'names a rollout of the same agent, written with it',
   'turns.message_id': 'messages and turns name each other; written in one statement',
 };
 

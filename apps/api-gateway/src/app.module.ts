@@ -21,6 +21,7 @@ import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
 import { ProcessesHttpModule } from '@aps/processes/http';
 import { ProjectsHttpModule } from '@aps/projects/http';
+import { RolloutsHttpModule } from '@aps/rollouts/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { ProxyModule } from './proxy';
 
@@ -42,6 +43,7 @@ import { ProxyModule } from './proxy';
     OrgsHttpModule,
     AgentsHttpModule,
     ProjectsHttpModule,
+    RolloutsHttpModule,
     PromptsHttpModule,
     ProcessesHttpModule,
     FilesHttpModule,

@@ -22,11 +22,11 @@ const listed = async (platform: Platform): Promise<ListedWorker[]> => {
 };
 
 /** Which of the listed workers a process is: its number is in the id. */
-const idOf = async (platform: Platform, worker: (typeof WORKERS)[number]): Promise<string> => {
-  const found = (await listed(platform)).filter(({ id }) => id.split(':')[1] === String(platform.app(worker).pid));
-  expect(found).toHaveLength(1);
-  return found[0].id;
-};
+const idOf = (platform: Platform, worker: (typeof WORKERS)[number]): Promise<string> =>
+  until(`${worker} is listed`, async () => {
+    const found = (await listed(platform)).filter(({ id }) => id.split(':')[1] === String(platform.app(worker).pid));
+    return found.length === 1 && found[0].id;
+  });
 
 /** Deliveries of turns that a worker has begun, those under way included. */
 const begunBy = async (platform: Platform, worker: (typeof WORKERS)[number]): Promise<number> => {

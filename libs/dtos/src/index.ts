@@ -11,3 +11,4 @@ export * from './orgs';
 export * from './processes';
 export * from './projects';
 export * from './prompts';
+export * from './rollouts';

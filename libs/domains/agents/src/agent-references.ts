@@ -31,6 +31,17 @@ interface ReferenceOptions {
   deniedMayBeGone?: boolean;
 }
 
+type Path = [field: keyof Referring, place?: number];
+
+/** Something that is named and not there. */
+export interface MissingReference {
+  kind: 'tool' | 'skill' | 'agent' | 'knowledge_base' | 'environment' | 'team' | 'project';
+  /** As it was named: a slug, a tool scope or an id. */
+  slug: string;
+  path: Path;
+  msg: string;
+}
+
 /**
  * Checks that what a configuration names is there, and holds it there until the transaction ends: whoever deletes it meanwhile waits,
  * and then finds the reference.
@@ -49,42 +60,60 @@ export class AgentReferences {
 
   /** @throws DomainError `unknown_reference` with every problem */
   async require(tx: Tx, scope: OrgScope, refs: Referring, options: ReferenceOptions = {}): Promise<void> {
-    const { self, loc, prefix = '', deniedMayBeGone } = options;
+    const { loc, prefix = '' } = options;
+    const problems = (await this.missing(tx, scope, refs, options)).map(({ path: [field, ...place], msg }): Problem => ({
+      loc: loc ?? ['body', `${prefix}${field}`, ...(place as number[])],
+      msg,
+      type: 'semantic.unknown_reference',
+    }));
+    if (problems.length) throw new DomainError('unknown_reference', 'The configuration names something that does not exist.', { problems });
+  }
+
+  /** All that is named and not there; what is there is held. */
+  async missing(
+    tx: Tx,
+    scope: OrgScope,
+    refs: Referring,
+    { self, prefix, deniedMayBeGone }: ReferenceOptions = {},
+  ): Promise<MissingReference[]> {
     const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: bases = [] } = refs;
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
-      (refs[field] ?? []).map((text, i) => ({ path: [field, i], tool: parseToolScope(text) })),
+      (refs[field] ?? []).map((text, i) => ({ path: [field, i] as Path, text, tool: parseToolScope(text) })),
     );
     const slugsOf = (kind: 'agent' | 'process') => tools.flatMap(({ tool }) => (tool?.kind === kind ? [tool.slug] : []));
-    const slugs = slugsOf('agent');
     const isHeld = async (kind: 'team' | 'project', id?: string | null) => !isSet(id) || (await this.blocks.hold(tx, scope, { kind, id }));
     const belongs = { team_id: await isHeld('team', refs.team_id), project_id: await isHeld('project', refs.project_id) };
     const processes = prefix ? await this.owners.existing(tx, scope, 'process', slugsOf('process')) : null;
-    const agents = await this.agents.hold(tx, scope, { ids: children, slugs });
+    const agents = await this.agents.hold(tx, scope, { ids: children, slugs: slugsOf('agent') });
     const there = { ids: new Set(agents.map((a) => a.id)), slugs: new Set(agents.map((a) => a.slug)) };
     const mountable = await this.skills.hold(tx, scope, skills);
 
-    const unknown = (path: (string | number)[], msg: string): Problem[] => [
-      { loc: loc ?? ['body', prefix + path[0], ...path.slice(1)], msg, type: 'semantic.unknown_reference' },
+    const unknown = (kind: MissingReference['kind'], slug: string, path: Path, msg: string): MissingReference[] => [
+      { kind, slug, path, msg },
     ];
-    const problems = [
-      ...tools.flatMap(({ path, tool }) => {
-        if (!tool) return unknown(path, 'There is no such tool scope');
-        if (tool.kind === 'process' && processes?.has(tool.slug) === false) return unknown(path, 'There is no process of this slug');
+    return [
+      ...tools.flatMap(({ path, text, tool }) => {
+        const missing = (msg: string) => unknown('tool', text, path, msg);
+        if (!tool) return missing('There is no such tool scope');
+        if (tool.kind === 'process' && processes?.has(tool.slug) === false) return missing('There is no process of this slug');
         if (tool.kind !== 'agent' || (deniedMayBeGone && path[0] === 'denied_tools')) return [];
-        if (tool.slug === self?.slug) return unknown(path, 'An agent cannot be its own tool');
-        return there.slugs.has(tool.slug) ? [] : unknown(path, 'There is no agent of this slug');
+        if (tool.slug === self?.slug) return missing('An agent cannot be its own tool');
+        return there.slugs.has(tool.slug) ? [] : missing('There is no agent of this slug');
       }),
-      ...skills.flatMap((slug, i) => (mountable.has(slug) ? [] : unknown(['mounted_skills', i], 'There is no skill of this slug'))),
-      ...(belongs.team_id ? [] : unknown(['team_id'], 'There is no such team')),
-      ...(belongs.project_id ? [] : unknown(['project_id'], 'There is no such project')),
+      ...skills.flatMap((slug, i) =>
+        mountable.has(slug) ? [] : unknown('skill', slug, ['mounted_skills', i], 'There is no skill of this slug'),
+      ),
+      ...(belongs.team_id ? [] : unknown('team', refs.team_id!, ['team_id'], 'There is no such team')),
+      ...(belongs.project_id ? [] : unknown('project', refs.project_id!, ['project_id'], 'There is no such project')),
       // Neither environments nor knowledge bases have a domain yet: no id can be one of this organization's.
-      ...(isSet(refs.environment_id) ? unknown(['environment_id'], 'There is no such environment') : []),
-      ...bases.flatMap((_, i) => unknown(['knowledge_base_ids', i], 'There is no such knowledge base')),
+      ...(isSet(refs.environment_id)
+        ? unknown('environment', refs.environment_id, ['environment_id'], 'There is no such environment')
+        : []),
+      ...bases.flatMap((id, i) => unknown('knowledge_base', id, ['knowledge_base_ids', i], 'There is no such knowledge base')),
       ...children.flatMap((id, i) => {
-        if (id === self?.id) return unknown(['child_agent_ids', i], 'An agent cannot be its own child');
-        return there.ids.has(id) ? [] : unknown(['child_agent_ids', i], 'There is no such agent');
+        if (id === self?.id) return unknown('agent', id, ['child_agent_ids', i], 'An agent cannot be its own child');
+        return there.ids.has(id) ? [] : unknown('agent', id, ['child_agent_ids', i], 'There is no such agent');
       }),
     ];
-    if (problems.length) throw new DomainError('unknown_reference', 'The configuration names something that does not exist.', { problems });
   }
 }

@@ -22,6 +22,8 @@ import { SkillsService } from './skills.service';
 
 const exported = [
   AgentsService,
+  AgentReferences,
+  AgentsRepository,
   AgentContexts,
   AgentDelegates,
   AgentRevisions,
@@ -45,7 +47,7 @@ export class AgentModelsModule {
 
 @Module({
   imports: [AgentModelsModule, FilesModule, InferenceModule],
-  providers: [...exported, AgentReferences, AgentsRepository, BlocksRepository, SkillFiles, SkillsRepository],
+  providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })
 export class AgentsModule {}

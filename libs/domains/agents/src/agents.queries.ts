@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid, notFound } from '@aps/contracts';
-import { listTally, NIL_UUID, type Agent } from '@aps/entities';
+import { listTally, NIL_UUID, type Agent, type Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { AgentModel, ModelUser, ModelUserReader } from '@aps/inference';
 import { containing, Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { armOf, type ChatUnit } from './assignment.policy';
 
 /** An agent as it is shown: its draft, and where that stands against what is live. */
 export interface AgentView extends Agent {
@@ -104,9 +105,11 @@ const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
   `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n GROUP BY n.model_key`,
 );
 
-const FOR_NEW_CHAT = statement<NewChatBasis>(`
-  SELECT a.id AS agent_id, a.live_revision_id AS revision_id, r.id AS rollout_id, NULL::text AS arm_label
-  FROM agents a LEFT JOIN rollouts r ON r.agent_id = a.id AND r.status = 'live'
+const FOR_NEW_CHAT = statement<
+  { agent_id: string; revision_id: string } & Pick<Rollout, 'kind' | 'unit' | 'arms'> & { id: string | null }
+>(`
+  SELECT a.id AS agent_id, a.live_revision_id AS revision_id, r.id, r.kind, r.unit, r.arms
+  FROM agents a LEFT JOIN rollouts r ON r.agent_id = a.id AND r.status IN ('live', 'running')
   WHERE a.org_id = $1 AND a.id = $2 AND a.deleted_at IS NULL AND a.live_revision_id IS NOT NULL`);
 
 /** Reads agents, by an id or a slug. Never writes. */
@@ -135,10 +138,18 @@ export class AgentsQueries implements ModelUserReader {
     return row.id;
   }
 
-  /** What a chat that begins now runs on; null when there is no such agent. One prepared statement: every new chat asks. */
-  async forNewChat(db: Db, scope: OrgScope, agentId: string): Promise<NewChatBasis | null> {
+  /**
+   * What a chat that begins now runs on; null when there is no such agent. One prepared statement: every new chat asks.
+   *
+   * @param unit what an experiment assigns by; whoever only asks whether there is such an agent, has none
+   */
+  async forNewChat(db: Db, scope: OrgScope, agentId: string, unit?: ChatUnit): Promise<NewChatBasis | null> {
     const [row] = await db.query(FOR_NEW_CHAT, [scope.orgId, agentId]);
-    return row ?? null;
+    if (!row) return null;
+    const { agent_id, revision_id, id: rollout_id, kind, arms } = row;
+    if (!unit || !rollout_id || kind !== 'experiment') return { agent_id, revision_id, rollout_id, arm_label: null };
+    const arm = armOf({ id: rollout_id, unit: row.unit, arms }, unit);
+    return { agent_id, revision_id: arm.revision_id, rollout_id, arm_label: arm.label };
   }
 
   /** Other live agents that name this one as a child, or grant its tool scope. Those that deny it lose nothing with it. */

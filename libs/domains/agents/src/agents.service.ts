@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { slugsFor } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
-import { Agent } from '@aps/entities';
+import { Agent, Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, Database, Deletions, OrgTable, refusingTakenSlug, takingSlug, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, Deletions, now, OrgTable, refusingTakenSlug, takingSlug, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
@@ -21,6 +21,7 @@ import { refuseUse } from './sharing/use.policy';
 @Injectable()
 export class AgentsService {
   private readonly rows = new OrgTable(Agent);
+  private readonly rollouts = new OrgTable(Rollout);
 
   constructor(
     private readonly db: Database,
@@ -97,6 +98,7 @@ export class AgentsService {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
       await this.requireUnused(tx, scope, agent, this.queries.namingAgent(tx, scope, agent));
+      await this.rollouts.update(tx, scope, { agent_id: agent.id, status: 'running' }, { status: 'stopped', ended_at: now });
       await this.rows.delete(tx, scope, agent.id);
       const { orgId: org_id, requestId, traceparent } = scope;
       await this.outbox.enqueue(tx, 'agent.end_chats', { org_id, agent_id: agent.id }, { requestId, traceparent });

@@ -128,6 +128,18 @@ export class InstructionsService {
     return this.agents.lock(tx, scope, agent.id);
   }
 
+  /**
+   * Publishes what an experiment has tried. The draft goes where it still says the same.
+   *
+   * @param agent whose row is locked, as it is now
+   */
+  async publishTried(tx: Tx, scope: OrgScope, agent: Agent, content: string): Promise<Agent> {
+    const published = await this.publishContent(tx, scope, agent, content);
+    const told = await this.texts.delete(tx, scope, { agent_id: agent.id, state: 'draft', content });
+    if (told) await this.noted(tx, scope, published, 'agent.instruction_draft_discarded');
+    return this.agents.lock(tx, scope, agent.id);
+  }
+
   private async view(db: Db, scope: OrgScope, agent: Agent): Promise<InstructionView> {
     const rows = await this.texts.list(db, scope, { agent_id: agent.id, state: In(['active', 'draft']) }, {});
     const [active, draft] = ['active', 'draft'].map((state) => rows.find((r) => r.state === state) ?? null);

@@ -13,6 +13,16 @@ import { configOf, type SealedAgentConfig } from './sealed-config';
 /** Weights are basis points: a deployment gets every chat. */
 const ALL = 10_000;
 
+/** A revision that may be, or is, sealed. */
+export interface Candidate {
+  sealed: { id: string; version: number } | null;
+  config: SealedAgentConfig;
+  hash: string;
+}
+
+/** One at most is in force: a deployment, or an experiment. */
+const inForce = (agent: Agent) => ({ agent_id: agent.id, status: In<Rollout['status']>(['live', 'running']) });
+
 /** Seals drafts and deploys what is sealed. Both happen under the agent's row lock. */
 @Injectable()
 export class RevisionsService {
@@ -50,6 +60,44 @@ export class RevisionsService {
     return this.deployLocked(tx, scope, agent, id);
   }
 
+  /**
+   * A revision of an agent whose row is locked: one that is sealed, or what its draft would be, with the instruction that is being written
+   * in place of the published one, where there is one.
+   *
+   * @returns null where there is no such revision
+   */
+  async candidate(
+    tx: Tx,
+    scope: OrgScope,
+    agent: Agent,
+    { version, revision_id: id }: { version?: number; revision_id?: string },
+  ): Promise<Candidate | null> {
+    if (version === undefined && id === undefined) {
+      const draft = await this.instructions.find(tx, scope, { agent_id: agent.id, state: 'draft' });
+      const version = agent.last_instruction_version + 1;
+      const config = draft ? configOf(agent, { content: draft.content, version }) : (await this.draftOf(tx, scope, agent)).config;
+      return { sealed: null, config, hash: hashOf(config) };
+    }
+    const sealed = await this.sealed.find(tx, scope, { agent_id: agent.id, ...(id === undefined ? { version } : { id }) });
+    return sealed && { sealed, config: sealed.config as unknown as SealedAgentConfig, hash: sealed.hash };
+  }
+
+  /** Seals a candidate that is not sealed yet. @param agent whose row is locked, as it is now */
+  async sealCandidate(
+    tx: Tx,
+    scope: OrgScope,
+    agent: Agent,
+    { sealed, config, hash }: Candidate,
+  ): Promise<{ id: string; version: number }> {
+    return sealed ?? this.sealConfig(tx, scope, agent, config, hash);
+  }
+
+  /** Ends what is in force of an agent whose row is locked, and has new chats run on a revision, unless something else says so. */
+  async supersede(tx: Tx, scope: OrgScope, agent: Agent, liveRevisionId: string): Promise<Agent> {
+    await this.rollouts.update(tx, scope, inForce(agent), { status: 'superseded', ended_at: now });
+    return this.agents.update(tx, scope, agent.id, { live_revision_id: liveRevisionId });
+  }
+
   /** Notes what sealing now would give. Every change of a draft or of the published instruction ends with this. */
   async refreshDraft(tx: Tx, scope: OrgScope, agent: Agent): Promise<Agent> {
     const { hash } = await this.draftOf(tx, scope, agent);
@@ -59,28 +107,43 @@ export class RevisionsService {
   /** @param agent whose row is locked, as it is now */
   private async sealLocked(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ id: string; created: boolean }> {
     const { config, hash } = await this.draftOf(tx, scope, agent);
+    const sealed = await this.sealConfig(tx, scope, agent, config, hash);
+    if (sealed.created) await this.agents.update(tx, scope, agent.id, { draft_hash: hash });
+    return sealed;
+  }
+
+  private async sealConfig(
+    tx: Tx,
+    scope: OrgScope,
+    agent: Agent,
+    config: SealedAgentConfig,
+    hash: string,
+  ): Promise<{ id: string; version: number; created: boolean }> {
     const latest = await this.sealed.find(tx, scope, { agent_id: agent.id, version: agent.last_revision_version });
-    if (latest?.hash === hash) return { id: latest.id, created: false };
+    if (latest?.hash === hash) return { ...latest, created: false };
 
     const version = agent.last_revision_version + 1;
     const revision = { agent_id: agent.id, version, hash, config: { ...config }, created_by: scope.actor.userId };
     const { id } = await this.sealed.insert(tx, scope, revision);
-    await this.agents.update(tx, scope, agent.id, { last_revision_version: version, draft_hash: hash });
+    await this.agents.update(tx, scope, agent.id, { last_revision_version: version });
     await this.audit.record(tx, scope, 'agent.revision_sealed', { kind: 'agent', id: agent.id }, { revision_id: id, version });
-    return { id, created: true };
+    return { id, version, created: true };
   }
 
-  /** @param agent whose row is locked, as it is now */
-  private async deployLocked(tx: Tx, scope: OrgScope, agent: Agent, revisionId: string): Promise<Rollout> {
+  /**
+   * @param agent whose row is locked, as it is now
+   * @param checked what the revision names has been looked at, or is not to be
+   */
+  async deployLocked(tx: Tx, scope: OrgScope, agent: Agent, revisionId: string, { checked = false } = {}): Promise<Rollout> {
     const revision = await this.revisions.of(tx, scope, agent.id, revisionId);
-    const inForce = { agent_id: agent.id, status: In<Rollout['status']>(['live', 'running']) };
-    const ending = await this.rollouts.list(tx, scope, inForce, {});
+    const ending = await this.rollouts.list(tx, scope, inForce(agent), {});
     if (revision.is_live && ending.length === 1 && ending[0].status === 'live') return ending[0];
 
     // What a revision names was there when it was sealed; an old one may outlive it. Older ones tell where their agent belonged, which is not sealed any more.
     const config = { ...revision.config, team_id: null, project_id: null };
-    await this.references.require(tx, scope, config, { self: agent, loc: ['path', 'revision_id'], deniedMayBeGone: true });
-    await this.rollouts.update(tx, scope, inForce, { status: 'superseded', ended_at: now });
+    const loc = ['path', 'revision_id'];
+    if (!checked) await this.references.require(tx, scope, config, { self: agent, loc, deniedMayBeGone: true });
+    await this.supersede(tx, scope, agent, revisionId);
     const { version } = revision;
     const rollout = await this.rollouts.insert(tx, scope, {
       agent_id: agent.id,
@@ -90,7 +153,6 @@ export class RevisionsService {
       started_by: scope.actor.userId,
       started_at: now,
     });
-    await this.agents.update(tx, scope, agent.id, { live_revision_id: revisionId });
     const facts = { rollout_id: rollout.id, revision_id: revisionId, version, superseded_rollout_ids: ending.map((r) => r.id) };
     await this.audit.record(tx, scope, 'agent.deployed', { kind: 'agent', id: agent.id }, facts);
     return rollout;

@@ -15,7 +15,7 @@ export interface SealedAgentConfig extends SealedSettings {
 }
 
 /** What sealing this draft now would write. */
-export function configOf(agent: Agent, published: InstructionRevision | null): SealedAgentConfig {
+export function configOf(agent: Agent, published: Pick<InstructionRevision, 'content' | 'version'> | null): SealedAgentConfig {
   return {
     schema_version: 1,
     agent_id: agent.id,

@@ -31,7 +31,12 @@ export class ChatsService {
    * @throws DomainError 404 for an unknown agent; 422 for a mode where the organization chooses models itself
    */
   async create(scope: OrgScope, agentId: string, input: NewChat): Promise<ChatRow> {
-    const [live, entitlements] = await Promise.all([this.agents.forNewChat(this.db, scope, agentId), this.entitlements.of(scope.orgId)]);
+    const id = uuidv7();
+    const originator = scope.actor.userId;
+    const [live, entitlements] = await Promise.all([
+      this.agents.forNewChat(this.db, scope, agentId, { chat_id: id, originator }),
+      this.entitlements.of(scope.orgId),
+    ]);
     if (!live) throw notFound('Agent');
     if (input.model_mode_override && entitlements.direct_model_choice) {
       throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
@@ -40,13 +45,14 @@ export class ChatsService {
     if (input.environment_id) throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
     const chat = await this.db.transaction(scope, (tx) =>
       this.chats.insert(tx, live, {
-        id: uuidv7(),
+        id,
         org_id: scope.orgId,
         title: input.title,
         created_by: scope.actor.userId,
         sandbox_enabled: input.sandbox_enabled,
         model_mode_override: input.model_mode_override,
         origin_kind: 'user',
+        originator,
         created_at: this.db.now(),
       }),
     );

@@ -45,6 +45,7 @@ export class RolloutDetailResponse {
 
   @ListField(() => RolloutArmResponse, { description: 'The revisions in it.' }) arms: RolloutArmResponse[];
   @StringField({ nullable: true, description: 'Label of the arm that was promoted.' }) promoted_arm: string | null;
+  @UuidField({ nullable: true, description: 'The deployment that its end made.' }) deployed_rollout_id: string | null;
   @UuidField({ nullable: true, description: 'Who started it.' }) started_by: string | null;
   @DateTimeField({ description: 'When it began.' }) started_at: string;
   @DateTimeField({ nullable: true, description: 'When it ended.', example: '2026-11-21T09:30:00.000Z' }) ended_at: string | null;

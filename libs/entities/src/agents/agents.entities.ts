@@ -120,9 +120,11 @@ export class Rollout {
   @Column('text', { default: 'chat' }) unit: 'chat' | 'originator';
   @Column('text', { nullable: true }) control: string | null;
   @Column('int', { nullable: true }) min_sample: number | null;
-  /** `[{label, revision_id, version, weight}]`; weights are basis points. */
-  @Column('jsonb') arms: { label: string; revision_id: string; version: number; weight: number }[];
+  /** Weights are basis points. Of a draft that was sealed for this: its text is published where the arm is promoted. */
+  @Column('jsonb') arms: { label: string; revision_id: string; version: number; weight: number; of_draft?: true }[];
   @Column('text', { nullable: true }) promoted_arm: string | null;
+  /** The deployment that its end made. */
+  @Column('uuid', { nullable: true }) deployed_rollout_id: string | null;
   @Column('uuid', { nullable: true }) started_by: string | null;
   @Column('timestamptz', { default: () => 'now()' }) started_at: Date;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;

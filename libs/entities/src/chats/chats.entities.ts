@@ -63,6 +63,8 @@ export class Chat {
   @Column('uuid', { nullable: true }) source_chat_id: string | null;
   @Column('text') origin_kind: 'user' | 'inbox' | 'process' | 'agent' | 'api' | 'schedule';
   @Column('text', { nullable: true }) origin_ref_id: string | null;
+  /** Who is behind its root: a user's id, or `{origin_kind}:{sender or ref}`. Experiments assign by it. */
+  @Column('text', { nullable: true }) originator: string | null;
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_usd: string;
   @Column('numeric', { precision: 20, scale: 6, default: 0 }) cost_credits: string;
   /** Newest number on the chat's event log. Raised under the row's lock, which is what orders the events. */

@@ -16,6 +16,7 @@ export interface RetrySource {
   max_steps: number | null;
   origin_kind: ChatRow['origin_kind'];
   origin_ref_id: string | null;
+  originator: string | null;
   agent_deleted: boolean;
 }
 
@@ -29,7 +30,7 @@ export interface OpeningMessage {
 }
 
 const SOURCE = statement<RetrySource>(`
-  SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
+  SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, c.originator, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
   FROM chats c WHERE ${VISIBLE_CHAT}`);
 
 /** The condition on `m` that holds for what users wrote before the first answer. */

@@ -67,7 +67,9 @@ export class RetryService {
           'nothing_to_retry',
           'No user has written in this chat before its first answer, so there is nothing to begin with.',
         );
-      const live = await this.agents.forNewChat(tx, scope, agentId);
+      const created_by = source.created_by && scope.actor.userId;
+      const originator = created_by ?? source.originator;
+      const live = await this.agents.forNewChat(tx, scope, agentId, { chat_id: turn.chat_id, originator });
       if (!live) throw agentDeleted();
       await this.depth.confirm(tx, room);
       const first = opening[0].turn_id;
@@ -76,7 +78,8 @@ export class RetryService {
       await this.chats.insert(tx, live, {
         id: turn.chat_id,
         org_id: scope.orgId,
-        created_by: source.created_by && scope.actor.userId,
+        created_by,
+        originator,
         environment_id,
         sandbox_enabled,
         model_mode_override,

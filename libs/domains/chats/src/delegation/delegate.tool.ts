@@ -4,6 +4,7 @@ import { ChildWait } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
 import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
+import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { ChatStarts } from '../sending/chat-starts';
 import { QueueDepth } from '../turns/queue-depth';
@@ -69,7 +70,10 @@ export class DelegateTool {
     const configs = await Promise.all(chain.map((chat) => this.revisions.config(chat.agent_revision_id, tx)));
     const own = await this.contexts.of(scope, chain[0].agent_id, chain[0].agent_revision_id, { db: tx });
     const agent = await this.delegates.hold(tx, scope, own, args.agent);
-    const basis = agent && (await this.agents.forNewChat(tx, scope, agent.id));
+    const [parent] = chain;
+    const id = uuidv7();
+    const unit = { chat_id: id, originator: parent.originator };
+    const basis = agent && (await this.agents.forNewChat(tx, scope, agent.id, unit));
     // Whether it is there is nobody's business who may not use it.
     if (!agent || !basis) return refuse(`There is no agent ${storable(args.agent)} that you may delegate to.`);
     const waiting = await this.depth.waiting(tx, context.orgId);
@@ -84,12 +88,12 @@ export class DelegateTool {
 
     const at = this.db.now();
     const deadline = args.wait && args.timeout_s !== undefined ? new Date(at.getTime() + args.timeout_s * 1000) : null;
-    const [parent] = chain;
     const { chat_id: childId } = await this.starts.begin(
       tx,
       scope,
       basis,
       {
+        id,
         title: titleOf(task),
         // Seen by whoever sees the parent, whose row is locked. What its user has switched off there is off here, too.
         shared: parent.shared,
@@ -101,6 +105,7 @@ export class DelegateTool {
         depth: parent.depth + 1,
         origin_kind: 'agent',
         origin_ref_id: parent.id,
+        originator: parent.originator,
       },
       { content: task },
     );

@@ -44,6 +44,7 @@ export type ChainChat = Pick<
   | 'depth'
   | 'shared'
   | 'created_by'
+  | 'originator'
   | 'sandbox_enabled'
   | 'enabled_scopes'
 >;
@@ -63,7 +64,7 @@ const CHAIN = statement<ChainChat>(`
     UNION ALL
     SELECT c.*, up.hops + 1 FROM chats c JOIN up ON c.id = up.parent_chat_id
   )
-  SELECT id, org_id, agent_id, agent_revision_id, root_chat_id, depth, shared, created_by, sandbox_enabled, enabled_scopes FROM up ORDER BY hops`);
+  SELECT id, org_id, agent_id, agent_revision_id, root_chat_id, depth, shared, created_by, originator, sandbox_enabled, enabled_scopes FROM up ORDER BY hops`);
 
 const COUNT_BELOW = statement<{ children_at_work: number; descendants: number }>(`
   SELECT (SELECT count(*)::int FROM chats c WHERE c.parent_chat_id = $1 AND c.current_turn_id IS NOT NULL) AS children_at_work,

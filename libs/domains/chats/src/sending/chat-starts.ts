@@ -30,6 +30,8 @@ export interface ChatStart {
   agent_id: string;
   title: string | null;
   origin: ChatOrigin;
+  /** Address of who has written, where somebody outside has. */
+  sender?: string | null;
   message: GivenMessage;
   /** Model calls that a turn of it may take, where its agent may take more. */
   max_steps?: number | null;
@@ -59,12 +61,21 @@ export class ChatStarts {
   async start(
     tx: Tx,
     scope: OrgScope,
-    { agent_id, title, origin, message, max_steps }: ChatStart,
+    { agent_id, title, origin, sender, message, max_steps }: ChatStart,
   ): Promise<BegunTurn | { refused: 'no_agent' | 'queue_full' }> {
-    const basis = await this.agents.forNewChat(tx, scope, agent_id);
+    const id = uuidv7();
+    const who = (sender ?? origin.ref_id)?.toLowerCase();
+    const originator = who ? `${origin.kind}:${who}` : null;
+    const basis = await this.agents.forNewChat(tx, scope, agent_id, { chat_id: id, originator });
     if (!basis) return { refused: 'no_agent' };
     if (!(await this.depth.hasRoom(tx, scope.orgId))) return { refused: 'queue_full' };
-    return this.begin(tx, scope, basis, { title, origin_kind: origin.kind, origin_ref_id: origin.ref_id, max_steps }, message);
+    return this.begin(
+      tx,
+      scope,
+      basis,
+      { id, title, origin_kind: origin.kind, origin_ref_id: origin.ref_id, originator, max_steps },
+      message,
+    );
   }
 
   /** The same for who has found out that the chat may be, and says more of it. The room for its turn is the caller's to ask for. */
@@ -72,12 +83,12 @@ export class ChatStarts {
     tx: Tx,
     scope: OrgScope,
     basis: NewChatBasis,
-    chat: Omit<NewChatRow, 'id' | 'org_id' | 'created_at'>,
+    chat: Omit<NewChatRow, 'org_id' | 'created_at'>,
     said: GivenMessage,
   ): Promise<BegunTurn> {
     const m = newMessage({ ...said, content: storable(said.content) }, this.db.now());
-    const chatId = uuidv7();
-    await this.chats.insert(tx, basis, { ...storable(chat), id: chatId, org_id: scope.orgId, created_at: m.at });
+    const chatId = chat.id;
+    await this.chats.insert(tx, basis, { ...storable(chat), org_id: scope.orgId, created_at: m.at });
     if (!(await this.sending.send(tx, scope, basis.agent_id, chatId, m))?.dispatch) throw agentDeleted();
     if (m.attachments) await this.files.carry(tx, scope, m.messageId, m.attachments);
     await this.dispatch.handOut(tx, scope, { id: m.turnId, chat_id: chatId });

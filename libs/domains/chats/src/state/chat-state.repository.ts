@@ -32,6 +32,7 @@ const NEW_CHAT_COLUMNS = [
   'depth',
   'origin_kind',
   'origin_ref_id',
+  'originator',
   'created_at',
 ] as const satisfies (keyof Chat)[];
 /** A chat as it begins, on a live revision. What is not said is empty; a chat without a root is its own. */

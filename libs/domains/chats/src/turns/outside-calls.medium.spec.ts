@@ -10,7 +10,7 @@ import { ToolStepRunner } from './tool-step';
 import { OUTCOME_UNKNOWN } from './transcript';
 import { TurnRepository } from './turn.repository';
 
-const HASTY = { idleMs: 500, totalMs: 2_000 };
+const HASTY = { idleMs: 1_500, totalMs: 6_000 };
 const SCHEDULES = Number(process.env.CERTIFY_SCHEDULES ?? 60);
 const AT_ONCE = 12;
 
@@ -303,10 +303,10 @@ describe('a call with an effect outside of the database', () => {
     expect(told).toEqual([
       OUTCOME_UNKNOWN,
       OUTCOME_UNKNOWN,
-      'con_books_by_key was cut off: nothing was heard of it for 0.5 s. It may be made again.',
+      'con_books_by_key was cut off: nothing was heard of it for 1.5 s. It may be made again.',
       'booked',
-      'con_books_by_key was cut off: nothing was heard of it for 0.5 s. It may be made again.',
-      'con_books_by_key was cut off: it took more than 2 s. It may be made again.',
+      'con_books_by_key was cut off: nothing was heard of it for 1.5 s. It may be made again.',
+      'con_books_by_key was cut off: it took more than 6 s. It may be made again.',
     ]);
   });
 

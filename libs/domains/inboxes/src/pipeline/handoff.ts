@@ -36,7 +36,7 @@ export class Handoff {
       if (joined.refused === 'queue_full') return { refused: 'queue_full' };
     }
     const origin = { kind: 'inbox', ref_id: m.id } as const;
-    const begun = await this.chats.start(tx, scope, { agent_id: target.id, title: m.subject, origin, message });
+    const begun = await this.chats.start(tx, scope, { agent_id: target.id, title: m.subject, origin, sender: m.sender_address, message });
     if ('refused' in begun)
       return begun.refused === 'queue_full' ? { refused: 'queue_full' } : { refused: 'handler_missing', until: { refused: begun.refused } };
     return handed(begun, m, false);

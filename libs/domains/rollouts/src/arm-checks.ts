@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { AgentReferences, type Candidate } from '@aps/agents';
+import { DomainError } from '@aps/contracts';
+import type { Agent } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { ModelCatalog } from '@aps/inference';
+import type { Tx } from '@aps/platform/database';
+
+/** What an arm runs on. */
+export interface CheckedArm {
+  label: string;
+  config: Candidate['config'];
+}
+
+/** Looks at whether what arms name is there, as when a revision is deployed; and at the model, which the organization has to allow. */
+@Injectable()
+export class ArmChecks {
+  constructor(
+    private readonly references: AgentReferences,
+    private readonly catalog: ModelCatalog,
+  ) {}
+
+  /**
+   * What is there stays there until the transaction ends.
+   *
+   * @throws DomainError 422 `arm_unusable` with every problem of every arm
+   */
+  async require(tx: Tx, scope: OrgScope, agent: Agent, arms: readonly CheckedArm[]): Promise<void> {
+    const problems: { arm: string; kind: string; slug: string }[] = [];
+    for (const { label, config } of arms) {
+      // Where it belongs is not sealed; older revisions tell where it once did.
+      const refs = { ...config, team_id: null, project_id: null };
+      for (const { kind, slug } of await this.references.missing(tx, scope, refs, { self: agent, deniedMayBeGone: true }))
+        problems.push({ arm: label, kind, slug });
+      if (config.model !== null && !(await this.catalog.holdUsable(tx, scope, [config.model], 'agent')).has(config.model))
+        problems.push({ arm: label, kind: 'model', slug: config.model });
+    }
+    if (problems.length)
+      throw new DomainError('arm_unusable', 'Some arms name what is not there, or not allowed.', { context: { problems } });
+  }
+}

@@ -1,0 +1,80 @@
+import { Body, Controller, Param, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { RolloutsQueries } from '@aps/agents';
+import { BY_PLAIN_AGENT, toRollout } from '@aps/agents/http';
+import { PromoteRequest, RolloutDetailResponse, StartExperimentRequest, UpdateRolloutRequest } from '@aps/dtos';
+import { CurrentOrg, OrgAdmin, OrgScope } from '@aps/guards';
+import { Operation } from '@aps/platform/http';
+import { Idempotent } from '@aps/platform/idempotency';
+import { ExperimentsService } from '../experiments.service';
+
+@ApiTags('Rollouts')
+@Controller('api/orgs/:org_id/agents/:agent_id/rollouts')
+@OrgAdmin('rollouts', BY_PLAIN_AGENT)
+export class ExperimentsController {
+  constructor(
+    private readonly experiments: ExperimentsService,
+    private readonly rollouts: RolloutsQueries,
+  ) {}
+
+  @Post()
+  @Idempotent()
+  @Operation({
+    summary: 'Start an experiment',
+    description:
+      'New chats run on its arms from now on, each on the same one for as long as it lasts. What was in force ends: a deployment, or another experiment. Where arms name their draft, that is sealed, with the instruction that is being written; nothing is published.',
+    answers: RolloutDetailResponse,
+    refuses: ['experiments_disabled', 'unknown_revision', 'identical_arms', 'arm_unusable'],
+  })
+  async start(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: StartExperimentRequest) {
+    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.start(scope, agentId, body)).id));
+  }
+
+  @Patch(':rollout_id')
+  @Operation({
+    summary: 'Say what an experiment is about',
+    description: 'One that has ended, too.',
+    answers: RolloutDetailResponse,
+    refuses: ['not_an_experiment'],
+  })
+  async edit(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('rollout_id') rolloutId: string,
+    @Body() body: UpdateRolloutRequest,
+  ) {
+    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.edit(scope, agentId, rolloutId, body)).id));
+  }
+
+  @Post(':rollout_id/promote')
+  @Idempotent()
+  @Operation({
+    summary: 'Deploy an arm of a running experiment',
+    description:
+      'The experiment ends, and all new chats run on the arm. The text of a draft that was sealed for it is published. Chats that have begun stay on theirs.',
+    status: 200,
+    answers: RolloutDetailResponse,
+    refuses: ['rollout_not_running', 'unknown_arm', 'arm_unusable'],
+  })
+  async promote(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('rollout_id') rolloutId: string,
+    @Body() body: PromoteRequest,
+  ) {
+    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.promote(scope, agentId, rolloutId, body.arm)).id));
+  }
+
+  @Post(':rollout_id/stop')
+  @Idempotent()
+  @Operation({
+    summary: 'Stop a running experiment',
+    description: 'All new chats run on its control again, whatever has become of what that names.',
+    status: 200,
+    answers: RolloutDetailResponse,
+    refuses: ['rollout_not_running'],
+  })
+  async stop(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string) {
+    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.stop(scope, agentId, rolloutId)).id));
+  }
+}
