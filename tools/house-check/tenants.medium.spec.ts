@@ -42,6 +42,10 @@ afterAll(() => house?.close());
 const operation = (route: Route) => document.paths[templateOf(route.path)]?.[route.method.toLowerCase()];
 /** Bodies of which some field must be there and none is required. */
 const CHOICES: Record<string, unknown> = {
+  'POST /api/orgs/:org_id/agents/:agent_id/rollouts': {
+    arms: [1, 2].map((version) => ({ label: `v${version}`, weight: 5_000, version })),
+    control: 'v1',
+  },
   'PATCH /api/orgs/:org_id/agents/:agent_id/chats/:chat_id': { title: 'x' },
   'PUT /api/orgs/:org_id/agents/:agent_id/chats/:chat_id/toggles': { enabled_scopes: [] },
 };

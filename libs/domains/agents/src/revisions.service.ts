@@ -6,12 +6,10 @@ import { Database, now, OrgTable, type Tx } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
 import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
+import { ALL_WEIGHTS } from './assignment.policy';
 import { AgentsRepository } from './agents.repository';
 import { AgentRevisions, type RevisionView } from './revisions.queries';
 import { configOf, type SealedAgentConfig } from './sealed-config';
-
-/** Weights are basis points: a deployment gets every chat. */
-const ALL = 10_000;
 
 /** A revision that may be, or is, sealed. */
 export interface Candidate {
@@ -130,30 +128,35 @@ export class RevisionsService {
     return { id, version, created: true };
   }
 
-  /**
-   * @param agent whose row is locked, as it is now
-   * @param checked what the revision names has been looked at, or is not to be
-   */
-  async deployLocked(tx: Tx, scope: OrgScope, agent: Agent, revisionId: string, { checked = false } = {}): Promise<Rollout> {
+  /** @param agent whose row is locked, as it is now */
+  private async deployLocked(tx: Tx, scope: OrgScope, agent: Agent, revisionId: string): Promise<Rollout> {
     const revision = await this.revisions.of(tx, scope, agent.id, revisionId);
     const ending = await this.rollouts.list(tx, scope, inForce(agent), {});
     if (revision.is_live && ending.length === 1 && ending[0].status === 'live') return ending[0];
 
     // What a revision names was there when it was sealed; an old one may outlive it. Older ones tell where their agent belonged, which is not sealed any more.
     const config = { ...revision.config, team_id: null, project_id: null };
-    const loc = ['path', 'revision_id'];
-    if (!checked) await this.references.require(tx, scope, config, { self: agent, loc, deniedMayBeGone: true });
-    await this.supersede(tx, scope, agent, revisionId);
-    const { version } = revision;
+    await this.references.require(tx, scope, config, { self: agent, loc: ['path', 'revision_id'], deniedMayBeGone: true });
+    return this.putLive(tx, scope, agent, revision);
+  }
+
+  /**
+   * Deploys a revision, whatever has become of what it names.
+   *
+   * @param agent whose row is locked, as it is now
+   */
+  async putLive(tx: Tx, scope: OrgScope, agent: Agent, { id, version }: { id: string; version: number }): Promise<Rollout> {
+    const ending = await this.rollouts.list(tx, scope, inForce(agent), {});
+    await this.supersede(tx, scope, agent, id);
     const rollout = await this.rollouts.insert(tx, scope, {
       agent_id: agent.id,
       kind: 'deploy',
       status: 'live',
-      arms: [{ label: `v${version}`, revision_id: revisionId, version, weight: ALL }],
+      arms: [{ label: `v${version}`, revision_id: id, version, weight: ALL_WEIGHTS }],
       started_by: scope.actor.userId,
       started_at: now,
     });
-    const facts = { rollout_id: rollout.id, revision_id: revisionId, version, superseded_rollout_ids: ending.map((r) => r.id) };
+    const facts = { rollout_id: rollout.id, revision_id: id, version, superseded_rollout_ids: ending.map((r) => r.id) };
     await this.audit.record(tx, scope, 'agent.deployed', { kind: 'agent', id: agent.id }, facts);
     return rollout;
   }

@@ -112,7 +112,7 @@ export class ExperimentsService {
       const { config } = (await this.revisions.candidate(tx, scope, agent, { revision_id: arm.revision_id }))!;
       await this.checks.require(tx, scope, agent, [{ label, config }]);
       const published = arm.of_draft ? await this.instructions.publishTried(tx, scope, agent, config.instruction) : agent;
-      return this.end(tx, scope, published, rollout, arm.revision_id, { status: 'promoted', promoted_arm: label });
+      return this.end(tx, scope, published, rollout, arm, { status: 'promoted', promoted_arm: label });
     });
   }
 
@@ -126,7 +126,7 @@ export class ExperimentsService {
     return this.db.transaction(scope, async (tx) => {
       const { agent, rollout } = await this.running(tx, scope, agentRef, id);
       const control = rollout.arms.find(({ label }) => label === rollout.control)!;
-      return this.end(tx, scope, agent, rollout, control.revision_id, { status: 'stopped' });
+      return this.end(tx, scope, agent, rollout, control, { status: 'stopped' });
     });
   }
 
@@ -135,11 +135,11 @@ export class ExperimentsService {
     scope: OrgScope,
     agent: Agent,
     { id }: Rollout,
-    revisionId: string,
+    { revision_id, version }: Rollout['arms'][number],
     ended: Pick<Rollout, 'status'> & Partial<Pick<Rollout, 'promoted_arm'>>,
   ): Promise<Rollout> {
     await this.rollouts.update(tx, scope, id, { ...ended, ended_at: now });
-    const deployment = await this.revisions.deployLocked(tx, scope, agent, revisionId, { checked: true });
+    const deployment = await this.revisions.putLive(tx, scope, agent, { id: revision_id, version });
     const facts = { rollout_id: id, deployed_rollout_id: deployment.id, ...ended };
     await this.audit.record(tx, scope, `rollout.${ended.status}`, { kind: 'agent', id: agent.id }, facts);
     return (await this.rollouts.update(tx, scope, id, { deployed_rollout_id: deployment.id }))!;
