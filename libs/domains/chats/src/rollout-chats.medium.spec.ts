@@ -1,8 +1,10 @@
+import { override } from '@aps/billing/testing';
 import { RolloutsHttpModule } from '@aps/rollouts/http';
 import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
+import { RolloutResultsService } from '@aps/rollouts';
 import { ChatStarts } from './sending/chat-starts';
-import { chatsService, type TestOrg } from './testing/chats';
+import { calls, chatsService, script, type TestOrg } from './testing/chats';
 import { addAgent, delegate, delegating, type TestPlace } from './testing/delegations';
 
 describe('the chats of a rollout', () => {
@@ -128,6 +130,118 @@ describe('the chats of a rollout', () => {
       const nobodys = await Promise.all(Array.from({ length: 12 }, (_, i) => written(null, `hook ${i}`)));
       expect(new Set(nobodys.map((chat) => chat.arm_label)).size).toBe(2);
       await stop(place, id);
+    });
+
+    it('are counted when they are over, by what they came to and took, with all that they delegated', async () => {
+      // Decisions to escalate are recorded alone.
+      await override(app, org.id, { hitl_routing: false });
+      const tried = await addAgent(app, org, { name: 'Counted', child_agent_ids: [worker.agentId] });
+      await agent(tried, '?deploy=true', 'PATCH', { instruction: 'Two.' });
+      const { id } = (
+        await agent(tried, '/rollouts', 'POST', {
+          arms: [
+            { ...arms[0], weight: 9_999 },
+            { ...arms[1], weight: 1 },
+          ],
+          control: 'v1',
+          min_sample: 7,
+        })
+      ).body as { id: string };
+      // So that each says something, whatever arm it would have got.
+      await app.db.execute(sql(`UPDATE rollouts SET arms = jsonb_set(arms, '{0,weight}', '10000') WHERE id = $1`), [id]);
+      const results = async () => {
+        // As when what is remembered has become too old.
+        app.get(RolloutResultsService)['known'].clear();
+        return (await agent(tried, `/rollouts/${id}/results`)).body;
+      };
+      const said = async (message: string) => {
+        const chat = await app.chat(tried);
+        await app.send(tried, chat, message);
+        await app.settled(tried, chat, 1);
+        return chat;
+      };
+      const rested = (chat: string) =>
+        app.db.execute(sql(`UPDATE chats SET last_message_at = now() - interval '31 minutes' WHERE id = $1`), [chat]);
+      const counts = async () => {
+        const [arm] = (await results()).arms;
+        return Object.fromEntries(Object.entries<{ count: number }>(arm.outcomes).map(([name, { count }]) => [name, count]));
+      };
+      const usage = { input: 700, output: 300 };
+      const completed = await said(
+        script({ tool_calls: [{ name: 'todo_write', arguments: { todos: [] } }], usage }, { text: 'done', usage }),
+      );
+      const escalated = await said(calls('record_decision', { kind: 'escalate', summary: 'Look', basis: 'Rule' }));
+      const delegated = await said(delegating([delegate(worker, script({ text: 'found', usage }))]));
+      // Neither those that nobody has written in, nor those that go on, nor retries.
+      await app.chat(tried);
+      expect(await counts()).toEqual({ completed: 0, errored: 0, escalated: 0, abandoned: 0, terminated: 0 });
+      const [running, errored, terminated, deleted] = [
+        await said('goes on'),
+        await said('hello'),
+        await said('hello'),
+        await said('hello'),
+      ];
+      const asking = await app.chat(tried);
+      await app.send(tried, asking, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
+      await app.until(tried, asking, (c) => c.pause?.kind === 'human');
+      for (const chat of [completed, escalated, delegated, asking]) await rested(chat);
+      await app.db.execute(sql(`UPDATE chats SET status = 'ERRORED' WHERE id = $1`), [errored]);
+      expect((await app.call('POST', `${tried.path}/${terminated}/terminate`, { as: org.owner })).status).toBe(200);
+      expect((await app.call('DELETE', `${tried.path}/${deleted}`, { as: org.owner })).status).toBe(204);
+      expect((await app.call('POST', `${tried.path}/${completed}/retry`, { as: org.owner })).status).toBe(201);
+      expect(await counts()).toEqual({ completed: 2, errored: 1, escalated: 1, abandoned: 0, terminated: 2 });
+
+      const body = await results();
+      const [arm, other] = body.arms;
+      expect(body).toMatchObject({ rollout_id: id, billing_unit: 'usd', insufficient_data: true, srm: { p_value: null, warning: false } });
+      expect(arm).toMatchObject({
+        ...{ label: 'v1', is_control: true, chats: 6, units: expect.any(Number) },
+        outcomes: { completed: { share: 0.333333333333, ci_low: expect.any(Number), delta: null, significant: false } },
+        metrics: { hitl_rate: { mean: 0, n: 6 }, cost: { n: 6 }, tokens: { n: 6 } },
+        decisions: { recorded: 1, reviewed: 0, disputed: 0, dispute_rate: { share: null } },
+      });
+      expect(other).toMatchObject({
+        ...{ label: 'v2', is_control: false, chats: 0, units: 0 },
+        metrics: { cost: { mean: null, n: 0, delta: null, always_valid: false } },
+      });
+      // Three calls of a tool in six chats of a turn each; and who delegates pays.
+      expect(arm.metrics.tool_call_rate.mean).toBeCloseTo(3 / 6, 10);
+      const tokens = sql<{ n: number }>(`
+        SELECT sum(r.input_tokens + r.cached_input_tokens + r.cache_write_tokens + r.output_tokens + r.reasoning_tokens)::float8 / 6 AS n
+        FROM inference_receipts r JOIN chats c ON c.id = r.chat_id WHERE coalesce(c.parent_chat_id, c.id) = ANY($1)`);
+      const over = [completed, escalated, delegated, errored, terminated, deleted];
+      expect(arm.metrics.tokens.mean).toBeCloseTo((await app.db.query(tokens, [over]))[0].n, 6);
+      expect(
+        (await app.db.query(sql<{ n: number }>('SELECT count(*)::int AS n FROM chats WHERE parent_chat_id = $1'), [delegated]))[0].n,
+      ).toBe(1);
+
+      // One that goes on leaves the count, and one that is answered comes into it, less what it has waited.
+      await app.send(tried, completed, 'and more');
+      await app.settled(tried, completed, 2);
+      expect(await counts()).toMatchObject({ completed: 1 });
+      await rested(running);
+      await app.db.execute(sql(`UPDATE hitl_requests SET created_at = created_at - interval '1 hour' WHERE chat_id = $1`), [asking]);
+      await app.db.execute(sql(`UPDATE turns SET dispatched_at = dispatched_at - interval '1 hour' WHERE chat_id = $1`), [asking]);
+      const [{ id: question }] = await app.db.query(sql<{ id: string }>('SELECT id FROM hitl_requests WHERE chat_id = $1'), [asking]);
+      await app.make('POST', `/api/orgs/${org.id}/hitl-requests/${question}/answer`, { as: org.owner, body: { answer: 'this' } });
+      await app.settled(tried, asking, 1);
+      await rested(asking);
+      const { metrics, outcomes } = (await results()).arms[0];
+      expect(outcomes.completed.count).toBe(3);
+      expect(metrics.hitl_rate.mean).toBeCloseTo(1 / 7, 10);
+      expect(metrics.duration_s.mean).toBeLessThan(600);
+
+      // Of a deployment there is one arm, which is compared with nothing.
+      const [deployment] = (await agent(worker, '/rollouts')).body.items;
+      expect((await agent(worker, `/rollouts/${deployment.id}/results`)).body).toMatchObject({
+        srm: null,
+        arms: [{ is_control: false, outcomes: { completed: { delta: null } } }],
+      });
+      const stranger = await app.org();
+      expect(
+        (await app.call('GET', `/api/orgs/${stranger.id}/agents/${stranger.agentId}/rollouts/${id}/results`, { as: stranger.owner }))
+          .status,
+      ).toBe(404);
     });
   });
 });

@@ -1,1 +1,3 @@
 export * from './rollouts.module';
+export { ArmChats, type AssignedUnits, type ChatDecisions, type CountedChat } from './arm-chats';
+export { RolloutResultsService } from './results.service';

@@ -1,1 +1,2 @@
 export * from './experiment.dto';
+export * from './results.dto';

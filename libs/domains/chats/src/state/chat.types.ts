@@ -35,6 +35,7 @@ export interface TranscriptRow {
 }
 
 type InnerColumns =
+  | 'originator'
   | 'enabled_scopes'
   | 'max_steps'
   | 'depth'

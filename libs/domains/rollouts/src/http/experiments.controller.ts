@@ -1,12 +1,14 @@
-import { Body, Controller, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { RolloutsQueries } from '@aps/agents';
 import { BY_PLAIN_AGENT, toRollout } from '@aps/agents/http';
-import { PromoteRequest, RolloutDetailResponse, StartExperimentRequest, UpdateRolloutRequest } from '@aps/dtos';
-import { CurrentOrg, OrgAdmin, OrgScope } from '@aps/guards';
+import { PromoteRequest, RolloutDetailResponse, RolloutResultsResponse, StartExperimentRequest, UpdateRolloutRequest } from '@aps/dtos';
+import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { ExperimentsService } from '../experiments.service';
+import { RolloutResultsService } from '../results.service';
+import { toResults } from './results.convert';
 
 @ApiTags('Rollouts')
 @Controller('api/orgs/:org_id/agents/:agent_id/rollouts')
@@ -15,6 +17,7 @@ export class ExperimentsController {
   constructor(
     private readonly experiments: ExperimentsService,
     private readonly rollouts: RolloutsQueries,
+    private readonly results: RolloutResultsService,
   ) {}
 
   @Post()
@@ -76,5 +79,17 @@ export class ExperimentsController {
   })
   async stop(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string) {
     return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.stop(scope, agentId, rolloutId)).id));
+  }
+
+  @Get(':rollout_id/results')
+  @OrgMember('rollouts', BY_PLAIN_AGENT)
+  @Operation({
+    summary: 'Get what a rollout has shown',
+    description:
+      'By arm, and against the control: what its chats came to and what they took. A chat counts when it is over: failed, closed, given up, or at rest for half an hour.',
+    answers: RolloutResultsResponse,
+  })
+  async read(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string) {
+    return toResults(await this.results.of(scope, agentId, rolloutId));
   }
 }

@@ -226,10 +226,10 @@ describe('an experiment', () => {
 
   it('is not begun where the deployment has none, but can be read and ended there', async () => {
     const { body } = await start();
-    await t.configure({ AGENT_EXPERIMENTS_ENABLED: 'off' });
+    t.configure({ AGENT_EXPERIMENTS_ENABLED: 'off' });
     expect(await start()).toMatchObject({ status: 403, body: { code: 'experiments_disabled' } });
     expect((await read(`/rollouts/${body.id}`)).status).toBe('running');
     expect((await asOwner('POST', `/rollouts/${body.id}/stop`)).status).toBe(200);
-    await t.configure({ AGENT_EXPERIMENTS_ENABLED: undefined });
+    t.configure({ AGENT_EXPERIMENTS_ENABLED: undefined });
   });
 });
