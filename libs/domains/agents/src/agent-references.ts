@@ -27,6 +27,8 @@ interface ReferenceOptions {
   loc?: (string | number)[];
   /** What the names of fields begin with, where what is shared with agents refers. */
   prefix?: 'shared_';
+  /** Tools that were shared before: what has gone without asking them, they may go on naming. */
+  before?: readonly string[];
   /** A denial of an agent that is gone takes nothing away: what was written when the agent was there still holds. */
   deniedMayBeGone?: boolean;
 }
@@ -47,7 +49,8 @@ export interface MissingReference {
  * and then finds the reference.
  *
  * Of tool scopes, all but those of agents are checked by form only: knowledge bases and connections have no domain yet, and prompt templates and processes are
- * deleted whoever names them: an agent that names one that is gone can still be changed. What is shared names processes that are there.
+ * deleted whoever names them: an agent that names one that is gone can still be changed. What is shared names what is there, or was when it was first shared; prompt
+ * templates aside.
  */
 @Injectable()
 export class AgentReferences {
@@ -74,7 +77,7 @@ export class AgentReferences {
     tx: Tx,
     scope: OrgScope,
     refs: Referring,
-    { self, prefix, deniedMayBeGone }: ReferenceOptions = {},
+    { self, prefix, before = [], deniedMayBeGone }: ReferenceOptions = {},
   ): Promise<MissingReference[]> {
     const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: bases = [] } = refs;
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
@@ -95,7 +98,12 @@ export class AgentReferences {
       ...tools.flatMap(({ path, text, tool }) => {
         const missing = (msg: string) => unknown('tool', text, path, msg);
         if (!tool) return missing('There is no such tool scope');
-        if (tool.kind === 'process' && processes?.has(tool.slug) === false) return missing('There is no process of this slug');
+        if (prefix && !before.includes(text)) {
+          if (tool.kind === 'process' && processes?.has(tool.slug) === false) return missing('There is no process of this slug');
+          // They have no domain yet, so there is none of any slug.
+          if (tool.kind === 'kb') return missing('There is no knowledge base of this slug');
+          if (tool.kind === 'con' || tool.kind === 'tool') return missing('There is no connection of this slug');
+        }
         if (tool.kind !== 'agent' || (deniedMayBeGone && path[0] === 'denied_tools')) return [];
         if (tool.slug === self?.slug) return missing('An agent cannot be its own tool');
         return there.slugs.has(tool.slug) ? [] : missing('There is no agent of this slug');

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { FilesModule } from '@aps/files';
 import { InferenceModule, ModelUsers } from '@aps/inference';
+import { PromptsModule } from '@aps/prompts';
 import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
@@ -46,7 +47,7 @@ export class AgentModelsModule {
 }
 
 @Module({
-  imports: [AgentModelsModule, FilesModule, InferenceModule],
+  imports: [AgentModelsModule, FilesModule, InferenceModule, PromptsModule],
   providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })

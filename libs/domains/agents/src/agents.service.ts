@@ -63,13 +63,16 @@ export class AgentsService {
   /**
    * Edits the draft. What runs stays as it is, unless `deploy` seals and deploys the draft at once.
    *
-   * @throws DomainError `agent_in_use` when the slug changes while others grant or deny it as a tool
+   * @throws DomainError `agent_in_use` when the slug changes while others grant, share or deny it as a tool
    */
   async update(scope: OrgScope, ref: string, input: AgentInput, options: { deploy?: boolean } = {}): Promise<AgentView> {
     requireStorable(input);
     const id = await this.queries.idOf(scope, ref);
     return this.db.transaction(scope, async (tx) => {
       if (isSet(input.slug)) await this.lockNames(tx, scope);
+      // Before the agent, as of whoever deletes them. Whether they are there is found out below.
+      if (isSet(input.team_id)) await this.blocks.hold(tx, scope, { kind: 'team', id: input.team_id });
+      if (isSet(input.project_id)) await this.blocks.hold(tx, scope, { kind: 'project', id: input.project_id });
       const before = isSet(input.slug) ? await this.agents.lockIdentity(tx, scope, id) : await this.agents.lock(tx, scope, id);
       requireEntitled(await this.entitlements.of(scope.orgId, tx), input, before);
       const columns = columnsOf(input);
@@ -92,7 +95,7 @@ export class AgentsService {
    * Deletes an agent; its slug is free again. From the commit on its chats take no turn, and what they do is ended by a job; they stay
    * readable.
    *
-   * @throws DomainError `agent_in_use` while other live agents name it
+   * @throws DomainError `agent_in_use` while other live agents, teams or projects name it
    */
   async delete(scope: OrgScope, ref: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {

@@ -2,7 +2,8 @@ import { covers } from '@aps/tools';
 import type { AgentName } from './agents.queries';
 import type { SealedAgentConfig } from './sealed-config';
 
-type Granting = Pick<SealedAgentConfig, 'agent_id' | 'allowed_tools' | 'denied_tools' | 'child_agent_ids'>;
+/** What of an agent says whom it may delegate to. */
+export type Granting = Pick<SealedAgentConfig, 'agent_id' | 'allowed_tools' | 'denied_tools' | 'child_agent_ids'>;
 
 /** Whether an agent may delegate at all. */
 export const mayDelegate = (grants: Pick<Granting, 'allowed_tools' | 'child_agent_ids'>): boolean =>

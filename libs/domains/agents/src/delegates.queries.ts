@@ -4,8 +4,7 @@ import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import type { AgentName } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
-import { mayDelegate, reachesAgent } from './delegates.policy';
-import type { SealedAgentConfig } from './sealed-config';
+import { mayDelegate, reachesAgent, type Granting } from './delegates.policy';
 
 /** Agents that a model is told of at most. */
 const MAX_LISTED = 50;
@@ -25,7 +24,7 @@ export class AgentDelegates {
   constructor(private readonly agents: AgentsRepository) {}
 
   /** The agents that a revision may delegate to now, by slug, as its model is told of them; at most fifty. */
-  async reachable(db: Db, scope: OrgScope, config: SealedAgentConfig): Promise<NamedAgent[]> {
+  async reachable(db: Db, scope: OrgScope, config: Granting): Promise<NamedAgent[]> {
     if (!mayDelegate(config)) return [];
     const { child_agent_ids: ids, allowed_tools: tools, denied_tools } = config;
     const slugs = tools.flatMap((granted) => (granted.startsWith('agent:') ? [granted.slice('agent:'.length)] : []));
@@ -38,7 +37,7 @@ export class AgentDelegates {
    * The agent of this id or slug, if there is one and the revision may delegate to it; held so that it is not deleted or renamed before
    * the transaction ends.
    */
-  async hold(tx: Tx, scope: OrgScope, config: SealedAgentConfig, ref: string): Promise<AgentName | null> {
+  async hold(tx: Tx, scope: OrgScope, config: Granting, ref: string): Promise<AgentName | null> {
     const found = await this.agents.hold(tx, scope, isUuid(ref) ? { ids: [ref] } : { slugs: [ref].filter(isSlug) });
     return found.find((agent) => reachesAgent(config, agent)) ?? null;
   }

@@ -19,5 +19,5 @@ export { parseToolScope, type ToolScope } from './tool-scopes';
 export { ScopeOwners } from './scope-owners';
 export { PROJECTS, type BlockKind } from './sharing/blocks.repository';
 export { SharedBlocks, type BlockInput } from './sharing/blocks.service';
-export { instructionsOf, type AgentContext } from './sharing/context.policy';
+export { contextHash, instructionsOf, type AgentContext, type Told } from './sharing/context.policy';
 export { AgentContexts } from './sharing/contexts.queries';

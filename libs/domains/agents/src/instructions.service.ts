@@ -132,12 +132,13 @@ export class InstructionsService {
    * Publishes what an experiment has tried. The draft goes where it still says the same.
    *
    * @param agent whose row is locked, as it is now
+   * @returns the number under which it is published; 0 where nothing is
    */
-  async publishTried(tx: Tx, scope: OrgScope, agent: Agent, content: string): Promise<Agent> {
+  async publishTried(tx: Tx, scope: OrgScope, agent: Agent, content: string): Promise<number> {
     const published = await this.publishContent(tx, scope, agent, content);
     const told = await this.texts.delete(tx, scope, { agent_id: agent.id, state: 'draft', content });
     if (told) await this.noted(tx, scope, published, 'agent.instruction_draft_discarded');
-    return this.agents.lock(tx, scope, agent.id);
+    return (await this.texts.find(tx, scope, { agent_id: agent.id, state: 'active' }))?.version ?? 0;
   }
 
   private async view(db: Db, scope: OrgScope, agent: Agent): Promise<InstructionView> {

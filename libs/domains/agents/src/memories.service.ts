@@ -46,8 +46,7 @@ export class MemoriesService {
    */
   async add(tx: Tx, scope: OrgScope, memory: { owner: MemoryOwner } & Pick<Memory, 'content' | 'source'>): Promise<Memory> {
     const { owner, content, source } = memory;
-    if (Buffer.byteLength(content) > MAX_MEMORY_BYTES)
-      throw invalid({ loc: ['body', 'content'], msg: `String should take at most ${MAX_MEMORY_BYTES} bytes`, type: 'string_too_long' });
+    requireFitting(content);
     const made = await this.memories.insert(tx, scope, { ...ofOwner(owner), content, source, created_by: scope.actor.userId });
     await this.audit.record(tx, scope, 'memory.created', { kind: 'memory', id: made.id }, { owner, source });
     return made;
@@ -59,14 +58,16 @@ export class MemoriesService {
   }
 
   /** Gives an agent a memory. */
-  give(scope: OrgScope, agentRef: string, content: string): Promise<Memory> {
+  async give(scope: OrgScope, agentRef: string, content: string): Promise<Memory> {
+    requireFitting(content);
     return this.db.transaction(scope, async (tx) =>
       this.add(tx, scope, { owner: await this.ownerOf(tx, scope, 'agent', agentRef), content, source: 'human' }),
     );
   }
 
   /** Gives one to all agents of a team or a project. @throws DomainError `entitlement_required` */
-  share(scope: OrgScope, kind: 'team' | 'project', ref: string, content: string): Promise<Memory> {
+  async share(scope: OrgScope, kind: 'team' | 'project', ref: string, content: string): Promise<Memory> {
+    requireFitting(content);
     return this.db.transaction(scope, async (tx) => {
       const { id } = await this.ownerOf(tx, scope, kind, ref);
       // Or it would outlive one that is deleted in the same moment.
@@ -90,4 +91,10 @@ export class MemoriesService {
     const { id } = await (kind === 'team' ? TEAMS : PROJECTS).rows.get(db, scope, ref);
     return { kind, id };
   }
+}
+
+/** @throws DomainError `validation_error` */
+function requireFitting(content: string): void {
+  if (Buffer.byteLength(content) > MAX_MEMORY_BYTES)
+    throw invalid({ loc: ['body', 'content'], msg: `String should take at most ${MAX_MEMORY_BYTES} bytes`, type: 'string_too_long' });
 }

@@ -71,9 +71,11 @@ export class RevisionsService {
     { version, revision_id: id }: { version?: number; revision_id?: string },
   ): Promise<Candidate | null> {
     if (version === undefined && id === undefined) {
-      const draft = await this.instructions.find(tx, scope, { agent_id: agent.id, state: 'draft' });
-      const version = agent.last_instruction_version + 1;
-      const config = draft ? configOf(agent, { content: draft.content, version }) : (await this.draftOf(tx, scope, agent)).config;
+      const [published, draft] = await Promise.all(
+        (['active', 'draft'] as const).map((state) => this.instructions.find(tx, scope, { agent_id: agent.id, state })),
+      );
+      const isOther = draft && draft.content !== (published?.content ?? '');
+      const config = configOf(agent, isOther ? { content: draft.content, version: agent.last_instruction_version + 1 } : published);
       return { sealed: null, config, hash: hashOf(config) };
     }
     const sealed = await this.sealed.find(tx, scope, { agent_id: agent.id, ...(id === undefined ? { version } : { id }) });
@@ -90,10 +92,30 @@ export class RevisionsService {
     return sealed ?? this.sealConfig(tx, scope, agent, config, hash);
   }
 
-  /** Ends what is in force of an agent whose row is locked, and has new chats run on a revision, unless something else says so. */
-  async supersede(tx: Tx, scope: OrgScope, agent: Agent, liveRevisionId: string): Promise<Agent> {
+  /** The revision whose instruction has this number: other texts may have been published since it was sealed with the next one. */
+  async renumbered(
+    tx: Tx,
+    scope: OrgScope,
+    agent: Agent,
+    revision: { id: string; version: number },
+    instruction_version: number,
+  ): Promise<{ id: string; version: number }> {
+    const sealed = await this.revisions.of(tx, scope, agent.id, revision.id);
+    if (sealed.config.instruction_version === instruction_version) return revision;
+    const config = { ...sealed.config, instruction_version };
+    return this.sealConfig(tx, scope, agent, config, hashOf(config));
+  }
+
+  /**
+   * Ends what is in force of an agent whose row is locked, and has new chats run on a revision, unless something else says so.
+   *
+   * @returns ids of what has ended
+   */
+  async supersede(tx: Tx, scope: OrgScope, agent: Agent, liveRevisionId: string): Promise<string[]> {
+    const ending = await this.rollouts.list(tx, scope, inForce(agent), {});
     await this.rollouts.update(tx, scope, inForce(agent), { status: 'superseded', ended_at: now });
-    return this.agents.update(tx, scope, agent.id, { live_revision_id: liveRevisionId });
+    await this.agents.update(tx, scope, agent.id, { live_revision_id: liveRevisionId });
+    return ending.map(({ id }) => id);
   }
 
   /** Notes what sealing now would give. Every change of a draft or of the published instruction ends with this. */
@@ -146,8 +168,7 @@ export class RevisionsService {
    * @param agent whose row is locked, as it is now
    */
   async putLive(tx: Tx, scope: OrgScope, agent: Agent, { id, version }: { id: string; version: number }): Promise<Rollout> {
-    const ending = await this.rollouts.list(tx, scope, inForce(agent), {});
-    await this.supersede(tx, scope, agent, id);
+    const superseded_rollout_ids = await this.supersede(tx, scope, agent, id);
     const rollout = await this.rollouts.insert(tx, scope, {
       agent_id: agent.id,
       kind: 'deploy',
@@ -156,7 +177,7 @@ export class RevisionsService {
       started_by: scope.actor.userId,
       started_at: now,
     });
-    const facts = { rollout_id: rollout.id, revision_id: id, version, superseded_rollout_ids: ending.map((r) => r.id) };
+    const facts = { rollout_id: rollout.id, revision_id: id, version, superseded_rollout_ids };
     await this.audit.record(tx, scope, 'agent.deployed', { kind: 'agent', id: agent.id }, facts);
     return rollout;
   }

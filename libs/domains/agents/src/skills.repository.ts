@@ -28,6 +28,9 @@ const LIST = new Listing<Skill, { org_id: string; q?: string }>({
   order: 's.slug',
 });
 const BY_SLUGS = statement<Skill>(`${VISIBLE} AND slug = ANY($2) ${OWN_FIRST}`);
+const TOLD = statement<ToldSkill>(`
+  SELECT DISTINCT ON (array_position($2, slug)) slug, name, description FROM skills
+  WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2) ORDER BY array_position($2, slug), org_id NULLS LAST`);
 const HOLD = statement<{ slug: string }>(`
   SELECT slug FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2)
   ORDER BY id FOR KEY SHARE`);
@@ -37,6 +40,9 @@ export const SEED_SKILL = statement(`
   ON CONFLICT (slug) WHERE deleted_at IS NULL AND org_id IS NULL
   DO UPDATE SET name = excluded.name, description = excluded.description, content = excluded.content, updated_at = now()
   WHERE (skills.name, skills.description, skills.content) IS DISTINCT FROM (excluded.name, excluded.description, excluded.content)`);
+
+/** What a model is told of a skill before it reads it. */
+export type ToldSkill = Pick<Skill, 'slug' | 'name' | 'description'>;
 
 /** Skills: the organization's own and those of the system. */
 @Injectable()
@@ -48,6 +54,11 @@ export class SkillsRepository {
   /** What no longer exists is left out. */
   async bySlugs(db: Db, scope: OrgScope, slugs: readonly string[]): Promise<Skill[]> {
     return slugs.length ? db.query(BY_SLUGS, [scope.orgId, slugs]) : [];
+  }
+
+  /** The same in the order of the slugs, without what they say. */
+  async told(db: Db, scope: OrgScope, slugs: readonly string[]): Promise<ToldSkill[]> {
+    return slugs.length ? db.query(TOLD, [scope.orgId, slugs]) : [];
   }
 
   /** Those of the slugs that there are skills of, held so that none is deleted before the transaction ends. */

@@ -31,31 +31,28 @@ export class ChatsService {
    * @throws DomainError 404 for an unknown agent; 422 for a mode where the organization chooses models itself
    */
   async create(scope: OrgScope, agentId: string, input: NewChat): Promise<ChatRow> {
-    const id = uuidv7();
-    const originator = scope.actor.userId;
-    const [live, entitlements] = await Promise.all([
-      this.agents.forNewChat(this.db, scope, agentId, { chat_id: id, originator }),
-      this.entitlements.of(scope.orgId),
-    ]);
-    if (!live) throw notFound('Agent');
-    if (input.model_mode_override && entitlements.direct_model_choice) {
-      throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
-    }
-    // Environments come with their own domain; until then no id can be one of this organization's.
-    if (input.environment_id) throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
-    const chat = await this.db.transaction(scope, (tx) =>
-      this.chats.insert(tx, live, {
+    const chat = await this.db.transaction(scope, async (tx) => {
+      const id = uuidv7();
+      const originator = scope.actor.userId;
+      const live = await this.agents.forNewChat(tx, scope, agentId, { chat_id: id, originator });
+      if (!live) throw notFound('Agent');
+      if (input.model_mode_override && (await this.entitlements.of(scope.orgId, tx)).direct_model_choice) {
+        throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
+      }
+      // Environments come with their own domain; until then no id can be one of this organization's.
+      if (input.environment_id) throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
+      return this.chats.insert(tx, live, {
         id,
         org_id: scope.orgId,
         title: input.title,
-        created_by: scope.actor.userId,
+        created_by: originator,
         sandbox_enabled: input.sandbox_enabled,
         model_mode_override: input.model_mode_override,
         origin_kind: 'user',
         originator,
         created_at: this.db.now(),
-      }),
-    );
+      });
+    });
     return { ...chat, model_mode_override: input.model_mode_override ?? null };
   }
 }

@@ -220,8 +220,9 @@ describe('the chats of a rollout', () => {
       await app.settled(tried, completed, 2);
       expect(await counts()).toMatchObject({ completed: 1 });
       await rested(running);
-      await app.db.execute(sql(`UPDATE hitl_requests SET created_at = created_at - interval '1 hour' WHERE chat_id = $1`), [asking]);
-      await app.db.execute(sql(`UPDATE turns SET dispatched_at = dispatched_at - interval '1 hour' WHERE chat_id = $1`), [asking]);
+      // It was taken up two hours ago, asked after ten minutes, and is answered now: no matter when it was dispatched last.
+      await app.db.execute(sql(`UPDATE hitl_requests SET created_at = now() - interval '110 minutes' WHERE chat_id = $1`), [asking]);
+      await app.db.execute(sql(`UPDATE turns SET started_at = now() - interval '2 hours' WHERE chat_id = $1`), [asking]);
       const [{ id: question }] = await app.db.query(sql<{ id: string }>('SELECT id FROM hitl_requests WHERE chat_id = $1'), [asking]);
       await app.make('POST', `/api/orgs/${org.id}/hitl-requests/${question}/answer`, { as: org.owner, body: { answer: 'this' } });
       await app.settled(tried, asking, 1);
@@ -229,7 +230,28 @@ describe('the chats of a rollout', () => {
       const { metrics, outcomes } = (await results()).arms[0];
       expect(outcomes.completed.count).toBe(3);
       expect(metrics.hitl_rate.mean).toBeCloseTo(1 / 7, 10);
-      expect(metrics.duration_s.mean).toBeLessThan(600);
+      // Ten minutes of one in seven; the rest takes moments.
+      expect(Math.abs(7 * metrics.duration_s.mean - 600)).toBeLessThan(60);
+
+      // Who deletes what asks, or has just been at work, polishes no arm; what was over by then, stays as it was.
+      const [asked, closed] = [await app.chat(tried), await said('hello')];
+      await app.send(tried, asked, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
+      await app.until(tried, asked, (c) => c.pause?.kind === 'human');
+      await rested(asked);
+      expect((await app.call('PATCH', `${tried.path}/${closed}`, { as: org.owner, body: { archived: true } })).status).toBe(200);
+      for (const chat of [asked, closed, running])
+        expect((await app.call('DELETE', `${tried.path}/${chat}`, { as: org.owner })).status).toBe(204);
+      expect(await counts()).toEqual({ completed: 4, errored: 1, escalated: 1, abandoned: 0, terminated: 3 });
+
+      // A cost that nobody knows is no figure; and disputes are of what was reviewed.
+      await app.db.execute(sql(`UPDATE inference_receipts SET usd_cost = NULL, unpriced = true WHERE chat_id = $1`), [errored]);
+      await app.db.execute(sql(`UPDATE decisions SET review_status = 'disputed' WHERE chat_id = $1`), [escalated]);
+      const unpriced = (await results()).arms[0];
+      expect([unpriced.metrics.cost.n, unpriced.metrics.tokens.n]).toEqual([8, 9]);
+      expect(unpriced.decisions).toMatchObject({ recorded: 1, reviewed: 1, disputed: 1, dispute_rate: { share: 1, ci_low: null } });
+      await override(app, org.id, { hitl_routing: false, enforces_credits: true });
+      expect(await results()).toMatchObject({ billing_unit: 'credits', arms: [{ metrics: { cost: { n: 8 } } }, {}] });
+      await override(app, org.id, { hitl_routing: false });
 
       // Of a deployment there is one arm, which is compared with nothing.
       const [deployment] = (await agent(worker, '/rollouts')).body.items;

@@ -13,14 +13,14 @@ export interface CountedChat {
   outcome: Outcome;
   /** Of the chat and all that it delegated; null where a price is not known. */
   cost_usd: string | null;
-  cost_credits: string;
+  cost_credits: string | null;
   /** The same, of all five kinds. */
   tokens: number;
   turns: number;
   tool_calls: number;
   /** It asked a human. */
   asked: boolean;
-  /** Of its turns, from dispatch to end, less what they waited for humans and timers. */
+  /** Of its turns that were taken up, from dispatch to end, less what they waited for humans and timers. */
   seconds: number;
 }
 
@@ -43,6 +43,7 @@ export interface ChatDecisions {
 
 /** The chats of rollouts. They stand above rollouts, so the chats domain binds this port. */
 export abstract class ArmChats {
+  /** The newest of them, where there are very many. */
   abstract counted(db: Db, scope: OrgScope, rollout: Rollout, idleMinutes: number): Promise<CountedChat[]>;
   abstract assigned(db: Db, scope: OrgScope, rollout: Rollout): Promise<AssignedUnits[]>;
   abstract decisions(db: Db, scope: OrgScope, rollout: Rollout): Promise<ChatDecisions[]>;

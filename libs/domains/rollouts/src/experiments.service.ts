@@ -42,10 +42,10 @@ export class ExperimentsService {
    * @throws DomainError `experiments_disabled`; 422 `unknown_revision`, `identical_arms`, `arm_unusable`, in this order, and nothing is written
    */
   async start(scope: OrgScope, agentRef: string, input: ExperimentInput): Promise<Rollout> {
-    if (!rolloutsConfig.value.enabled) throw new DomainError('experiments_disabled', 'This deployment runs no experiments.');
     requireArms(input.arms, input.control);
     return this.db.transaction(scope, async (tx) => {
       let agent = await this.agents.lock(tx, scope, agentRef);
+      if (!rolloutsConfig.value.enabled) throw new DomainError('experiments_disabled', 'This deployment runs no experiments.');
       const candidates = await this.candidates(tx, scope, agent, input.arms);
       const same = input.allow_identical ? [] : identical(candidates);
       if (same.length) throw new DomainError('identical_arms', `The arms ${same.join(', ')} are the same.`, { context: { labels: same } });
@@ -58,7 +58,7 @@ export class ExperimentsService {
         agent = await this.agents.lock(tx, scope, agent.id);
       }
       const control = arms.find(({ label }) => label === input.control)!;
-      await this.revisions.supersede(tx, scope, agent, control.revision_id);
+      const superseded_rollout_ids = await this.revisions.supersede(tx, scope, agent, control.revision_id);
       const { unit = 'chat', min_sample = rolloutsConfig.value.min_sample } = input;
       const experiment = await this.rollouts.insert(tx, scope, {
         agent_id: agent.id,
@@ -72,7 +72,8 @@ export class ExperimentsService {
         started_by: scope.actor.userId,
         started_at: now,
       });
-      const facts = { rollout_id: experiment.id, arms: arms.map(({ label, revision_id, weight }) => ({ label, revision_id, weight })) };
+      const told = arms.map(({ label, revision_id, weight }) => ({ label, revision_id, weight }));
+      const facts = { rollout_id: experiment.id, arms: told, superseded_rollout_ids };
       await this.audit.record(tx, scope, 'rollout.started', { kind: 'agent', id: agent.id }, facts);
       return experiment;
     });
@@ -111,8 +112,13 @@ export class ExperimentsService {
       if (!arm) throw new DomainError('unknown_arm', `The experiment has the arms ${labels.join(', ')}.`, { context: { labels } });
       const { config } = (await this.revisions.candidate(tx, scope, agent, { revision_id: arm.revision_id }))!;
       await this.checks.require(tx, scope, agent, [{ label, config }]);
-      const published = arm.of_draft ? await this.instructions.publishTried(tx, scope, agent, config.instruction) : agent;
-      return this.end(tx, scope, published, rollout, arm, { status: 'promoted', promoted_arm: label });
+      const ended = { status: 'promoted', promoted_arm: label } as const;
+      if (!arm.of_draft) return this.end(tx, scope, agent, rollout, arm, ended);
+      const number = await this.instructions.publishTried(tx, scope, agent, config.instruction);
+      const changed = await this.agents.lock(tx, scope, agent.id);
+      const sealed = { id: arm.revision_id, version: arm.version };
+      const { id: revision_id, version } = await this.revisions.renumbered(tx, scope, changed, sealed, number);
+      return this.end(tx, scope, changed, rollout, { revision_id, version }, ended);
     });
   }
 
@@ -135,7 +141,7 @@ export class ExperimentsService {
     scope: OrgScope,
     agent: Agent,
     { id }: Rollout,
-    { revision_id, version }: Rollout['arms'][number],
+    { revision_id, version }: Pick<Rollout['arms'][number], 'revision_id' | 'version'>,
     ended: Pick<Rollout, 'status'> & Partial<Pick<Rollout, 'promoted_arm'>>,
   ): Promise<Rollout> {
     await this.rollouts.update(tx, scope, id, { ...ended, ended_at: now });

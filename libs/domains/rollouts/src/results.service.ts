@@ -37,7 +37,7 @@ export interface RolloutResults {
 
 /** Figures of a chat; null is none. */
 const METRICS = {
-  cost: { kind: 'skewed', of: (chat, unit) => (unit === 'usd' ? chat.cost_usd && Number(chat.cost_usd) : Number(chat.cost_credits)) },
+  cost: { kind: 'skewed', of: (chat, unit) => (unit === 'usd' ? chat.cost_usd : chat.cost_credits) },
   tokens: { kind: 'skewed', of: (chat) => chat.tokens },
   tool_call_rate: { kind: 'mean', of: (chat) => (chat.turns ? chat.tool_calls / chat.turns : null) },
   hitl_rate: { kind: 'share', of: (chat) => Number(chat.asked) },
@@ -52,8 +52,13 @@ export class RolloutResultsService {
   /** By organization, rollout, its status and the unit of costs: what has ended is computed anew. */
   private readonly known = new ViewCache<string, RolloutResults>(REMEMBERED_MS, REMEMBERED, (key) => {
     const [orgId, id, , unit] = key.split(' ');
-    return this.compute(OrgScope.system(orgId, 'rollout results'), id, unit as BillingUnit);
+    const compute = () => this.compute(OrgScope.system(orgId, 'rollout results'), id, unit as BillingUnit);
+    const results = this.before.then(compute, compute);
+    this.before = results;
+    return results;
   });
+  /** Of all that is computed in this process one at a time, so that whoever asks for many holds up nobody but the next who asks. */
+  private before: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly db: Database,
@@ -73,11 +78,10 @@ export class RolloutResultsService {
   private async compute(scope: OrgScope, id: string, billing_unit: BillingUnit): Promise<RolloutResults> {
     const rollout = await this.rollouts.get(this.db, scope, id);
     const { chats } = this;
-    const [counted, assigned, decided] = await Promise.all([
-      chats?.counted(this.db, scope, rollout, rolloutsConfig.value.idle_minutes) ?? [],
-      chats?.assigned(this.db, scope, rollout) ?? [],
-      chats?.decisions(this.db, scope, rollout) ?? [],
-    ]);
+    // One after the other: together they take no more of the pool than one request.
+    const counted = (await chats?.counted(this.db, scope, rollout, rolloutsConfig.value.idle_minutes)) ?? [];
+    const assigned = (await chats?.assigned(this.db, scope, rollout)) ?? [];
+    const decided = (await chats?.decisions(this.db, scope, rollout)) ?? [];
     // A deployment has one arm, and its chats carry no label.
     const isOf = (label: string) => (row: { arm_label: string | null }) => rollout.kind === 'deploy' || row.arm_label === label;
     const arms = rollout.arms.map(({ label }) => {
@@ -103,7 +107,7 @@ export class RolloutResultsService {
     const disputes = await figure(
       'dispute_rate',
       'share',
-      arms.map((arm) => disputesOf(arm.decisions)),
+      arms.map((arm) => disputesOf(arm.decisions, rollout.unit)),
     );
     const sum = (rows: readonly ChatDecisions[], field: 'recorded' | 'reviewed' | 'disputed') =>
       rows.reduce((total, row) => total + row[field], 0);
@@ -155,14 +159,14 @@ function sampleOf(chats: readonly CountedChat[], of: (chat: CountedChat) => numb
   return unit === 'originator' ? { values, clusters } : { values };
 }
 
-/** Each decision that was reviewed, and whether it is disputed. Those of one chat, or of one originator, resemble each other. */
-function disputesOf(decisions: readonly ChatDecisions[]): Sample {
+/** Each decision that was reviewed, and whether it is disputed. */
+function disputesOf(decisions: readonly ChatDecisions[], unit: Rollout['unit']): Sample {
   const values: number[] = [];
   const clusters: string[] = [];
-  for (const { unit, reviewed, disputed } of decisions)
+  for (const { unit: behind, reviewed, disputed } of decisions)
     for (let i = 0; i < reviewed; i++) {
       values.push(Number(i < disputed));
-      clusters.push(unit);
+      clusters.push(behind);
     }
-  return { values, clusters };
+  return unit === 'originator' ? { values, clusters } : { values };
 }

@@ -21,7 +21,7 @@ export interface ChatPause {
 // What each reader sees of an agent's chats lies together; with the organization, so that whoever skips rows need not read them.
 @Index('chats_seen', ['agent_id', 'private_to', 'id', 'org_id'])
 @Index('chats_root', ['root_chat_id'])
-@Index('chats_arm', ['rollout_id'], { where: 'arm_label IS NOT NULL' })
+@Index('chats_rollout', ['rollout_id', 'id'], { where: 'rollout_id IS NOT NULL' })
 @Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
 // Not led by the organization: the foreign keys look for an organization and an id, and a connection that plans that while there are few
 // chats may take any index that begins so, and then look through all of the organization's.

@@ -99,7 +99,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"chats\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"agent_revision_id\" uuid NOT NULL, \"rollout_id\" uuid, \"arm_label\" text, \"title\" text, \"status\" text NOT NULL DEFAULT 'ACTIVE', \"pause\" jsonb, \"stop_reason\" text, \"error\" jsonb, \"stop_requested_at\" TIMESTAMP WITH TIME ZONE, \"completed_at\" TIMESTAMP WITH TIME ZONE, \"archived_at\" TIMESTAMP WITH TIME ZONE, \"shared\" boolean NOT NULL DEFAULT false, \"created_by\" uuid, \"private_to\" uuid, \"environment_id\" uuid, \"sandbox_enabled\" boolean, \"model_mode_override\" text, \"enabled_scopes\" text array, \"max_steps\" integer, \"parent_chat_id\" uuid, \"root_chat_id\" uuid, \"depth\" integer NOT NULL DEFAULT '0', \"source_chat_id\" uuid, \"origin_kind\" text NOT NULL, \"origin_ref_id\" text, \"originator\" text, \"cost_usd\" numeric(20,6) NOT NULL DEFAULT '0', \"cost_credits\" numeric(20,6) NOT NULL DEFAULT '0', \"event_seq\" integer NOT NULL DEFAULT '0', \"message_seq\" integer NOT NULL DEFAULT '0', \"turn_seq\" integer NOT NULL DEFAULT '0', \"message_count\" integer NOT NULL DEFAULT '0', \"current_turn_id\" uuid, \"compaction_id\" uuid, \"pending_turns\" integer NOT NULL DEFAULT '0', \"last_message_at\" TIMESTAMP WITH TIME ZONE, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"chats_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"chats_status\" CHECK (status IN ('ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED')), CONSTRAINT \"PK_0117647b3c4a4e5ff198aeb6206\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"chats_created\" ON \"chats\"  (\"created_at\", \"org_id\") ");
     await runner.query("CREATE INDEX \"chats_parent\" ON \"chats\"  (\"parent_chat_id\") WHERE parent_chat_id IS NOT NULL");
-    await runner.query("CREATE INDEX \"chats_arm\" ON \"chats\"  (\"rollout_id\") WHERE arm_label IS NOT NULL");
+    await runner.query("CREATE INDEX \"chats_rollout\" ON \"chats\"  (\"rollout_id\", \"id\") WHERE rollout_id IS NOT NULL");
     await runner.query("CREATE INDEX \"chats_root\" ON \"chats\"  (\"root_chat_id\") ");
     await runner.query("CREATE INDEX \"chats_seen\" ON \"chats\"  (\"agent_id\", \"private_to\", \"id\", \"org_id\") ");
     await runner.query("CREATE INDEX \"chats_agent\" ON \"chats\"  (\"agent_id\", \"id\") WHERE deleted_at IS NULL");
@@ -605,7 +605,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"chats_agent\"");
     await runner.query("DROP INDEX \"chats_seen\"");
     await runner.query("DROP INDEX \"chats_root\"");
-    await runner.query("DROP INDEX \"chats_arm\"");
+    await runner.query("DROP INDEX \"chats_rollout\"");
     await runner.query("DROP INDEX \"chats_parent\"");
     await runner.query("DROP INDEX \"chats_created\"");
     await runner.query("DROP TABLE \"chats\"");

@@ -11,10 +11,10 @@ export class Project extends SharedBlock {
   @Column('text', { nullable: true }) icon: string | null;
 }
 
-/** Where the rows are that may be in a project, by what they are there. */
+/** Where the rows are that may be in a project, by what they are there; in the order in which they are locked. */
 export const IN_PROJECTS = {
-  agent: 'agents',
   agent_team: 'agent_teams',
+  agent: 'agents',
   inbox: 'inboxes',
   process: 'processes',
   prompt_template: 'prompt_templates',

@@ -57,7 +57,7 @@ export class AgentsController {
   @Operation({
     summary: 'Edit an agent',
     description:
-      'Edits the draft only. What is live changes when a revision is deployed, or at once with `deploy=true`. The slug stays while other agents grant or deny it as a tool.',
+      'Edits the draft; what is live changes when a revision is deployed, or at once with `deploy=true`. `team_id` and `project_id` hold at once. The slug stays while other agents grant or deny it as a tool, or teams or projects share it.',
     answers: AgentResponse,
     refuses: [
       'entitlement_required',
@@ -83,7 +83,7 @@ export class AgentsController {
   @Operation({
     summary: 'Delete an agent',
     description:
-      'Refused while other agents name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.',
+      'Refused while other agents, teams or projects name it. Its slug is free again. What its chats do is stopped and their questions to humans are cancelled; they stay readable, and messages, `continue` and `retry` there are refused with `agent_deleted`.',
     refuses: ['agent_in_use'],
   })
   async remove(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {

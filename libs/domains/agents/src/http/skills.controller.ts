@@ -56,7 +56,7 @@ export class SkillsController {
   @OrgAdmin('agents', BY_SLUG)
   @Operation({
     summary: 'Delete a skill',
-    description: 'Refused while agents mount it. Skills of the system are read-only.',
+    description: 'Refused while agents, teams or projects mount it. Skills of the system are read-only.',
     refuses: ['read_only', 'skill_in_use'],
   })
   async remove(@CurrentOrg() scope: OrgScope, @Param('slug') slug: string) {

@@ -65,14 +65,17 @@ describe('teams', () => {
   it('share nothing that is not there, and keep what they share from being deleted', async () => {
     const skill = await make('/skills', { name: 'Rare', description: 'd', content: 'c' });
     const agent = await anAgent(t, org, { name: 'Scout' });
-    const wrong = { shared_allowed_tools: ['agent:scout', 'agent:nobody', 'odd'], shared_mounted_skills: [skill.slug, 'nothing'] };
+    const wrong = {
+      shared_allowed_tools: ['agent:scout', 'agent:nobody', 'odd', 'kb:none', 'con:none', 'none.tool', 'prompt:any', 'system:web'],
+      shared_mounted_skills: [skill.slug, 'nothing'],
+    };
     const { status, body } = await asOwner('POST', '/agent-teams', { name: 'x', ...wrong });
     expect([status, body.code, body.detail.map(({ loc }: { loc: unknown[] }) => loc)]).toEqual([
       422,
       'unknown_reference',
       [
         ['body', 'shared_allowed_tools', 1],
-        ['body', 'shared_allowed_tools', 2],
+        ...[2, 3, 4, 5].map((i) => ['body', 'shared_allowed_tools', i]),
         ['body', 'shared_mounted_skills', 1],
       ],
     ]);
@@ -222,6 +225,14 @@ describe('the effective context of an agent', () => {
       memory_tokens: 4,
     });
     expect(await context()).toEqual(before);
+    // What it is told, and not how it is written down, makes the hash.
+    await t.make('PUT', `${org.path}/skills/${mine.slug}`, { as: org.owner, body: { name: 'Mine', description: 'other', content: 'c' } });
+    const edited = await context();
+    await asOwner('PATCH', `/agent-teams/${team.id}`, { shared_allowed_tools: ['core', 'agent:scout'] });
+    const reordered = await context();
+    expect([edited.sha256 === before.sha256, reordered.sha256 === edited.sha256]).toEqual([false, true]);
+    await asOwner('PATCH', '/agents/scout', { name: 'Seeker' });
+    expect((await context()).sha256).not.toBe(edited.sha256);
     // A project of its own stands before that of its team; what is shared is told whether or not it has memories of its own.
     const other = await aProject(t, org.id, { shared_instruction: 'Be bold.' });
     await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, { project_id: other, memory_enabled: false });

@@ -34,7 +34,7 @@ const REORDER = ofEach((table) =>
   UPDATE ${table} b SET display_order = p.place FROM placed p WHERE b.id = p.id AND b.display_order <> p.place`),
 );
 const emptying = (table: string, column: 'team_id' | 'project_id') =>
-  statement(`UPDATE ${table} SET ${column} = NULL WHERE org_id = $1 AND ${column} = $2 AND deleted_at IS NULL`);
+  statement(`UPDATE ${table} SET ${column} = NULL, updated_at = now() WHERE org_id = $1 AND ${column} = $2 AND deleted_at IS NULL`);
 const EMPTY = {
   team: [emptying('agents', 'team_id')],
   project: Object.values(IN_PROJECTS).map((table) => emptying(table, 'project_id')),

@@ -80,7 +80,12 @@ export class SharedBlocks {
   private async requireUsable(tx: Tx, scope: OrgScope, columns: Partial<Settings>, before?: Settings): Promise<void> {
     const { shared_instruction: text, shared_allowed_tools: allowed_tools, shared_mounted_skills: mounted_skills } = columns;
     if (text?.trim() && text !== before?.shared_instruction) await this.entitlements.require(scope.orgId, 'shared_blocks', tx);
-    await this.references.require(tx, scope, { allowed_tools, mounted_skills }, { prefix: 'shared_' });
+    await this.references.require(
+      tx,
+      scope,
+      { allowed_tools, mounted_skills },
+      { prefix: 'shared_', before: before?.shared_allowed_tools },
+    );
   }
 }
 

@@ -1,7 +1,11 @@
-import { covers } from '@aps/tools';
 import type { Memory } from '@aps/entities';
 import { hashOf } from '@aps/platform/definitions';
+import type { RunnablePrompt } from '@aps/prompts';
+import { covers } from '@aps/tools';
+import type { NamedAgent } from '../delegates.queries';
 import type { SealedAgentConfig } from '../sealed-config';
+import type { ToldSkill } from '../skills.repository';
+import { parseToolScope } from '../tool-scopes';
 
 /** What a team or a project shares with the agents in it. */
 export interface Share {
@@ -33,6 +37,18 @@ export interface EffectiveContext {
   memory_tokens: number;
 }
 
+/** What a turn is told beside its chat and its instructions. */
+export interface Told {
+  /** Those that are mounted and there. */
+  skills: ToldSkill[];
+  /** Those that it may delegate to. */
+  agents: NamedAgent[];
+  /** Those that it may run. */
+  prompts: RunnablePrompt[];
+  /** The agent's first, and then what is shared. */
+  memories: Memory[];
+}
+
 /** Of memories, in tokens; a token is some four characters. */
 const MEMORY_TOKENS = 8_000;
 const CHARACTERS_PER_TOKEN = 4;
@@ -61,15 +77,17 @@ export function instructionsOf({ sealed, shares }: Pick<AgentContext, 'sealed' |
   return [...shared, { source: agentOf(sealed), text: sealed.instruction.trim() }].filter(({ text }) => text !== '');
 }
 
-/**
- * @param skills slugs of those that there are
- * @param memories those that are told
- */
+/** An exact tool is denied with its connection, too. */
+function isDenied(denied: readonly string[], scope: string): boolean {
+  const tool = parseToolScope(scope);
+  return covers(denied, scope, ...(tool?.kind === 'tool' ? [`con:${tool.connection}`] : []));
+}
+
 export function effectiveContext(
   { sealed, shares }: Pick<AgentContext, 'sealed' | 'shares'>,
-  skills: ReadonlySet<string>,
-  memories: readonly Pick<Memory, 'id' | 'owner_kind' | 'owner_id' | 'content'>[],
+  { skills, memories }: Pick<Told, 'skills' | 'memories'>,
 ): EffectiveContext {
+  const there = new Set(skills.map(({ slug }) => slug));
   const owners = [
     ...shares.map((share) => ({ source: sourceOf(share), tools: share.shared_allowed_tools, mounts: share.shared_mounted_skills })),
     { source: agentOf(sealed), tools: sealed.allowed_tools, mounts: sealed.mounted_skills },
@@ -78,16 +96,24 @@ export function effectiveContext(
   const mounted = new Map<string, Source>();
   for (const { source, tools: granted, mounts } of owners) {
     for (const scope of granted) tools.set(scope, [...(tools.get(scope) ?? []), source]);
-    for (const slug of mounts) if (skills.has(slug) && !mounted.has(slug)) mounted.set(slug, source);
+    for (const slug of mounts) if (there.has(slug) && !mounted.has(slug)) mounted.set(slug, source);
   }
   return {
     instruction: instructionsOf({ sealed, shares }),
-    tools: [...tools].map(([scope, sources]) => ({ scope, sources, denied: covers(sealed.denied_tools, scope) })),
+    tools: [...tools].map(([scope, sources]) => ({ scope, sources, denied: isDenied(sealed.denied_tools, scope) })),
     skills: [...mounted].map(([slug, source]) => ({ slug, source })),
     memories: memories.map(({ id, owner_kind, owner_id }) => ({ id, owner: { kind: owner_kind, id: owner_id } })),
     memory_tokens: memories.reduce((sum, memory) => sum + tokensOf(memory), 0),
   };
 }
 
-/** Tells one context from another, in hex. A memory never changes, so its id stands for what it says. */
-export const contextHash = (context: EffectiveContext): string => hashOf(context);
+/**
+ * Tells one context from another, in hex: all that a model is told beside its chat, and what it may use. A memory never changes, so its id
+ * stands for what it says.
+ */
+export function contextHash(context: Pick<AgentContext, 'sealed' | 'shares'>, { skills, agents, prompts, memories }: Told): string {
+  const { instruction, tools, ...effective } = effectiveContext(context, { skills, memories });
+  const scopes = tools.map(({ scope, denied }) => ({ scope, denied })).sort((a, b) => (a.scope < b.scope ? -1 : 1));
+  const named = agents.map(({ slug, name, description }) => ({ slug, name, description }));
+  return hashOf({ instruction, tools: scopes, told: skills, memories: effective.memories, agents: named, prompts });
+}

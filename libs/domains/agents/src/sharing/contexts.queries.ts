@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Memory, Skill } from '@aps/entities';
+import type { Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement, type Db } from '@aps/platform/database';
+import { PromptsQueries } from '@aps/prompts';
 import { AgentsQueries } from '../agents.queries';
+import { AgentDelegates } from '../delegates.queries';
 import { MemoriesService } from '../memories.service';
 import { AgentRevisions } from '../revisions.queries';
-import type { SealedAgentConfig } from '../sealed-config';
 import { SkillsRepository } from '../skills.repository';
 import {
   contextHash,
@@ -15,6 +16,7 @@ import {
   type AgentContext,
   type EffectiveContext,
   type Share,
+  type Told,
 } from './context.policy';
 
 /** Memories of each owner that may be told. */
@@ -33,15 +35,14 @@ const SHARES = statement<Share>(`
 /** Reads what agents have in their turns, beside their chats. */
 @Injectable()
 export class AgentContexts {
-  /** Where nothing is told but what is sealed: most agents, and the same objects as long as their revisions are remembered. */
-  private readonly ofSealed = new WeakMap<SealedAgentConfig, string>();
-
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsQueries,
     private readonly revisions: AgentRevisions,
     private readonly skills: SkillsRepository,
     private readonly memories: MemoriesService,
+    private readonly delegates: AgentDelegates,
+    private readonly prompts: PromptsQueries,
   ) {}
 
   /**
@@ -57,36 +58,29 @@ export class AgentContexts {
     return withShares(config, shares);
   }
 
-  /** The skills that are mounted and there. */
-  mounted(scope: OrgScope, { mounted_skills }: Pick<AgentContext, 'mounted_skills'>): Promise<Skill[]> {
-    return this.skills.bySlugs(this.db, scope, mounted_skills);
-  }
-
-  /** The memories that a turn is told: the agent's first, if it has any, and then what is shared. */
-  async told(scope: OrgScope, { agent_id, memory_enabled, shares }: AgentContext): Promise<Memory[]> {
-    const owners = [...(memory_enabled ? [{ kind: 'agent' as const, id: agent_id }] : []), ...[...shares].reverse()];
-    const newest = await Promise.all(owners.map(({ kind, id }) => this.memories.newest(this.db, scope, { kind, id }, MEMORIES_OF_EACH)));
-    return toldMemories(newest.flat());
+  /** All that a turn is told beside its chat and its instructions. */
+  async told(scope: OrgScope, context: AgentContext): Promise<Told> {
+    const [skills, agents, prompts, memories] = await Promise.all([
+      this.skills.told(this.db, scope, context.mounted_skills),
+      this.delegates.reachable(this.db, scope, context),
+      this.prompts.runnable(this.db, scope, context),
+      this.remembered(scope, context),
+    ]);
+    return { skills, agents, prompts, memories };
   }
 
   /** As the next turn of an agent would get it. @throws DomainError `not_found` */
   async effective(scope: OrgScope, agentRef: string): Promise<EffectiveContext & { sha256: string }> {
     const { id, live_revision_id } = await this.agents.get(scope, agentRef);
     const context = await this.of(scope, id, live_revision_id!);
-    const [skills, memories] = await Promise.all([this.mounted(scope, context), this.told(scope, context)]);
-    const effective = effectiveContext(context, slugsOf(skills), memories);
-    return { ...effective, sha256: contextHash(effective) };
+    const told = await this.told(scope, context);
+    return { ...effectiveContext(context, told), sha256: contextHash(context, told) };
   }
 
-  /** Tells what a turn is told from what another is. */
-  hashOf(context: AgentContext, skills: readonly Skill[], memories: readonly Memory[]): string {
-    const isSealed = !context.shares.length && !skills.length && !memories.length;
-    const known = isSealed && this.ofSealed.get(context.sealed);
-    if (known) return known;
-    const hash = contextHash(effectiveContext(context, slugsOf(skills), memories));
-    if (isSealed) this.ofSealed.set(context.sealed, hash);
-    return hash;
+  /** The agent's first, if it has any, and then what is shared, whether it has any or not. */
+  private async remembered(scope: OrgScope, { agent_id, memory_enabled, shares }: AgentContext): Promise<Memory[]> {
+    const owners = [...(memory_enabled ? [{ kind: 'agent' as const, id: agent_id }] : []), ...[...shares].reverse()];
+    const newest = await Promise.all(owners.map(({ kind, id }) => this.memories.newest(this.db, scope, { kind, id }, MEMORIES_OF_EACH)));
+    return toldMemories(newest.flat());
   }
 }
-
-const slugsOf = (skills: readonly Skill[]): Set<string> => new Set(skills.map(({ slug }) => slug));

@@ -107,9 +107,9 @@ export class CloseService {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       const at = this.db.now();
-      await this.endAll(tx, chat, 'deleted', at);
+      const { cancelled } = await this.endAll(tx, chat, 'deleted', at);
       await this.todos.invalidate(tx, chat.id, at);
-      await this.chats.remove(tx, chat.id, at);
+      await this.chats.remove(tx, chat.id, at, chat.turn !== null || cancelled.length > 0);
       await this.ends.tell(tx, chat, 'deleted', turnIdOf(chat));
       await this.audit.record(tx, scope, 'chat.deleted', { kind: 'chat', id: chat.id }, { agent_id: agentId });
     });

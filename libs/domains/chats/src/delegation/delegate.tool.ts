@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentContexts, AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
+import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps/agents';
 import { ChildWait } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
@@ -41,7 +41,6 @@ export class DelegateTool {
     private readonly agents: AgentsQueries,
     private readonly delegates: AgentDelegates,
     private readonly revisions: AgentRevisions,
-    private readonly contexts: AgentContexts,
     private readonly depth: QueueDepth,
   ) {
     catalog.register(
@@ -68,8 +67,7 @@ export class DelegateTool {
 
     const chain = await this.rows.chainOf(tx, context.chatId);
     const configs = await Promise.all(chain.map((chat) => this.revisions.config(chat.agent_revision_id, tx)));
-    const own = await this.contexts.of(scope, chain[0].agent_id, chain[0].agent_revision_id, { db: tx });
-    const agent = await this.delegates.hold(tx, scope, own, args.agent);
+    const agent = await this.delegates.hold(tx, scope, { ...context.grants, agent_id: context.agentId }, args.agent);
     const [parent] = chain;
     const id = uuidv7();
     const unit = { chat_id: id, originator: parent.originator };

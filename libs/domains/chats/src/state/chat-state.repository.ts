@@ -72,7 +72,7 @@ const SHOW_QUESTION = statement<{ pause: Record<string, unknown> }>(`
   UPDATE chats SET pause = jsonb_set(pause, '{request_id}', to_jsonb($2::text))
   WHERE id = $1 AND status = 'PAUSED' AND pause->>'kind' = 'human' AND pause->>'request_id' <> $2 RETURNING pause`);
 const READ_BY = statement('UPDATE messages SET turn_id = $1 WHERE id = $2');
-const REMOVE = statement('UPDATE chats SET deleted_at = $2, updated_at = $2 WHERE id = $1');
+const REMOVE = statement('UPDATE chats SET deleted_at = $2, updated_at = $2, stop_reason = coalesce($3, stop_reason) WHERE id = $1');
 const RENAME = statement('UPDATE chats SET title = $2, updated_at = $3 WHERE id = $1');
 const SHARE = statement('UPDATE chats SET shared = $2, updated_at = $3 WHERE id = ANY($1) AND shared <> $2');
 const SET_SCOPES = statement('UPDATE chats SET enabled_scopes = $2, updated_at = $3 WHERE id = $1');
@@ -250,9 +250,9 @@ export class ChatState {
     return (await tx.query(SHOW_QUESTION, [chatId, requestId]))[0]?.pause ?? null;
   }
 
-  /** From here on nobody finds the chat. */
-  async remove(tx: Db, chatId: string, at: Date): Promise<void> {
-    await tx.execute(REMOVE, [chatId, at]);
+  /** From here on nobody finds the chat. @param wasAtWork noted for who counts what became of chats */
+  async remove(tx: Db, chatId: string, at: Date, wasAtWork: boolean): Promise<void> {
+    await tx.execute(REMOVE, [chatId, at, wasAtWork ? 'deleted' : null]);
   }
 
   async rename(tx: Db, chatId: string, title: string | null, at: Date): Promise<void> {

@@ -132,7 +132,7 @@ export class ModelStepRunner {
         messageId: step.messageId,
         content,
         model: model.resolved_model,
-        detail: step.restarted ? { restarted: true } : null,
+        detail: { restarted: step.restarted || undefined, context_sha256: partial.contextHash },
         event,
         at,
       });

@@ -1,5 +1,5 @@
 import type { ToolGrants } from '@aps/tools';
-import type { AgentContext } from '@aps/agents';
+import type { AgentContext, Told } from '@aps/agents';
 import type { TurnWait } from '@aps/entities';
 import type { HoldingWork, ResolvedModel } from '@aps/inference';
 import type { Lease, OwnedRun } from '@aps/platform/runs';
@@ -15,6 +15,8 @@ export interface RunningTurn {
   readonly claim: OwnedTurn;
   /** What its agent has, as it was when the turn was taken up. */
   readonly config: AgentContext;
+  /** What it is told beside that, once it is known. */
+  told?: Told;
   readonly lease: Lease;
   /** Of who has begun the chat. */
   readonly budget: HoldingWork['budget'];
@@ -39,7 +41,7 @@ export interface RunningTurn {
 }
 
 /** What of a turn says how its models are asked; that of one which nobody has begun yet, too. */
-export interface CallingTurn extends Pick<RunningTurn, 'config' | 'decisionLog' | 'rows' | 'modelSteps'> {
+export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'decisionLog' | 'rows' | 'modelSteps'> {
   readonly claim: Pick<
     OwnedTurn,
     | 'org_id'

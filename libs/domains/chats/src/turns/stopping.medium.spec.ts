@@ -80,7 +80,7 @@ describe('a turn that is stopped while the model speaks', () => {
         messageId,
         content: 'words',
         model: 'mock',
-        detail: null,
+        detail: {},
         event,
         at: new Date(),
         ...over,

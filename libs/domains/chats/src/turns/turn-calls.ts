@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AgentContexts, AgentDelegates, instructionsOf } from '@aps/agents';
+import { AgentContexts, contextHash, instructionsOf } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Holds, ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
-import { Database } from '@aps/platform/database';
-import { PromptsQueries } from '@aps/prompts';
 import { ToolCatalog } from '@aps/tools';
 import { TurnAttachments } from './attachments';
 import { systemPrompt } from './system-prompt';
@@ -30,14 +28,11 @@ export const wishOf = (
 @Injectable()
 export class TurnCalls {
   constructor(
-    private readonly db: Database,
     private readonly resolver: ModelResolver,
     private readonly holds: Holds,
     private readonly catalog: ToolCatalog,
     private readonly contexts: AgentContexts,
     private readonly attachments: TurnAttachments,
-    private readonly delegates: AgentDelegates,
-    private readonly prompts: PromptsQueries,
   ) {}
 
   /** @throws TurnBlocked for a model without a price where credits are counted, unless somebody has let it through; InferenceError */
@@ -69,15 +64,10 @@ export class TurnCalls {
     return { call, contextHash };
   }
 
-  private async told({ claim, config }: CallingTurn): Promise<{ system: string | undefined; contextHash: string }> {
-    const scope = OrgScope.system(claim.org_id, 'turn');
-    const [skills, agents, prompts, memories] = await Promise.all([
-      this.contexts.mounted(scope, config),
-      this.delegates.reachable(this.db, scope, config),
-      this.prompts.runnable(this.db, scope, config),
-      this.contexts.told(scope, config),
-    ]);
-    const system = systemPrompt({ instructions: instructionsOf(config), skills, agents, prompts, memories });
-    return { system, contextHash: this.contexts.hashOf(config, skills, memories) };
+  /** Read once for a turn: what is shared holds from the next one on, and what a model was told stays the beginning of what it is told. */
+  private async told(turn: CallingTurn): Promise<{ system: string | undefined; contextHash: string }> {
+    const { claim, config } = turn;
+    const told = (turn.told ??= await this.contexts.told(OrgScope.system(claim.org_id, 'turn'), config));
+    return { system: systemPrompt({ instructions: instructionsOf(config), ...told }), contextHash: contextHash(config, told) };
   }
 }

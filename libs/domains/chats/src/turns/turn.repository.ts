@@ -219,7 +219,7 @@ export class TurnRepository {
       messageId: string;
       content: string;
       model: string;
-      detail: { restarted: true } | null;
+      detail: { restarted?: boolean; context_sha256?: string };
       event: NewEvent;
       at: Date;
     },
@@ -233,7 +233,7 @@ export class TurnRepository {
       message.content,
       message.model,
       JSON.stringify(message.event.data),
-      message.detail && JSON.stringify(message.detail),
+      JSON.stringify(message.detail),
     ]);
     return row ?? null;
   }

@@ -1,3 +1,4 @@
+import { AgentsHttpModule } from '@aps/agents/http';
 import { aProject } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
 import { InferenceModule } from '@aps/inference';
@@ -9,7 +10,7 @@ import { uuidv7 } from 'uuidv7';
 import { aProcess, aRun } from '../testing';
 import { ProcessesHttpModule } from '.';
 
-const t = testService([...BASE_MODULES, BillingModule, InferenceModule, ProcessesHttpModule]);
+const t = testService([...BASE_MODULES, BillingModule, InferenceModule, AgentsHttpModule, ProcessesHttpModule]);
 let org: TestTeam;
 let path: string;
 beforeEach(async () => {
@@ -86,6 +87,20 @@ describe('a process', () => {
     expect((await t.call('GET', `${stranger.path}/processes/${foreign}`, { as: stranger.owner })).body).toMatchObject({
       title: 'Takes in',
     });
+  });
+
+  it('is there for who shares it as a tool; and who shared it before it went, keeps what it has', async () => {
+    const { id, slug } = await make({ name: 'Billing' });
+    const team = (tools: string[], method = 'POST', at = '') =>
+      t.call(method, `${org.path}/agent-teams${at}`, { as: org.owner, body: { name: 'Team', shared_allowed_tools: tools } });
+    expect((await team(['process:gone'])).body.code).toBe('unknown_reference');
+    const { status, body } = await team([`process:${String(slug)}`]);
+    expect(status).toBe(201);
+    await remove(id);
+    expect((await team([`process:${String(slug)}`], 'PATCH', `/${String(body.id)}`)).status).toBe(200);
+    expect((await team([`process:${String(slug)}`, 'process:gone'], 'PATCH', `/${String(body.id)}`)).body.detail).toMatchObject([
+      { loc: ['body', 'shared_allowed_tools', 1] },
+    ]);
   });
 
   it('is listed newest first, all or of a project', async () => {

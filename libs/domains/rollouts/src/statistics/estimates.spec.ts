@@ -29,7 +29,7 @@ describe('shareOf', () => {
   });
 
   it('ends at none and at all, exactly', () => {
-    for (const n of [1, 7, 20, 29, 1000]) expect([shareOf(hits(0, n)).ci!.low, shareOf(hits(n, n)).ci!.high]).toEqual([0, 1]);
+    for (const n of [2, 7, 20, 29, 1000]) expect([shareOf(hits(0, n)).ci!.low, shareOf(hits(n, n)).ci!.high]).toEqual([0, 1]);
   });
 
   it('takes clusters for their effective number of values', () => {
@@ -38,8 +38,9 @@ describe('shareOf', () => {
     expectInterval(shareOf(of(CONTROL)).ci, [0.13684428473912288, 0.6942576073462291], 12);
   });
 
-  it('has no interval of no values, and of one cluster', () => {
+  it('has no interval of no values, of one, and of one cluster', () => {
     expect(shareOf(of({ values: [] }))).toEqual({ mean: null, ci: null });
+    expect(shareOf(of({ values: [1] }))).toEqual({ mean: 1, ci: null });
     expect(shareOf(of({ values: [1, 0], clusters: [1, 1] }))).toEqual({ mean: 0.5, ci: null });
   });
 });

@@ -28,7 +28,7 @@ export interface Difference {
 const around = (middle: number, margin: number): Interval => ({ low: middle - margin, high: middle + margin });
 
 /** So many independent values would tell as much of a share as the sample does. */
-const effectiveSize = ({ n, designEffect }: Summary): number | null => (n > 0 && designEffect ? n / designEffect : null);
+const effectiveSize = ({ n, designEffect }: Summary): number | null => (n > 1 && designEffect ? n / designEffect : null);
 
 /** The score interval of Wilson (1927), without continuity correction; of a clustered sample that of its effective size. */
 export function shareOf(sample: Summary): Estimate {
