@@ -3,7 +3,7 @@ export const MAX_NODES = 10_000;
 /** Of one expression. */
 export const MAX_MS = 50;
 /** A step of an evaluation takes far less; what it takes beyond that, the collector of a process with much in its memory has taken. */
-const MAX_STEP_MS = 10;
+const MAX_STEP_MS = 5;
 /** Of what an expression or a template comes to, and of every text on the way: bytes, and characters. */
 export const MAX_SIZE = 1024 * 1024;
 /** A list of more cannot be of {@link MAX_SIZE}. */

@@ -62,7 +62,7 @@ describe('a run of many steps', () => {
     expect(run.rows.size).toBe(30_001);
     // What was begun in a piece before may end in it.
     expect(Math.max(...run.sizes)).toBeLessThanOrEqual(MAX_BEGUN + 3);
-    expect(await run.replay()).toMatchObject({ deterministic: true, compared: 30_001 });
+    expect(await run.replay()).toMatchObject({ deterministic: true, first_divergence: null, compared: 30_001 });
   });
 
   it('fails where it would take too many, whatever its errors are handled by', () => {
