@@ -74,9 +74,13 @@ const VIEWS = new OrgListing<AgentView, AgentFilter & { no_team?: boolean; no_pr
 const ID_BY_ID = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL');
 const ID_BY_SLUG = statement<{ id: string }>('SELECT id FROM agents WHERE org_id = $1 AND slug = $2 AND deleted_at IS NULL');
 
-// Drafts and live revisions both count: a draft is the next thing to go live.
+/** Revisions that new chats of `a` run on: the live one, which is the control's of an experiment, and those of its other arms. */
+const IN_FORCE = `(
+  SELECT a.live_revision_id AS id UNION
+  SELECT (arm->>'revision_id')::uuid FROM rollouts o CROSS JOIN LATERAL jsonb_array_elements(o.arms) AS arm WHERE o.agent_id = a.id AND o.status = 'running')`;
+// Drafts count beside what is in force: a draft is the next thing to go live.
 const NAMING = (inDraft: string, inLive: string) => `
-  SELECT a.id, a.slug, a.name FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
+  SELECT DISTINCT a.id, a.slug, a.name FROM agents a CROSS JOIN LATERAL ${IN_FORCE} f LEFT JOIN agent_revisions r ON r.id = f.id
   WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (${inDraft} OR ${inLive})`;
 const NAMING_AGENT = statement<AgentName>(`
   ${NAMING(`$2::uuid = ANY(a.child_agent_ids) OR $3 = ANY(a.allowed_tools)`, `r.config->'child_agent_ids' ? $2::text OR r.config->'allowed_tools' ? $3`)}
@@ -87,17 +91,22 @@ const NAMING_SLUG = statement<AgentName>(`
 const MOUNTING_SKILL = statement<AgentName>(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
 // The live model first: chats run on it now.
 const MODEL_OUTSIDE = statement<AgentModel>(`
-  SELECT a.id, a.name, CASE WHEN r.config->>'model' <> ALL($2::text[]) THEN r.config->>'model' ELSE a.model END AS model
-  FROM agents a LEFT JOIN agent_revisions r ON r.id = a.live_revision_id
+  SELECT DISTINCT ON (a.name, a.id) a.id, a.name, CASE WHEN r.config->>'model' <> ALL($2::text[]) THEN r.config->>'model' ELSE a.model END AS model
+  FROM agents a CROSS JOIN LATERAL ${IN_FORCE} f LEFT JOIN agent_revisions r ON r.id = f.id
   WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (a.model <> ALL($2::text[]) OR r.config->>'model' <> ALL($2::text[]))
-  ORDER BY a.name, a.id`);
+  ORDER BY a.name, a.id, r.config->>'model' <> ALL($2::text[]) DESC NULLS LAST, r.id = a.live_revision_id DESC`);
 
 const NAMED_MODELS = `
   SELECT a.id, a.org_id, a.name, a.model AS model_key FROM agents a
   WHERE a.model IS NOT NULL AND ($1::text[] IS NULL OR a.model = ANY($1)) AND a.deleted_at IS NULL
   UNION
   SELECT a.id, a.org_id, a.name, r.config->>'model' FROM agent_revisions r JOIN agents a ON a.live_revision_id = r.id AND a.deleted_at IS NULL
-  WHERE r.config->>'model' IS NOT NULL AND ($1::text[] IS NULL OR r.config->>'model' = ANY($1))`;
+  WHERE r.config->>'model' IS NOT NULL AND ($1::text[] IS NULL OR r.config->>'model' = ANY($1))
+  UNION
+  SELECT a.id, a.org_id, a.name, r.config->>'model'
+  FROM rollouts o JOIN agents a ON a.id = o.agent_id AND a.deleted_at IS NULL CROSS JOIN LATERAL jsonb_array_elements(o.arms) AS arm
+    JOIN agent_revisions r ON r.id = (arm->>'revision_id')::uuid
+  WHERE o.status = 'running' AND r.config->>'model' IS NOT NULL AND ($1::text[] IS NULL OR r.config->>'model' = ANY($1))`;
 const NAMING_MODELS = statement<ModelUser>(
   `SELECT * FROM (${NAMED_MODELS}) n WHERE $3::uuid IS NULL OR n.org_id = $3 ORDER BY n.name, n.id LIMIT $2`,
 );

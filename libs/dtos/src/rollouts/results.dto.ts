@@ -76,7 +76,8 @@ export class ArmDisputes extends ArmDifference {
 }
 
 export class ArmDecisions {
-  @IntField({ description: 'Decisions in chats of the arm, at once and not when the chat is over.', example: 80 }) recorded: number;
+  @IntField({ description: 'Decisions in chats of the arm that are kept, at once and not when the chat is over.', example: 80 })
+  recorded: number;
   @IntField({ description: 'Those that a human has looked at.', example: 20 }) reviewed: number;
   @IntField({ description: 'Those that a human disputes.', example: 2 }) disputed: number;
   @NestedField(() => ArmDisputes, { description: 'How many of the reviewed ones are disputed.' }) dispute_rate: ArmDisputes;
@@ -85,7 +86,11 @@ export class ArmDecisions {
 export class ArmResults {
   @StringField({ description: 'The arm.', example: 'shorter' }) label: string;
   @BooleanField({ description: 'Whether the other arms are compared with it.', example: false }) is_control: boolean;
-  @IntField({ description: 'Chats that count: with a user’s message, no retries, and over.', example: 120 }) chats: number;
+  @IntField({
+    description: 'Chats that count: with a user’s message, no retries, and over; the newest 20,000 of the rollout.',
+    example: 120,
+  })
+  chats: number;
   @IntField({ description: 'Chats, or people behind them, that it was ever assigned, by the unit of the rollout.', example: 150 })
   units: number;
   @NestedField(() => ArmOutcomes, { description: 'What its chats came to.' }) outcomes: ArmOutcomes;

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { AgentsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
+import type { OrgScope } from '@aps/guards';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
@@ -142,6 +144,33 @@ describe('an experiment', () => {
     expect((await asOwner('POST', `/rollouts/${begun.id}/stop`)).body).toMatchObject({ status: 'stopped' });
     expect((await read()).live_revision.version).toBe(version);
     await t.db.execute(sql(`UPDATE model_catalog SET enabled = true WHERE key = 'gone-model'`));
+  });
+
+  it('keeps what its arms name from being deleted or renamed, for as long as it runs', async () => {
+    const skill = await t.make('POST', `${org.path}/skills`, { as: org.owner, body: { name: 'Rare', description: 'd', content: 'c' } });
+    const scout = await anAgent(t, org, { name: 'Scout' });
+    const names = { mounted_skills: [skill.slug], allowed_tools: ['agent:scout'], model: 'gone-model' };
+    await asOwner('PATCH', '', names);
+    const { body } = await start({
+      arms: [
+        { label: 'a', weight: 1, version: 1 },
+        { label: 'draft', weight: 9_999, use_draft: true },
+      ],
+    });
+    await asOwner('PATCH', '', { mounted_skills: [], allowed_tools: [], model: null });
+    const remove = (path: string) => t.call('DELETE', org.path + path, { as: org.owner });
+    const used = { agents: [{ id: agent.id }] };
+    expect(await remove(`/skills/${skill.slug}`)).toMatchObject({ status: 409, body: { code: 'skill_in_use', context: used } });
+    expect(await remove(`/agents/${scout.id}`)).toMatchObject({ status: 409, body: { code: 'agent_in_use', context: used } });
+    const queries = t.get(AgentsQueries);
+    const outside = () => queries.agentsOutside(t.db, { orgId: org.id } as OrgScope, ['other']);
+    expect([await queries.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toMatchObject([
+      [{ id: agent.id, model_key: 'gone-model' }],
+      [{ id: agent.id, model: 'gone-model' }],
+    ]);
+    await asOwner('POST', `/rollouts/${body.id}/stop`);
+    expect([(await remove(`/skills/${skill.slug}`)).status, (await remove(`/agents/${scout.id}`)).status]).toEqual([204, 204]);
+    expect([await queries.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toEqual([[], []]);
   });
 
   it('of a draft tries the instruction that is being written, and publishes it when it is promoted', async () => {
