@@ -83,7 +83,8 @@ function expected(action: string, state: ChatState, row: Row, turns: string[]): 
     case 'retry':
       return turns.length === 0 ? '422 nothing_to_retry =' : '201 =';
     case 'delete':
-      return `204 -> ${show({ ...row, pause: null, deleted_at: now }, ended)}`;
+      // That it was at work is noted: whoever counts what became of chats is not to miss it.
+      return `204 -> ${show({ ...row, pause: null, deleted_at: now, stop_reason: ended.join() === turns.join() ? row.stop_reason : 'deleted' }, ended)}`;
     case 'unarchive':
       return row.status === 'ARCHIVED' ? '422 cannot_unarchive =' : '200 =';
     default:
