@@ -1,4 +1,4 @@
-import { validate } from './schema';
+import { validate } from '@aps/platform/json-schema';
 
 const DATE_TIME = { type: 'string', format: 'date-time' };
 

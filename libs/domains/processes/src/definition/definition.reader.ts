@@ -1,6 +1,6 @@
 import type { Place } from '@aps/platform/definitions';
 import { AFTER_ERROR, CONCURRENCY_STRATEGIES, type Definition, type DefinitionProblem, type ErrorHandler } from './definition.types';
-import { checkSchema } from './schema';
+import { checkSchema } from '@aps/platform/json-schema';
 import { MAX_TEXT, MAX_TRY_S, MAX_WAIT_S } from './step.fields';
 import { StepReader } from './step.reader';
 import { checkVisibility } from './visibility';

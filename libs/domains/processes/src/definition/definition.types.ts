@@ -1,9 +1,9 @@
+import type { Schema } from '@aps/platform/json-schema';
+
 /** JSON in which any text may hold expressions, as `${…}`; null where there is none. */
 export type Template = unknown;
 /** An expression by itself. */
 export type Expression = string;
-/** JSON Schema. */
-export type Schema = Record<string, unknown>;
 
 export const STEP_KINDS = [
   'prompt',

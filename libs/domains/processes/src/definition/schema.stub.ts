@@ -1,6 +1,4 @@
-import type { Schema } from './definition.types';
-import { validate } from './schema';
-import { pointedAt } from './schema.walk';
+import { pointedAt, validate, type Schema } from '@aps/platform/json-schema';
 
 /** Items and characters that a schema may ask for; a stub has no more. */
 const MAX_LENGTH = 1_000;

@@ -2,9 +2,10 @@ import { isUuid } from '@aps/contracts';
 import { DefinitionReader, type Place } from '@aps/platform/definitions';
 import { parseEmail } from '@aps/platform/email';
 import { dateTimeOf } from './date-time';
-import type { DefinitionProblem, Retry, Schema, Step, Template } from './definition.types';
+import type { Schema } from '@aps/platform/json-schema';
+import type { DefinitionProblem, Retry, Step, Template } from './definition.types';
 import { isExpressionAlone } from './template';
-import { checkSchema } from './schema';
+import { checkSchema } from '@aps/platform/json-schema';
 
 /** So many are told: whoever has more mends these first. */
 const MAX_PROBLEMS = 100;

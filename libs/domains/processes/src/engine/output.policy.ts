@@ -1,4 +1,4 @@
-import { validate, type Schema } from '../definition';
+import { validate, type Schema } from '@aps/platform/json-schema';
 
 /** Levels, as of bodies of requests: whatever walks a value recurses. */
 const MAX_DEPTH = 100;

@@ -1,7 +1,8 @@
 import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ProcessRunState, Resolution, StepError, StepStatus } from '@aps/entities';
-import { stepsOf, stubOf, type Definition, type Schema, type Step } from '../definition';
+import type { Schema } from '@aps/platform/json-schema';
+import { stepsOf, stubOf, type Definition, type Step } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
 import type { CallOutcome, JournalRow, RunOutcome } from '../engine/journal';
 

@@ -4,7 +4,7 @@ import { Process, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { advisoryLock, Database, OrgTable, storable, type Tx } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
-import { validate } from '../definition';
+import { validate } from '@aps/platform/json-schema';
 import { ProcessRefs, type DeployedProcess } from '../revisions/process-refs';
 import { RunStarter } from '../engine/run-starter';
 import { RunFiles } from '../engine/run-files';

@@ -1,6 +1,7 @@
 import type { Problem } from '@aps/contracts';
 import type { Schedule } from '@aps/entities';
-import { validate, type Definition } from '../definition';
+import { validate } from '@aps/platform/json-schema';
+import { type Definition } from '../definition';
 
 /** As of a message that a user sends. */
 const MAX_CONTENT = 100_000;

@@ -16,7 +16,7 @@ import {
 } from '@aps/inference';
 import type { Tx } from '@aps/platform/database';
 import { Cutoff } from '@aps/platform/signals';
-import type { Schema } from '../../definition';
+import type { Schema } from '@aps/platform/json-schema';
 import { JournalRepository } from '../journal.repository';
 import { stepError } from '../journal';
 import { parsed } from '../output.policy';

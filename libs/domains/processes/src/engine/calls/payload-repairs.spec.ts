@@ -1,5 +1,5 @@
 import type { Operation } from 'rfc6902';
-import { validate } from '../../definition';
+import { validate } from '@aps/platform/json-schema';
 import { patched, PROPOSAL } from './payload-repairs';
 
 const proposal = (operations: unknown[]) => ({ fixable: true, reason: 'x', operations });

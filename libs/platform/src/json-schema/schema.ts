@@ -2,8 +2,10 @@ import { WeightedLru } from '@aps/platform/cache';
 import { canonicalJson, compilePattern } from '@aps/platform/definitions';
 import { Ajv2020, str, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats, type FormatName } from 'ajv-formats/dist/formats.js';
-import type { Schema } from './definition.types';
 import { faultOf } from './schema.walk';
+
+/** JSON Schema. */
+export type Schema = Record<string, unknown>;
 
 /** Largest schema, bytes of JSON. */
 export const MAX_SCHEMA_BYTES = 64 * 1024;

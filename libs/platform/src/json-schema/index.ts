@@ -1,0 +1,2 @@
+export * from './schema';
+export { pointedAt } from './schema.walk';
