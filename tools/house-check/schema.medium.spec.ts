@@ -240,7 +240,7 @@ describe('tenancy in the schema', () => {
     const all = await keys();
     const columns = await database.db.query(
       sql<{ table: string; column: string }>(`SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
-       WHERE table_name = ANY($1) AND data_type = 'uuid' AND column_name LIKE '%\\_id' AND column_name NOT IN ('org_id', 'user_id', 'actor_id', 'author_id') ORDER BY 1, 2`),
+       WHERE table_name = ANY($1) AND data_type = 'uuid' AND column_name LIKE '%\\_id' AND column_name NOT IN ('org_id', 'user_id', 'actor_id', 'author_id', 'principal_id') ORDER BY 1, 2`),
       [tables],
     );
     const loose = columns

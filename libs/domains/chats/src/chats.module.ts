@@ -49,6 +49,7 @@ import { ToolResults } from './turns/tool-results';
 import { ToolStepRunner } from './turns/tool-step';
 import { TurnBudgets } from './turns/turn-budgets';
 import { TurnCalls } from './turns/turn-calls';
+import { TurnTools } from './turns/turn-tools';
 import { TurnEndings } from './turns/turn-endings';
 import { TurnQuotes } from './turns/turn-quotes';
 import { TurnKind } from './turns/turn.kind';
@@ -56,7 +57,7 @@ import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
 
 /** What models are asked in turns, the tools that they are offered included. */
-const ASKING = [TurnCalls, TurnQuotes, TurnAttachments, CoreTools, DelegateTool, AskHumanTool];
+const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, DelegateTool, AskHumanTool];
 
 /** Chats as their users see them. */
 @Module({

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Db } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
-import { isCovered, type Tool } from '@aps/tools';
+import { isCovered, labelOf, type Tool } from '@aps/tools';
 import { DecisionsRepository } from './decisions.repository';
 
 const refused = counter('decision_gate_refusals_total', 'Tool calls that were refused because no recorded decision named their tool', [
@@ -9,7 +9,7 @@ const refused = counter('decision_gate_refusals_total', 'Tool calls that were re
 ]);
 
 /** What the gate looks at of a tool. */
-export type GatedTool = Pick<Tool, 'slug' | 'name' | 'accessLevel' | 'hints' | 'decisionMode'>;
+export type GatedTool = Pick<Tool, 'slug' | 'name' | 'accessLevel' | 'hints' | 'decisionMode' | 'connectionId'>;
 
 /** Lets calls that need a recorded decision pass where there is one. */
 @Injectable()
@@ -25,7 +25,7 @@ export class DecisionGate {
   async refusal(db: Db, turn: { id: string; decision_log: boolean }, tool: GatedTool): Promise<string | null> {
     if (!turn.decision_log || !isCovered(tool.decisionMode ?? 'off', tool)) return null;
     if ((await this.decisions.newestKind(db, turn.id, [tool.slug, tool.name])) === 'act') return null;
-    refused.inc({ tool: tool.slug });
+    refused.inc({ tool: labelOf(tool) });
     return (
       `${tool.name} was not run: it needs a recorded decision. Call record_decision with kind "act" and tool_slug "${tool.slug}" in this turn, cite the rule that you ` +
       `act on as its basis, and then call ${tool.name} again. If no rule allows it, record "no_act" or "escalate" instead and do not call it.`

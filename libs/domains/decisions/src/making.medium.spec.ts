@@ -12,7 +12,7 @@ import { DecisionRetention } from './decisions.maintenance';
 import { entitle, override } from '@aps/billing/testing';
 import { aTeam } from '@aps/orgs/testing';
 import { testService } from '@aps/testing';
-import { aChat, aDecision, contextOf, DECISIONS, decide, GRANTS, rowsOf, type TestChat } from './testing/decisions';
+import { aChat, aDecision, contextOf, DECISIONS, decide, rowsOf, toolsOf, type TestChat } from './testing/decisions';
 
 const t = testService(DECISIONS);
 let chat: TestChat;
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 const stored = () => rowsOf(t, chat);
-const recordTool = () => t.get(ToolCatalog).find(GRANTS, 'record_decision') as Tool;
+const recordTool = () => toolsOf(t).find('record_decision') as Tool;
 const counted = async (kind: string): Promise<number> => {
   const { values } = await metrics.getSingleMetric('decisions_recorded_total')!.get();
   return values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
@@ -102,7 +102,8 @@ describe('record_decision', () => {
   it('leaves nothing behind when its call does not commit', async () => {
     const undone = t.db.transaction(NO_CALLER, async (tx) => {
       const tool = recordTool();
-      await tool.run!(tx, tool.parameters.parse({ kind: 'act', summary: 's', basis: 'b' }) as never, contextOf(chat, 'call_1'));
+      const { value } = tool.parse({ kind: 'act', summary: 's', basis: 'b' }) as { value: unknown };
+      await tool.run!(tx, value, contextOf(t, chat, 'call_1'));
       throw new Error('the worker dies');
     });
     await expect(undone).rejects.toThrow('the worker dies');
@@ -135,8 +136,11 @@ describe('record_decision', () => {
   });
 
   it('says what it takes in a schema that models can read', () => {
-    const offered = t.get(ToolCatalog).offeredTo(GRANTS);
-    expect(offered.find((tool) => tool.name === 'record_decision')?.parameters).toMatchObject({
+    expect(
+      toolsOf(t)
+        .offered()
+        .find((tool) => tool.name === 'record_decision')?.parameters,
+    ).toMatchObject({
       type: 'object',
       required: ['kind', 'summary', 'basis'],
       properties: { basis: { type: 'string', maxLength: 500 }, kind: { enum: ['act', 'no_act', 'escalate'] } },
@@ -144,10 +148,8 @@ describe('record_decision', () => {
   });
 
   it('is offered only where the log is on, and can be denied', () => {
-    const catalog = t.get(ToolCatalog);
-    const offered = (grants: object) => catalog.offeredTo({ ...GRANTS, ...grants }).some((t) => t.name === 'record_decision');
+    const offered = (grants: object) => toolsOf(t, grants).find('record_decision') !== undefined;
     expect([offered({}), offered({ decision_log: false }), offered({ denied_tools: ['record_decision'] })]).toEqual([true, false, false]);
-    expect(catalog.find({ ...GRANTS, decision_log: false }, 'record_decision')).toBeUndefined();
   });
 
   it('fails for a chat that is not of the organization', async () => {

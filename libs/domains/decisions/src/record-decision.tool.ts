@@ -60,7 +60,7 @@ const recordedEvent = (d: Decision): ToolEvent => ({
 @Injectable()
 export class RecordDecisionTool {
   constructor(
-    private readonly catalog: ToolCatalog,
+    catalog: ToolCatalog,
     private readonly decisions: DecisionsRepository,
     escalations: Escalations,
   ) {
@@ -77,7 +77,7 @@ export class RecordDecisionTool {
         waitsWhen: ({ kind }) => kind === 'escalate',
         parameters,
         run: async (tx, decision, context) => {
-          const call = decision.kind === 'escalate' ? this.callOf(decision) : undefined;
+          const call = decision.kind === 'escalate' ? callOf(decision, context) : undefined;
           if (typeof call === 'string') return { kind: 'result', content: `${call} Nothing was recorded.`, isError: true };
           const row = await this.record(tx, context, decision);
           const asked = row.kind === 'escalate' ? await escalations.ask(tx, context, { prompt: promptOf(row), call }) : null;
@@ -98,7 +98,7 @@ export class RecordDecisionTool {
     const { decision, created } = await this.decisions.record(tx, context, {
       ...d,
       // Models know a tool by its name; humans, and the gate, by its slug.
-      tool_slug: d.tool_slug === undefined ? null : (this.catalog.slugOf(d.tool_slug) ?? d.tool_slug),
+      tool_slug: d.tool_slug === undefined ? null : (context.tools.named(d.tool_slug)?.slug ?? d.tool_slug),
       arguments_digest: args ? hashOf(args) : (d.arguments_digest ?? null),
       rationale: d.rationale || null,
       confidence: d.confidence === undefined ? null : String(d.confidence),
@@ -106,15 +106,15 @@ export class RecordDecisionTool {
     if (created) tx.afterCommit(() => recorded.inc({ kind: decision.kind }));
     return decision;
   }
+}
 
-  /** The call that a decision hands up, as it would run; a sentence for the model when it could not, undefined when there is none to run. */
-  private callOf({ tool_slug: named, arguments: args }: NewDecision): Escalated['call'] | string {
-    const tool = named && args ? this.catalog.named(named) : undefined;
-    // One that waits cannot run in the place of this call.
-    if (!tool || !args || tool.waitsFor) return undefined;
-    const parsed = parseArguments(tool, JSON.stringify(args));
-    return parsed.ok ? { tool_slug: tool.slug, arguments: args, access_level: tool.accessLevel } : parsed.message;
-  }
+/** The call that a decision hands up, as it would run; a sentence for the model when it could not, undefined when there is none to run. */
+function callOf({ tool_slug: named, arguments: args }: NewDecision, { tools }: ToolContext): Escalated['call'] | string {
+  const tool = named && args ? tools.named(named) : undefined;
+  // One that waits cannot run in the place of this call.
+  if (!tool || !args || tool.waitsFor) return undefined;
+  const parsed = parseArguments(tool, JSON.stringify(args));
+  return parsed.ok ? { tool_slug: tool.slug, arguments: args, access_level: tool.accessLevel } : parsed.message;
 }
 
 /** What the human reads who is asked. */

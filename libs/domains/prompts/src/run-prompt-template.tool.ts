@@ -55,7 +55,7 @@ export class RunPromptTemplateTool {
     const before = await this.runner.answerTo(scope, context.idempotencyKey);
     if (before) return answered(before);
     try {
-      const { id } = await this.granted(scope, storable(template), context.grants);
+      const { id } = await this.granted(scope, storable(template), context.tools.grants);
       return await this.run(scope, await this.runner.prepare(scope, id, storable<PromptRequest>(request), context.signal), context);
     } catch (error) {
       if (!(error instanceof DomainError) || error.status >= 500) throw error;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from './tool';
-import { ToolCatalog, type ToolGrants } from './tool-catalog';
+import { ToolCatalog, ToolSet, type ToolGrants } from './tool-catalog';
 
 const tool = (slug: string, scope: string) =>
   defineTool({
@@ -38,11 +38,11 @@ const grants = (over: Partial<ToolGrants>): ToolGrants => ({
 });
 /** What is offered; what can be called must be the same. */
 const reached = (over: Partial<ToolGrants>): string[] => {
-  const offered = catalog.offeredTo(grants(over)).map((t) => t.name);
-  expect(SLUGS.filter((slug) => catalog.find(grants(over), slug.replaceAll('.', '_'))).map((slug) => slug.replaceAll('.', '_'))).toEqual(
-    offered,
-  );
-  expect(SLUGS.filter((slug) => catalog.bySlug(grants(over), slug)).map((slug) => slug.replaceAll('.', '_'))).toEqual(offered);
+  const set = new ToolSet(grants(over), catalog.own());
+  const offered = set.offered().map((t) => t.name);
+  const nameOf = (slug: string) => slug.replaceAll('.', '_');
+  expect(SLUGS.filter((slug) => set.find(nameOf(slug))).map(nameOf)).toEqual(offered);
+  expect(SLUGS.filter((slug) => set.bySlug(slug)).map(nameOf)).toEqual(offered);
   return offered;
 };
 

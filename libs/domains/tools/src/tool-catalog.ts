@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { z } from 'zod';
-import type { ChatOrigin, Tool } from './tool';
+import { labelOf, type ChatOrigin, type Tool } from './tool';
 
 /** The grants of an agent, as its sealed revision has them, and what the chat at hand leaves of them. */
 export interface ToolGrants {
@@ -25,6 +24,9 @@ export interface ToolSpec {
   parameters: Record<string, unknown>;
 }
 
+/** So many mistakes in its arguments a model is told at once. */
+const MAX_PROBLEMS = 10;
+
 /** Longest tool result that a model gets, characters. */
 export const MAX_RESULT_CHARS = 50_000;
 
@@ -37,48 +39,89 @@ export function capResult(content: string): string {
   return `${whole}\n\n[cut: the result had ${content.length} characters, the first ${whole.length} are shown]`;
 }
 
-/** Every tool of the process, and who may call which. */
+/** Whose turn calls: its organization, who it acts for, and what it is granted. */
+export interface ToolCaller {
+  orgId: string;
+  /** The user on whose behalf; null where on nobody's. */
+  principalId: string | null;
+  grants: ToolGrants;
+}
+
+/** Has tools that are not the same for everybody. What of them is reached, the grants say. */
+export interface ToolSource {
+  /** Those that the organization has and the principal may use; those that the grants cannot reach may be left out. Names are no others'. */
+  toolsOf(caller: ToolCaller): Promise<Tool[]>;
+}
+
+/** The tools that a turn reaches, in the order in which models are told of them. */
+export class ToolSet {
+  private readonly byName: ReadonlyMap<string, Tool>;
+
+  constructor(
+    readonly grants: ToolGrants,
+    tools: Iterable<Tool>,
+  ) {
+    this.byName = new Map([...tools].filter((tool) => reaches(grants, tool)).map((tool) => [tool.name, tool]));
+  }
+
+  /** What the model is offered. */
+  offered(): ToolSpec[] {
+    return [...this.byName.values()].map(({ name, description, schema }) => ({ name, description, parameters: schema }));
+  }
+
+  /** The tool behind a call; undefined when there is none or the grants do not reach it. A model may ask for anything. */
+  find(name: string): Tool | undefined {
+    return this.byName.get(name);
+  }
+
+  /** The same by the tool's own name, for calls that were stored. */
+  bySlug(slug: string): Tool | undefined {
+    return [...this.byName.values()].find((tool) => tool.slug === slug);
+  }
+
+  /** The tool that a text means, by name or by slug. */
+  named(text: string): Tool | undefined {
+    return this.find(text) ?? this.bySlug(text);
+  }
+}
+
+/** Every tool of the process, and where more of them come from. */
 @Injectable()
 export class ToolCatalog {
   private readonly tools = new Map<string, Tool>();
-  private readonly specs = new Map<string, ToolSpec>();
+  private readonly sources: ToolSource[] = [];
 
   register(...tools: Tool[]): void {
     for (const tool of tools) {
       if (this.tools.has(tool.name)) throw new Error(`Two tools are named ${tool.name}`);
-      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(tool.name)) throw new Error(`${tool.name} is no name that a model can call`);
-      const { $schema: _, ...parameters } = z.toJSONSchema(tool.parameters, { io: 'input' }) as Record<string, unknown>;
+      if (!TOOL_NAME.test(tool.name)) throw new Error(`${tool.name} is no name that a model can call`);
       this.tools.set(tool.name, tool);
-      this.specs.set(tool.name, { name: tool.name, description: tool.description, parameters });
     }
   }
 
-  /** What the model is offered. */
-  offeredTo(grants: ToolGrants): ToolSpec[] {
-    return [...this.tools.values()].filter((t) => reaches(grants, t)).map((t) => this.specs.get(t.name) as ToolSpec);
+  registerSource(source: ToolSource): void {
+    this.sources.push(source);
   }
 
-  /** The tool behind a call; undefined when there is none or the agent's grants do not reach it. A model may ask for anything. */
-  find(grants: ToolGrants, name: string): Tool | undefined {
-    const tool = this.tools.get(name);
-    return tool && reaches(grants, tool) ? tool : undefined;
+  /** Our own, which are the same for everybody. */
+  own(): Tool[] {
+    return [...this.tools.values()];
   }
 
-  /** The same by the tool's own name, for calls that were stored. */
-  bySlug(grants: ToolGrants, slug: string): Tool | undefined {
-    return [...this.tools.values()].find((t) => t.slug === slug && reaches(grants, t));
+  /** What a turn reaches. Holds for the whole of it. */
+  async of(caller: ToolCaller): Promise<ToolSet> {
+    const others = await Promise.all(this.sources.map((source) => source.toolsOf(caller)));
+    return new ToolSet(caller.grants, [...this.tools.values(), ...others.flat()]);
   }
 
-  /** The tool that a text means, by slug or by name. Says nothing about who may call it. */
-  named(text: string): Tool | undefined {
-    return this.tools.get(text) ?? [...this.tools.values()].find((t) => t.slug === text);
-  }
-
-  /** The slug of what models call `name`; undefined for what is no tool. Says nothing about who may call it. */
-  slugOf(name: string): string | undefined {
-    return this.tools.get(name)?.slug;
+  /** As {@link labelOf} of what models call `name`, where nothing more is known of its turn. */
+  labelOf(name: string): string {
+    return labelOf(this.tools.get(name));
   }
 }
+
+/** What models can call a tool. */
+export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Scope of the tools that reach the web. */
 export const WEB_SCOPE = 'system:web';
@@ -113,8 +156,8 @@ export function parseArguments(tool: Tool, text: string): { ok: true; value: unk
   } catch {
     return { ok: false, message: `The arguments of ${tool.name} are not valid JSON.` };
   }
-  const result = tool.parameters.safeParse(raw);
-  if (result.success) return { ok: true, value: result.data };
-  const problems = result.error.issues.slice(0, 10).map((i) => `${i.path.map(String).join('.') || 'arguments'}: ${i.message}`);
-  return { ok: false, message: `The arguments of ${tool.name} are not valid. ${problems.join('; ')}` };
+  const result = tool.parse(raw);
+  return result.ok
+    ? result
+    : { ok: false, message: `The arguments of ${tool.name} are not valid. ${result.problems.slice(0, MAX_PROBLEMS).join('; ')}` };
 }

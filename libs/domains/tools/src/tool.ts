@@ -2,9 +2,9 @@ import type { TopicEvent } from '@aps/contracts';
 import type { Chat } from '@aps/entities';
 import type { Tx } from '@aps/platform/database';
 import type { Effect } from '@aps/platform/runs';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { DecisionMode, ToolHints } from './decision-mode';
-import type { ToolGrants } from './tool-catalog';
+import type { ToolSet } from './tool-catalog';
 
 export type AccessLevel = 'read' | 'write' | 'destructive';
 
@@ -23,8 +23,10 @@ export interface ToolContext {
   turnId: string;
   stepNo: number;
   toolCallId: string;
-  /** What the agent may use. */
-  grants: ToolGrants;
+  /** What the turn may use. */
+  tools: ToolSet;
+  /** On whose behalf the turn acts; null where on nobody's. */
+  principalId: string | null;
   /** `<turn>/<step>/<call>`, the same for every delivery of this call; tools with outside effects pass it on. */
   idempotencyKey: string;
   /** Aborted when the turn must end here, or the call has taken too long. */
@@ -66,22 +68,27 @@ export type ToolEvent = Pick<TopicEvent, 'type' | 'data'>;
 /** What a call can make its turn wait for. */
 export type WaitKind = 'timer' | 'human' | 'children';
 
-/** Something that an agent can call. */
-export type Tool<Schema extends z.ZodType = z.ZodType> = ToolDescription<Schema> & (ToolInside<Schema> | ToolOutside<Schema>);
+/** Something that an agent can call. `Args` is what its {@link ToolArguments.parse} gives. */
+export type Tool<Args = unknown> = ToolDescription<Args> & ToolArguments & (ToolInside<Args> | ToolOutside<Args>);
+
+/** The same, as it is written down where it is one of ours. */
+type ToolDefinition<Schema extends z.ZodType> = ToolDescription<z.infer<Schema>> & { parameters: Schema } & (
+    ToolInside<z.infer<Schema>> | ToolOutside<z.infer<Schema>>
+  );
 
 /** Its effects are in our database. */
-interface ToolInside<Schema extends z.ZodType> {
+interface ToolInside<Args> {
   /**
    * Runs the call. Effects go through `tx`, which also records the result: either both happen or neither, so a call that was cut off
    * simply runs again.
    */
-  run: (tx: Tx, args: z.infer<Schema>, context: ToolContext) => Promise<ToolOutcome>;
+  run: (tx: Tx, args: Args, context: ToolContext) => Promise<ToolOutcome>;
   callOut?: never;
   limits?: never;
 }
 
 /** It asks a model, or a server elsewhere. */
-interface ToolOutside<Schema extends z.ZodType> {
+interface ToolOutside<Args> {
   /**
    * Makes the call, with no transaction open. Its result is recorded afterwards. A call that was cut off in between is made again, with
    * the same idempotency key, where {@link effectOf} lets it be repeated; else nobody makes it a second time, and its outcome is unknown.
@@ -89,7 +96,7 @@ interface ToolOutside<Schema extends z.ZodType> {
    * What the other side refuses is a result with `isError`. Throws {@link NotSent} for what has surely not reached it; after anything
    * else that is thrown the call may have had its effect.
    */
-  callOut: (args: z.infer<Schema>, context: ToolContext) => Promise<ToolResult>;
+  callOut: (args: Args, context: ToolContext) => Promise<ToolResult>;
   /** How long a call may take; absent: {@link CALL_LIMITS}. */
   limits?: CallLimits;
   run?: never;
@@ -108,7 +115,17 @@ export const CALL_LIMITS: CallLimits = { idleMs: 60_000, totalMs: 300_000 };
 /** Thrown by a tool whose call has surely not reached the other side. The message is for the model. */
 export class NotSent extends Error {}
 
-interface ToolDescription<Schema extends z.ZodType> {
+/** What can be passed to a tool. */
+interface ToolArguments {
+  /** JSON Schema of the arguments, as models are told it. */
+  schema: Record<string, unknown>;
+  /** @returns the value that the effect takes, or what is wrong, in words for the model */
+  parse: (raw: unknown) => ParsedArguments;
+}
+
+export type ParsedArguments = { ok: true; value: unknown } | { ok: false; problems: string[] };
+
+interface ToolDescription<Args> {
   /** Stable, e.g. `todo_write` or `con_github.create_issue`. */
   slug: string;
   /** What the model calls it: at most 64 characters of `[a-zA-Z0-9_-]`. */
@@ -119,14 +136,15 @@ interface ToolDescription<Schema extends z.ZodType> {
   accessLevel: AccessLevel;
   /** What its server declares of it. */
   hints?: ToolHints;
+  /** The connection whose server has it. */
+  connectionId?: string;
   /** Of the connection behind it; calls that the mode covers need a recorded decision. Absent: off. */
   decisionMode?: DecisionMode;
   isTerminal?: boolean;
   /** A call may make its turn wait for this. */
   waitsFor?: WaitKind;
   /** Which calls may; absent: every one. Those that may are made after all that do not. */
-  waitsWhen?: (args: z.infer<Schema>) => boolean;
-  parameters: Schema;
+  waitsWhen?: (args: Args) => boolean;
   /** Offered only where this holds for the agent and the chat at hand, e.g. a memory tool where memory is on. */
   availableTo?: (agent: {
     memory_enabled: boolean;
@@ -144,7 +162,17 @@ export function effectOf({ callOut, accessLevel, hints }: Pick<Tool, 'callOut' |
   return accessLevel === 'read' || hints?.idempotentHint === true ? 'repeatable' : 'once';
 }
 
-/** Keeps the type of a tool's arguments while its schema is written down once. */
-export function defineTool<Schema extends z.ZodType>(tool: Tool<Schema>): Tool {
-  return tool as unknown as Tool;
+/** One of our own tools; its schema is written down once, and the types of its arguments follow from it. */
+export function defineTool<Schema extends z.ZodType>({ parameters, ...tool }: ToolDefinition<Schema>): Tool {
+  const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: 'input' }) as Record<string, unknown>;
+  const parse = (raw: unknown): ParsedArguments => {
+    const result = parameters.safeParse(raw);
+    if (result.success) return { ok: true, value: result.data };
+    return { ok: false, problems: result.error.issues.map((i) => `${i.path.map(String).join('.') || 'arguments'}: ${i.message}`) };
+  };
+  return { ...tool, schema, parse } as unknown as Tool;
 }
+
+/** How metrics name a tool: what servers of others call theirs could be anything. */
+export const labelOf = (tool: Pick<Tool, 'slug' | 'connectionId'> | undefined): string =>
+  tool?.connectionId ? 'connection' : (tool?.slug ?? 'unknown');

@@ -184,6 +184,8 @@ export class Turn extends DurableRun<TurnStatus, TurnWait> {
   @Column('text') cause: 'message' | 'continue' | 'retry';
   /** The user message that it answers; null when it resumes. */
   @Column('uuid', { nullable: true }) message_id: string | null;
+  /** The user on whose behalf it acts, who sent its message or, in a chat below, that of its root; null where nobody did. */
+  @Column('uuid', { nullable: true }) principal_id: string | null;
   @Column('text', { nullable: true }) model: string | null;
   @Column('text', { nullable: true }) model_mode_override: string | null;
   @Column('text', { nullable: true }) reasoning_effort: string | null;

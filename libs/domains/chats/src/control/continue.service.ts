@@ -76,7 +76,7 @@ export class ContinueService {
       await this.depth.confirm(tx, room);
       // An unpriced model is let through once: the turn would be closed for it again.
       const unpricedAllowed = chat.stop_reason === 'model_unpriced';
-      await this.dispatch.resume(tx, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });
+      await this.dispatch.resume(tx, scope, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });
       if (attempt) await this.idempotency.attach(tx, attempt, chatId);
     });
   }

@@ -14,7 +14,7 @@ import { DispatchRepository, type NewTurn } from '../turns/dispatch.repository';
 import { carriedChoices } from '../turns/turn-choices';
 import { MessageFiles } from '../sending/message-files';
 import { QueueDepth, type Room } from '../turns/queue-depth';
-import { TurnDispatch } from '../turns/turn-dispatch';
+import { principalOf, TurnDispatch } from '../turns/turn-dispatch';
 import { RetryQueries, type OpeningMessage } from './retry.queries';
 
 /** Begins chats anew, as chats of their own. */
@@ -73,7 +73,7 @@ export class RetryService {
       if (!live) throw agentDeleted();
       await this.depth.confirm(tx, room);
       const first = opening[0].turn_id;
-      const choices = first && (await this.turns.choicesOf(tx, first));
+      const choices = first ? await this.turns.choicesOf(tx, first) : null;
       const { environment_id, sandbox_enabled, model_mode_override, enabled_scopes, max_steps, origin_kind, origin_ref_id } = source;
       await this.chats.insert(tx, live, {
         id: turn.chat_id,
@@ -96,6 +96,7 @@ export class RetryService {
         seq: 1,
         cause: 'retry',
         messageId: copies.at(-1) ?? null,
+        principalId: choices && principalOf(scope, choices),
         choices: choices ? carriedChoices(choices, direct) : null,
         unpricedAllowed: false,
       };
@@ -148,7 +149,7 @@ export class RetryService {
       if (chat.status !== 'ERRORED' || last?.status !== 'cancelled') return null;
       if (chat.agent_deleted) throw agentDeleted();
       await this.depth.requireRoom(tx, scope.orgId);
-      return this.dispatch.resume(tx, chat, { cause: 'retry', messageId: last.message_id, last, publishedByCaller: true, at });
+      return this.dispatch.resume(tx, scope, chat, { cause: 'retry', messageId: last.message_id, last, publishedByCaller: true, at });
     });
     return id ? this.publish(scope, { id, chat_id: chatId }) : chatId;
   }

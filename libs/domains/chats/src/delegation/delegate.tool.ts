@@ -67,7 +67,7 @@ export class DelegateTool {
 
     const chain = await this.rows.chainOf(tx, context.chatId);
     const configs = await Promise.all(chain.map((chat) => this.revisions.config(chat.agent_revision_id, tx)));
-    const agent = await this.delegates.hold(tx, scope, { ...context.grants, agent_id: context.agentId }, args.agent);
+    const agent = await this.delegates.hold(tx, scope, { ...context.tools.grants, agent_id: context.agentId }, args.agent);
     const [parent] = chain;
     const id = uuidv7();
     const unit = { chat_id: id, originator: parent.originator };
@@ -105,7 +105,7 @@ export class DelegateTool {
         origin_ref_id: parent.id,
         originator: parent.originator,
       },
-      { content: task },
+      { content: task, principal_id: context.principalId },
     );
     await this.waits.insert(tx, scope, {
       child_chat_id: childId,

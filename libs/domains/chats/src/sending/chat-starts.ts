@@ -16,6 +16,8 @@ import { newMessage, SendRepository } from './send.repository';
 export interface GivenMessage {
   content: string;
   attachments?: FileReference[];
+  /** The user on whose behalf it is said. */
+  principal_id?: string | null;
 }
 
 /** A message that is stored, and the turn that answers it. */

@@ -21,6 +21,7 @@ interface Sending {
   chat_id: string;
   message_id: string;
   turn_id: string;
+  principal_id: string | null;
   content: string;
   model: string | null;
   mode: string | null;
@@ -42,7 +43,7 @@ const SEND = batchStatement<Sending>(
   (item) => item.chat_id,
   (locked) => `
 WITH i AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(org_id uuid, user_id uuid, credential_id uuid, agent_id uuid, chat_id uuid, message_id uuid, turn_id uuid, content text, model text, mode text, effort text,
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(org_id uuid, user_id uuid, credential_id uuid, agent_id uuid, chat_id uuid, message_id uuid, turn_id uuid, principal_id uuid, content text, model text, mode text, effort text,
     at timestamptz, attachments jsonb, request_id text, traceparent text, event jsonb)
 ), c AS MATERIALIZED (
   SELECT i.*, k.*, CASE WHEN k.agent_deleted THEN 'deleted' WHEN k.status IN ('ACTIVE', 'RUNNING') AND (k.pause IS NULL OR k.pause->>'kind' = 'queued') THEN 'taken' ELSE 'left' END AS verdict
@@ -61,6 +62,7 @@ WITH i AS MATERIALIZED (
     seq: 'v.turn_seq + 1',
     cause: `'message'`,
     message_id: 'v.message_id',
+    principal_id: 'v.principal_id',
     model: 'v.model',
     model_mode_override: 'v.mode',
     reasoning_effort: 'v.effort',
@@ -110,6 +112,8 @@ export interface SendRow {
 export interface NewMessage {
   messageId: string;
   turnId: string;
+  /** On whose behalf, where the sender is no user. */
+  principalId: string | null;
   content: string;
   model: string | null;
   mode: string | null;
@@ -121,13 +125,24 @@ export interface NewMessage {
 }
 
 /** A message that nobody has stored yet, and the turn that will answer it. */
-export function newMessage(said: { content: string; attachments?: FileReference[] } & Partial<TurnChoices>, at: Date): NewMessage {
-  const { content, attachments = [], model = null, model_mode_override: mode = null, reasoning_effort: effort = null } = said;
+export function newMessage(
+  said: { content: string; attachments?: FileReference[]; principal_id?: string | null } & Partial<TurnChoices>,
+  at: Date,
+): NewMessage {
+  const {
+    content,
+    attachments = [],
+    principal_id: principalId = null,
+    model = null,
+    model_mode_override: mode = null,
+    reasoning_effort: effort = null,
+  } = said;
   const [messageId, turnId] = [uuidv7(), uuidv7()];
   const message = eventMessage({ id: messageId, role: 'user', content, attachments, at });
   return {
     messageId,
     turnId,
+    principalId,
     content,
     model,
     mode,
@@ -146,6 +161,7 @@ const sending = (scope: OrgScope, agentId: string, chatId: string, m: NewMessage
   chat_id: chatId,
   message_id: m.messageId,
   turn_id: m.turnId,
+  principal_id: scope.actor.userId ?? m.principalId,
   content: m.content,
   model: m.model,
   mode: m.mode,

@@ -349,7 +349,7 @@ export class SendService {
       if (turn) return left(null, { dispatched: false, queued: false, reason: 'turn_stopped' });
       await this.depth.requireRoom(tx, scope.orgId);
       return {
-        fresh: await this.dispatch.resume(tx, chat, {
+        fresh: await this.dispatch.resume(tx, scope, chat, {
           cause: 'message',
           messageId,
           last: await this.dispatched.ofMessage(tx, messageId),

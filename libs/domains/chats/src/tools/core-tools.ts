@@ -92,7 +92,7 @@ export class CoreTools {
         availableTo: (agent) => agent.mounted_skills.length > 0,
         parameters: z.object({ slug: z.string().min(1).max(64) }),
         async run(tx, { slug }, context) {
-          const mounted = context.grants.mounted_skills.includes(slug);
+          const mounted = context.tools.grants.mounted_skills.includes(slug);
           const [skill] = mounted ? await skills.bySlugs(tx, OrgScope.system(context.orgId, 'tool skill_read'), [slug]) : [];
           if (!skill) return { kind: 'result', content: `There is no skill ${slug}.`, isError: true };
           return { kind: 'result', content: skill.content };

@@ -13,6 +13,7 @@ export interface TurnToResume extends TurnChoices {
   status: TurnStatus;
   cause: TurnCause;
   message_id: string | null;
+  principal_id: string | null;
 }
 export type TurnCause = 'message' | 'continue' | 'retry';
 
@@ -37,6 +38,7 @@ export interface NewTurn {
   seq: number;
   cause: TurnCause;
   messageId: string | null;
+  principalId: string | null;
   choices: TurnChoices | null;
   unpricedAllowed: boolean;
 }
@@ -53,15 +55,18 @@ const INSERT = statement(
     model_mode_override: '$8',
     reasoning_effort: '$9',
     unpriced_allowed: '$10',
+    principal_id: '$11',
   }),
 );
 const NEWEST = statement<TurnToResume>(
-  'SELECT id, status, cause, message_id, model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1',
+  'SELECT id, status, cause, message_id, principal_id, model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1',
 );
 const OF_MESSAGE = statement<TurnToResume>(
-  `SELECT t.id, t.status, t.cause, t.message_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
+  `SELECT t.id, t.status, t.cause, t.message_id, t.principal_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
 );
-const CHOICES = statement<TurnChoices>('SELECT model, model_mode_override, reasoning_effort FROM turns WHERE id = $1');
+const CHOICES = statement<TurnChoices & Pick<TurnToResume, 'principal_id'>>(
+  'SELECT model, model_mode_override, reasoning_effort, principal_id FROM turns WHERE id = $1',
+);
 const LOCK_QUEUED = statement<{ status: string }>(
   `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND t.started_at IS NULL AND c.pending_turns = 0 FOR NO KEY UPDATE OF c, t`,
 );
@@ -94,7 +99,19 @@ export class DispatchRepository {
   /** Adds a turn to a locked chat. */
   async insert(tx: Tx, chat: { id: string; org_id: string }, turn: NewTurn): Promise<void> {
     const { model = null, model_mode_override: mode = null, reasoning_effort: effort = null } = turn.choices ?? {};
-    const values = [turn.id, chat.org_id, chat.id, turn.seq, turn.cause, turn.messageId, model, mode, effort, turn.unpricedAllowed];
+    const values = [
+      turn.id,
+      chat.org_id,
+      chat.id,
+      turn.seq,
+      turn.cause,
+      turn.messageId,
+      model,
+      mode,
+      effort,
+      turn.unpricedAllowed,
+      turn.principalId,
+    ];
     await tx.execute(INSERT, values);
   }
 
@@ -108,8 +125,8 @@ export class DispatchRepository {
     return (await db.query(OF_MESSAGE, [messageId]))[0] ?? null;
   }
 
-  /** How a turn asked for its model; null when there is no such turn. */
-  async choicesOf(db: Db, turnId: string): Promise<TurnChoices | null> {
+  /** How a turn asked for its model, and on whose behalf; null when there is no such turn. */
+  async choicesOf(db: Db, turnId: string): Promise<(TurnChoices & Pick<TurnToResume, 'principal_id'>) | null> {
     return (await db.query(CHOICES, [turnId]))[0] ?? null;
   }
 

@@ -7,7 +7,7 @@ import { NO_CALLER, Database, storable } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
 import { Outbox } from '@aps/platform/outbox';
-import { ToolCatalog } from '@aps/tools';
+import { labelOf } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
 import { eventMessage, numbered, type NewEvent } from '../state/chat.types';
@@ -68,7 +68,6 @@ export class ModelStepRunner {
     private readonly calls: TurnCalls,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
-    private readonly catalog: ToolCatalog,
     private readonly outbox: Outbox,
     private readonly log: ChatLog,
     private readonly compaction: Compaction,
@@ -306,7 +305,7 @@ export class ModelStepRunner {
     const alone = several ? null : await this.turns.commitModelStep(this.db, write, step.final);
     const done = alone ?? (step.final ? await this.commitAndEnd(turn, write, refused) : null);
     if (!done) throw new LeaseEnded('lost');
-    for (const call of refused) toolCallsTotal.inc({ tool: this.catalog.slugOf(call.toolName) ?? 'unknown', outcome: 'step_limit' });
+    for (const call of refused) toolCallsTotal.inc({ tool: labelOf(turn.tools.find(call.toolName)), outcome: 'step_limit' });
     turn.stepsDone += 1;
     turn.modelSteps += 1;
     turn.rows.push({

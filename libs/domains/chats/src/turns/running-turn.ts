@@ -1,4 +1,4 @@
-import type { ToolGrants } from '@aps/tools';
+import type { ToolSet } from '@aps/tools';
 import type { AgentContext, Told } from '@aps/agents';
 import type { TurnWait } from '@aps/entities';
 import type { HoldingWork, ResolvedModel } from '@aps/inference';
@@ -20,8 +20,8 @@ export interface RunningTurn {
   readonly lease: Lease;
   /** Of who has begun the chat. */
   readonly budget: HoldingWork['budget'];
-  /** Whether its organization records decisions and asks for them. */
-  readonly decisionLog: boolean;
+  /** What it may call. */
+  readonly tools: ToolSet;
   /** The messages that the model sees, own ones included; grows with every step. */
   readonly rows: TranscriptRow[];
   /** Steps that are finished; since they end in their order, the next one has the number after it. */
@@ -41,11 +41,12 @@ export interface RunningTurn {
 }
 
 /** What of a turn says how its models are asked; that of one which nobody has begun yet, too. */
-export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'decisionLog' | 'rows' | 'modelSteps'> {
+export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'tools' | 'rows' | 'modelSteps'> {
   readonly claim: Pick<
     OwnedTurn,
     | 'org_id'
     | 'agent_id'
+    | 'principal_id'
     | 'enabled_scopes'
     | 'max_steps'
     | 'origin'
@@ -57,11 +58,3 @@ export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'deci
   >;
   readonly lease: Pick<RunningTurn['lease'], 'signal'>;
 }
-
-/** What a turn may call: the grants of the agent's sealed revision, its team and its project, less what its chat has switched off, with or without a decision log. Fixed at the claim. */
-export const grantsOf = ({ config, claim, decisionLog }: Pick<CallingTurn, 'config' | 'claim' | 'decisionLog'>): ToolGrants => ({
-  ...config,
-  enabled_scopes: claim.enabled_scopes,
-  origin: claim.origin,
-  decision_log: decisionLog,
-});

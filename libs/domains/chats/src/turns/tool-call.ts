@@ -13,7 +13,7 @@ import {
   type ToolResult,
 } from '@aps/tools';
 import { ChatState } from '../state/chat-state.repository';
-import { grantsOf, type RunningTurn } from './running-turn';
+import type { RunningTurn } from './running-turn';
 import { OUTCOME_UNKNOWN } from './transcript';
 import { TurnRepository, type CallStatus } from './turn.repository';
 
@@ -161,7 +161,8 @@ export class ToolCalls {
       turnId: claim.id,
       stepNo: step.stepNo,
       toolCallId: step.id,
-      grants: grantsOf(turn),
+      tools: turn.tools,
+      principalId: claim.principal_id,
       // The last part is a model's word, and the key travels in headers, too.
       idempotencyKey: `${claim.id}/${step.stepNo}/${encodeURIComponent(step.id)}`,
       signal,

@@ -68,7 +68,7 @@ export class ToolResults {
     for (const call of await this.turns.sentCalls(tx, turnIds)) {
       const lost: AnsweredCall = { ...call, content: OUTCOME_UNKNOWN, status: 'outcome_unknown' };
       told.set(call.chat_id, await this.answer(tx, call.turn_id, [lost], at));
-      tx.afterCommit(() => toolCallsTotal.inc({ tool: this.catalog.slugOf(call.tool_name) ?? 'unknown', outcome: 'outcome_unknown' }));
+      tx.afterCommit(() => toolCallsTotal.inc({ tool: this.catalog.labelOf(call.tool_name), outcome: 'outcome_unknown' }));
     }
     return told;
   }

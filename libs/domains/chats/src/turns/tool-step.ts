@@ -4,11 +4,11 @@ import { DecisionGate } from '@aps/decisions';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { LeaseEnded, onFound, type Noted } from '@aps/platform/runs';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
-import { capResult, effectOf, parseArguments, ToolCatalog, type Tool, type ToolOutcome, type ToolResult, type WaitKind } from '@aps/tools';
+import { capResult, effectOf, labelOf, parseArguments, type Tool, type ToolOutcome, type ToolResult, type WaitKind } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
 import type { NewEvent } from '../state/chat.types';
-import { grantsOf, type RunningTurn } from './running-turn';
+import type { RunningTurn } from './running-turn';
 import { CUT_OFF, OUTCOME_UNKNOWN, type OpenCall } from './transcript';
 import { ToolCalls, ToolFailed, type Step } from './tool-call';
 import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
@@ -67,7 +67,6 @@ export class ToolStepRunner {
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
-    private readonly catalog: ToolCatalog,
     private readonly calls: ToolCalls,
     private readonly log: ChatLog,
     private readonly waits: TurnWaits,
@@ -110,7 +109,7 @@ export class ToolStepRunner {
     run: Extract<WaitOutcome, { kind: 'run' }>,
   ): Promise<ApprovedCall | CallAnswer> {
     const noted = (await this.turns.openCalls(tx, turn.claim.id)).find((s) => s.step_no === step.stepNo)?.status;
-    const tool = this.catalog.bySlug(grantsOf(turn), run.toolSlug);
+    const tool = turn.tools.bySlug(run.toolSlug);
     if (noted && this.isLost(turn, step, tool, noted)) return UNKNOWN;
     if (!tool) return failed(`There is no tool ${run.toolSlug.slice(0, 100)}, or you may not use it.`, 'refused');
     const parsed = parseArguments(tool, JSON.stringify(run.arguments ?? {}));
@@ -137,7 +136,7 @@ export class ToolStepRunner {
     // Before the result, which may be cut.
     const content = over.remark ? `${over.remark}\n\n${answer.content}` : answer.content;
     await this.record(tx, turn, step, content, answer.status, events, after);
-    this.count(tx, this.catalog.named(over.toolSlug), answer.outcome);
+    this.count(tx, turn.tools.bySlug(over.toolSlug), answer.outcome);
   }
 
   /** Whether a call went out before and nobody can say what it came to. */
@@ -155,7 +154,7 @@ export class ToolStepRunner {
   }
 
   private count(tx: Tx, tool: Tool | undefined, outcome: string): void {
-    tx.afterCommit(() => toolCallsTotal.inc({ tool: tool?.slug ?? 'unknown', outcome }));
+    tx.afterCommit(() => toolCallsTotal.inc({ tool: labelOf(tool), outcome }));
   }
 
   /**
@@ -183,7 +182,7 @@ export class ToolStepRunner {
   /** What a call may make its turn wait for. */
   private waitOf(turn: RunningTurn, call: OpenCall): WaitKind | undefined {
     if (call.cut) return undefined;
-    const tool = this.catalog.find(grantsOf(turn), call.name);
+    const tool = turn.tools.find(call.name);
     if (!tool?.waitsFor || !tool.waitsWhen) return tool?.waitsFor;
     const parsed = parseArguments(tool, call.arguments);
     return parsed.ok && tool.waitsWhen(parsed.value as never) ? tool.waitsFor : undefined;
@@ -228,7 +227,7 @@ export class ToolStepRunner {
   }
 
   private runOne(turn: RunningTurn, call: OpenCall, step: Step, noted: Noted): Promise<void> {
-    const tool = this.catalog.find(grantsOf(turn), call.name);
+    const tool = turn.tools.find(call.name);
     // Named by the tool, because the model may have written anything as its name.
     const attributes = { 'aps.turn.id': turn.claim.id, 'aps.step_no': step.stepNo };
     return inSpan(`tool ${tool?.slug ?? 'unknown'}`, { attributes }, (span) => this.make(turn, call, step, noted, tool, span));
@@ -268,7 +267,7 @@ export class ToolStepRunner {
 
   /** What a call gets that needs a recorded decision where there is none; null for one that may be made. */
   private async undecided(db: Db, turn: RunningTurn, tool: Tool): Promise<CallAnswer | null> {
-    const content = await this.gate.refusal(db, { id: turn.claim.id, decision_log: grantsOf(turn).decision_log }, tool);
+    const content = await this.gate.refusal(db, { id: turn.claim.id, decision_log: turn.tools.grants.decision_log }, tool);
     return content === null ? null : failed(content, 'undecided');
   }
 

@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AgentContexts, contextHash, instructionsOf } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Holds, ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
-import { ToolCatalog } from '@aps/tools';
 import { TurnAttachments } from './attachments';
 import { systemPrompt } from './system-prompt';
 import { toModelMessages } from './transcript';
 import { TurnBlocked } from './turn-endings';
-import { grantsOf, type CallingTurn } from './running-turn';
+import type { CallingTurn } from './running-turn';
 
 /** Whether the step that comes now is the last one that agent and chat allow in a turn. */
 export const isLastStep = ({ modelSteps, config, claim }: Pick<CallingTurn, 'modelSteps' | 'config' | 'claim'>): boolean =>
@@ -30,7 +29,6 @@ export class TurnCalls {
   constructor(
     private readonly resolver: ModelResolver,
     private readonly holds: Holds,
-    private readonly catalog: ToolCatalog,
     private readonly contexts: AgentContexts,
     private readonly attachments: TurnAttachments,
   ) {}
@@ -57,7 +55,7 @@ export class TurnCalls {
     const call: ModelCall = {
       system,
       messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
-      tools: this.catalog.offeredTo(grantsOf(turn)),
+      tools: turn.tools.offered(),
       ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
       feature: 'turn',
     };

@@ -111,6 +111,7 @@ export class TurnDispatch {
    */
   async resume(
     tx: Tx,
+    scope: OrgScope,
     chat: LockedChat,
     how: {
       cause: TurnCause;
@@ -123,7 +124,15 @@ export class TurnDispatch {
   ): Promise<string> {
     const id = uuidv7();
     const { cause, messageId, last, unpricedAllowed = false, publishedByCaller, at } = how;
-    const turn = { id, seq: chat.turn_seq + 1, cause, messageId, choices: last, unpricedAllowed };
+    const turn = {
+      id,
+      seq: chat.turn_seq + 1,
+      cause,
+      messageId,
+      principalId: principalOf(scope, last),
+      choices: last,
+      unpricedAllowed,
+    };
     await this.begin(tx, chat, turn, { publishedByCaller, at });
     // From now on nobody takes the turn back.
     if (messageId) await this.chats.readBy(tx, id, messageId);
@@ -136,4 +145,12 @@ export class TurnDispatch {
     );
     return id;
   }
+}
+
+/**
+ * On whose behalf a turn goes on where another ended: on that of who says so, if that was so before. What somebody else has written is not
+ * done with the connections of whoever has it done.
+ */
+export function principalOf({ actor }: OrgScope, last: Pick<TurnToResume, 'principal_id'> | null): string | null {
+  return !last || last.principal_id === actor.userId ? actor.userId : null;
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { AgentContexts } from '@aps/agents';
 import { Blockers, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
-import { DecisionLog } from '@aps/decisions';
 import type { FileReference } from '@aps/files';
 import { OrgScope } from '@aps/guards';
 import { Holds, InferenceError, type Quote, type ResolvedModel } from '@aps/inference';
@@ -12,6 +11,7 @@ import { agentDeleted } from '../state/chats.errors';
 import { DispatchRepository, type AskingChat } from './dispatch.repository';
 import type { TurnChoices } from './turn-choices';
 import type { CallingTurn } from './running-turn';
+import { TurnTools } from './turn-tools';
 import { TurnCalls } from './turn-calls';
 import { TurnBlocked } from './turn-endings';
 import { TurnRepository } from './turn.repository';
@@ -38,7 +38,7 @@ export class TurnQuotes {
     private readonly turns: TurnRepository,
     private readonly calls: TurnCalls,
     private readonly contexts: AgentContexts,
-    private readonly decisionLog: DecisionLog,
+    private readonly tools: TurnTools,
     private readonly blockers: Blockers,
     private readonly holds: Holds,
   ) {}
@@ -58,7 +58,7 @@ export class TurnQuotes {
       attachments: message.attachments,
     };
     // Of a model without a price it is said what it would keep, not that it would.
-    const turn = await this.turnOf(chat, { ...message, unpricedAllowed: true }, [said]);
+    const turn = await this.turnOf(scope, chat, { ...message, unpricedAllowed: true }, [said]);
     try {
       const { model, quote } = await this.quote(chat, turn);
       const unpriced = await this.holds.unpricedBecause(chat.org_id, model);
@@ -82,7 +82,7 @@ export class TurnQuotes {
     const chat = await this.chat(scope, agentId, chatId);
     if (chat.stop_reason !== 'credits_exhausted' && chat.error_code !== 'budget_exceeded') return null;
     try {
-      return (await this.quote(chat, await this.turnOf(chat, { ...chat, unpricedAllowed: false }, []))).quote.blocker;
+      return (await this.quote(chat, await this.turnOf(scope, chat, { ...chat, unpricedAllowed: false }, []))).quote.blocker;
     } catch (error) {
       // That says the turn itself.
       if (error instanceof InferenceError || error instanceof TurnBlocked) return null;
@@ -98,17 +98,24 @@ export class TurnQuotes {
   }
 
   private async turnOf(
+    scope: OrgScope,
     chat: AskingChat,
     { model, model_mode_override, reasoning_effort, unpricedAllowed }: TurnChoices & { unpricedAllowed: boolean },
     said: TranscriptRow[],
   ): Promise<CallingTurn> {
-    const [config, decisionLog, rows] = await Promise.all([
+    const [config, rows] = await Promise.all([
       this.contexts.of(OrgScope.system(chat.org_id, 'quote'), chat.agent_id, chat.agent_revision_id),
-      this.decisionLog.isOn(chat.org_id),
       this.turns.transcript(this.db, { chat_id: chat.id, seq: NEXT_TURN }),
     ]);
-    const claim = { ...chat, model, model_mode_override, reasoning_effort, unpriced_allowed: unpricedAllowed };
-    return { config, decisionLog, rows: [...rows, ...said], modelSteps: 0, claim, lease: { signal: NEVER } };
+    const claim = {
+      ...chat,
+      principal_id: scope.actor.userId,
+      model,
+      model_mode_override,
+      reasoning_effort,
+      unpriced_allowed: unpricedAllowed,
+    };
+    return { config, tools: await this.tools.of(claim, config), rows: [...rows, ...said], modelSteps: 0, claim, lease: { signal: NEVER } };
   }
 
   private async quote(chat: AskingChat, turn: CallingTurn): Promise<{ model: ResolvedModel; quote: Quote }> {

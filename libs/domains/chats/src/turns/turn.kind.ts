@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AgentContexts } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
 import { chatTopic, type JobPayload } from '@aps/contracts';
-import { DecisionLog } from '@aps/decisions';
 import { OrgScope } from '@aps/guards';
 import { InferenceError } from '@aps/inference';
 import { Database, type Ahead, type Tx } from '@aps/platform/database';
@@ -18,6 +17,7 @@ import { openCalls } from './transcript';
 import { TurnBlocked, TurnEndings } from './turn-endings';
 import { TurnBudgets } from './turn-budgets';
 import { TurnSignals } from './turn-signals';
+import { TurnTools } from './turn-tools';
 import { TurnRepository, type ClaimedTurn, type TurnAnswer, type TurnRefusal } from './turn.repository';
 
 /** A turn is one answer of an agent: models are asked and tools called until there is nothing left to call. */
@@ -33,7 +33,7 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     private readonly entitlements: Entitlements,
     private readonly log: ChatLog,
     private readonly contexts: AgentContexts,
-    private readonly decisionLog: DecisionLog,
+    private readonly tools: TurnTools,
     private readonly modelSteps: ModelStepRunner,
     private readonly toolSteps: ToolStepRunner,
     private readonly realtime: RealtimePublisher,
@@ -108,10 +108,8 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
 
   private async begin(claim: OwnedTurn, lease: Lease, { requestId, traceparent }: JobContext): Promise<RunningTurn> {
     const { agent_id, agent_revision_id, agent_belongs: belongs } = claim;
-    const [config, decisionLog] = await Promise.all([
-      this.contexts.of(OrgScope.system(claim.org_id, 'turn'), agent_id, agent_revision_id, { belongs }),
-      this.decisionLog.isOn(claim.org_id),
-    ]);
+    const config = await this.contexts.of(OrgScope.system(claim.org_id, 'turn'), agent_id, agent_revision_id, { belongs });
+    const tools = await this.tools.of(claim, config);
     const rows = claim.transcript ?? (await this.turns.transcript(this.db, claim));
     const topic = chatTopic(claim.chat_id);
     const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal), claim.committed);
@@ -125,7 +123,7 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
       config,
       lease,
       budget: this.budgets.of(claim),
-      decisionLog,
+      tools,
       rows,
       stepsDone: claim.steps_done,
       modelSteps: claim.model_steps,

@@ -26,6 +26,8 @@ export interface ClaimedTurn extends ClaimedRun {
   agent_belongs: boolean;
   seq: number;
   cause: 'message' | 'continue' | 'retry';
+  /** The user on whose behalf it acts. */
+  principal_id: string | null;
   /** Of the finished steps, those in which a model was asked. */
   model_steps: number;
   wait: TurnWait | null;

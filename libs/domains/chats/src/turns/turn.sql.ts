@@ -55,7 +55,7 @@ export const CLAIM = claimStatement(TURNS, {
   from: 'turns r JOIN chats c ON c.id = r.chat_id',
   lock: 'c, r',
   key: 'chat_id',
-  columns: `r.chat_id, r.seq, r.cause, r.model, r.model_mode_override, r.reasoning_effort, r.unpriced_allowed, r.model_steps,
+  columns: `r.chat_id, r.seq, r.cause, r.principal_id, r.model, r.model_mode_override, r.reasoning_effort, r.unpriced_allowed, r.model_steps,
            c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.stop_requested_at,
            c.created_by, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id`,
   isGone: 'l.deleted_at IS NOT NULL',
@@ -81,7 +81,7 @@ export const CLAIM = claimStatement(TURNS, {
     at: 'v.at',
   })}
 )`,
-  answer: `v.chat_id, v.agent_id, v.agent_revision_id, (SELECT a.team_id IS NOT NULL OR a.project_id IS NOT NULL FROM agents a WHERE a.id = v.agent_id) AS agent_belongs, v.seq, v.cause, v.model_steps, v.model, v.model_mode_override,
+  answer: `v.chat_id, v.agent_id, v.agent_revision_id, (SELECT a.team_id IS NOT NULL OR a.project_id IS NOT NULL FROM agents a WHERE a.id = v.agent_id) AS agent_belongs, v.seq, v.cause, v.principal_id, v.model_steps, v.model, v.model_mode_override,
          v.reasoning_effort, v.unpriced_allowed, v.chat_title, v.chat_mode, v.chat_status, v.created_by, v.enabled_scopes, v.max_steps, json_build_object('kind', v.origin_kind, 'ref_id', v.origin_ref_id) AS origin, v.event_seq,
          -- Messages are read as of the statement's beginning. One that was stored while it waited for the lock is missing there; then they are read again.
          CASE WHEN v.verdict = 'claimed' AND v.deliveries = 0 AND v.compaction_id IS NULL AND v.message_seq = (SELECT s.message_seq FROM chats s WHERE s.id = v.chat_id)

@@ -8,7 +8,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, type TestService } from '@aps/testing';
-import { ToolCatalog, type ToolContext, type ToolGrants, type ToolOutcome } from '@aps/tools';
+import { parseArguments, ToolCatalog, ToolSet, type ToolContext, type ToolGrants, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { DecisionMakingModule, DecisionsMaintenanceModule } from '../decisions.module';
 import { DecisionsHttpModule } from '../http';
@@ -42,9 +42,9 @@ export interface TestChat {
   path: string;
 }
 
-/** An agent that reaches what every agent reaches, with a decision log. */
-export const GRANTS: ToolGrants = {
-  allowed_tools: [],
+/** An agent that reaches every tool, with a decision log. */
+const GRANTS: ToolGrants = {
+  allowed_tools: ['*'],
   denied_tools: [],
   memory_enabled: false,
   mounted_skills: [],
@@ -73,8 +73,12 @@ export async function aChat(service: TestService, of?: TestAgent, over: Partial<
   return { id, turn, org, agent, path: `${org.path}/chats/${id}/decisions` };
 }
 
+/** What an agent of these grants reaches. */
+export const toolsOf = (service: TestService, over: Partial<ToolGrants> = {}): ToolSet =>
+  new ToolSet({ ...GRANTS, ...over }, service.get(ToolCatalog).own());
+
 /** Where a turn calls a tool. */
-export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): ToolContext => ({
+export const contextOf = (service: TestService, { id, turn, agent, org }: TestChat, callId: string): ToolContext => ({
   orgId: org.id,
   agentId: agent.id,
   chatId: id,
@@ -82,7 +86,8 @@ export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): T
   turnId: turn,
   stepNo: 1,
   toolCallId: callId,
-  grants: GRANTS,
+  tools: toolsOf(service),
+  principalId: org.owner.id,
   idempotencyKey: callId,
   signal: AbortSignal.timeout(30_000),
   progressed: () => undefined,
@@ -91,9 +96,10 @@ export const contextOf = ({ id, turn, agent, org }: TestChat, callId: string): T
 
 /** Calls the tool as a turn does. */
 export function decide(service: TestService, chat: TestChat, args = {}, callId = `call_${uuidv7()}`): Promise<ToolOutcome> {
-  const tool = service.get(ToolCatalog).find(GRANTS, 'record_decision')!;
-  const parsed = tool.parameters.parse({ kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...args });
-  return service.db.transaction(NO_CALLER, (tx) => tool.run!(tx, parsed as never, contextOf(chat, callId)));
+  const tool = toolsOf(service).find('record_decision')!;
+  const parsed = parseArguments(tool, JSON.stringify({ kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...args }));
+  if (!parsed.ok) return Promise.reject(new Error(parsed.message));
+  return service.db.transaction(NO_CALLER, (tx) => tool.run!(tx, parsed.value, contextOf(service, chat, callId)));
 }
 
 /** Records a decision and gives its id. */
