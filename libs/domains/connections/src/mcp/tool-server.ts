@@ -1,0 +1,77 @@
+import type { ToolHints } from '@aps/tools';
+
+/** Where a tool server is, and what it is told of who calls. */
+export interface ServerAddress {
+  url: string;
+  /** Credentials among them: never logged, and sent to this origin alone. */
+  headers: Record<string, string>;
+  /** Written by us, so it may be internal; what a tenant has chosen is guarded. */
+  trusted?: boolean;
+}
+
+/** A tool as its server lists it. */
+export interface ListedTool {
+  name: string;
+  title: string | null;
+  description: string;
+  /** JSON Schema of the arguments. */
+  input_schema: Record<string, unknown>;
+  hints: ToolHints;
+}
+
+/** What a server answered when it was dialed. */
+export interface ServerListing {
+  tools: ListedTool[];
+  /** It has resources, which knowledge can be made of. */
+  hasResources: boolean;
+}
+
+/** One resource of a server. */
+export interface ListedResource {
+  uri: string;
+  name: string;
+  media_type: string | null;
+}
+
+/** What a call came to. */
+export interface ServerResult {
+  /** As a model reads it. */
+  content: string;
+  isError: boolean;
+}
+
+export interface ServerCall {
+  name: string;
+  args: Record<string, unknown>;
+  /** Sent as `_meta.idempotency_key`. */
+  idempotencyKey: string;
+  /** When aborted, the server is told that the call is cancelled. */
+  signal: AbortSignal;
+  progressed: () => void;
+}
+
+/** The server wants (other) credentials: 401 or 403. */
+export class Unauthorized extends Error {
+  constructor(
+    message: string,
+    /** Its `WWW-Authenticate`, where it sent one. */
+    readonly challenge: string | null,
+  ) {
+    super(message);
+  }
+}
+
+/** The server cannot be reached, or does not speak the protocol. The sentence may be shown to who owns the connection. */
+export class ServerFailed extends Error {}
+
+/** What the platform asks of tool servers. */
+export abstract class ToolServers {
+  /** All tools, by all cursors: 500 and 1 MiB at most. @throws Unauthorized, ServerFailed */
+  abstract list(server: ServerAddress, signal: AbortSignal): Promise<ServerListing>;
+  /** @throws Unauthorized; NotSent for what surely never got there; ServerFailed after which the call may have had its effect */
+  abstract call(server: ServerAddress, call: ServerCall): Promise<ServerResult>;
+  /** All resources, by all cursors. @throws Unauthorized, ServerFailed */
+  abstract resources(server: ServerAddress, signal: AbortSignal): Promise<ListedResource[]>;
+  /** @throws Unauthorized, ServerFailed */
+  abstract read(server: ServerAddress, uri: string, signal: AbortSignal): Promise<{ media_type: string | null; bytes: Buffer }>;
+}
