@@ -532,6 +532,51 @@ describe('Egress', () => {
       await expect(get()).rejects.toMatchObject({ reason: 'encoding' });
     });
 
+    describe('as a fetch for libraries', () => {
+      const url = () => `http://localhost:${port}/a`;
+      const fetchOf = (maxBytes = 1_000) => egress({}, allow(port)).fetchFor({ purpose: 'tool', maxBytes });
+
+      it('hands answers on as they arrive', async () => {
+        let more = (): void => undefined;
+        answer = (_req, res) => {
+          res.writeHead(201, { 'x-a': ['1', '2'] }).write('first ');
+          more = () => res.end('second');
+        };
+        const response = await fetchOf()(url(), { method: 'POST', body: 'hi', headers: { 'X-Key': 'k', Host: 'evil' } });
+        expect([response.status, response.headers.get('x-a')]).toEqual([201, '1, 2']);
+        expect(seen[0]).toMatchObject({ method: 'POST', body: 'hi', headers: { 'x-key': 'k', host: `localhost:${port}` } });
+        const reader = response.body!.getReader();
+        expect(String(Buffer.from((await reader.read()).value!))).toBe('first ');
+        more();
+        expect(String(Buffer.from((await reader.read()).value!))).toBe('second');
+        answer = (_req, res) => res.writeHead(204).end();
+        expect((await fetchOf()(url())).body).toBeNull();
+      });
+
+      it('refuses what it may not reach, redirects, and more than it may take in all', async () => {
+        await expect(fetchOf()(`https://localhost:${canary.port}/`)).rejects.toMatchObject({ reason: 'address' });
+        await expect(fetchOf()('http://user:pass@localhost/')).rejects.toMatchObject({ reason: 'userinfo' });
+        answer = (_req, res) => res.writeHead(307, { location: '/b' }).end();
+        await expect(fetchOf()(url(), { redirect: 'follow' })).rejects.toMatchObject({ reason: 'redirect' });
+        answer = (_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'));
+        await expect(fetchOf()(url())).rejects.toMatchObject({ reason: 'encoding' });
+        answer = (_req, res) => res.end('x'.repeat(600));
+        const twice = fetchOf(1_000);
+        await (await twice(url())).text();
+        await expect((await twice(url())).text()).rejects.toMatchObject({ reason: 'too_large' });
+      });
+
+      it('ends with its signal, and says so of a body that ends too early', async () => {
+        const giveUp = new AbortController();
+        answer = (_req, res) => res.writeHead(200).write('a');
+        const response = await fetchOf()(url(), { signal: giveUp.signal });
+        giveUp.abort(new Error('given up'));
+        await expect(response.text()).rejects.toThrow('given up');
+        answer = (_req, res) => res.writeHead(200, { 'content-length': 10 }).write('a', () => res.destroy());
+        await expect((await fetchOf()(url())).text()).rejects.toMatchObject({ reason: 'network' });
+      });
+    });
+
     it('ends what takes too long, and what the caller gives up', async () => {
       answer = () => undefined;
       const e = egress({}, allow(port));

@@ -5,6 +5,7 @@ import { guardedConnector, type Dial } from './connector';
 import { egressConfig } from './egress.config';
 import { guardedFetch, type EgressRequest, type EgressResponse } from './fetch';
 import { EgressError, EgressPolicy, parseAddress, systemResolve, type EgressPurpose, type Resolve } from './policy';
+import { streamingFetch, type FetchLike } from './streaming-fetch';
 
 /** Replacements for tests. */
 export interface EgressOptions {
@@ -57,6 +58,16 @@ export class Egress implements OnApplicationShutdown {
   fetch(url: string, init: EgressRequest): Promise<EgressResponse> {
     const { maxBytes, totalTimeoutMs } = egressConfig.value;
     return guardedFetch(url, init, this.policyFor(init.purpose), this.dispatcherFor(init), { maxBytes, timeoutMs: totalTimeoutMs });
+  }
+
+  /**
+   * A `fetch` for libraries that speak a protocol of their own: answers are read as they arrive, redirects are refused, and only the signal
+   * of a request bounds its time. What is refused or fails is an {@link EgressError}.
+   *
+   * @param maxBytes of all its answers together; of each, at most EGRESS_MAX_BYTES where a tenant chose the address
+   */
+  fetchFor({ purpose, maxBytes }: { purpose: EgressPurpose; maxBytes: number }): FetchLike {
+    return streamingFetch(this.policyFor(purpose), this.dispatcherFor({ purpose }), maxBytes);
   }
 
   /**

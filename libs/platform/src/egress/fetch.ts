@@ -30,7 +30,7 @@ export interface EgressResponse {
 }
 
 export const MAX_REDIRECTS = 3;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** What may travel on to an origin that the caller did not name. Everything else may be a credential under any name. */
 const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 /** Set here or by the connection. */
@@ -121,7 +121,8 @@ export async function guardedFetch(
   }
 }
 
-function asEgressError(error: unknown, caller?: AbortSignal): unknown {
+/** What an exchange threw, in our words; the reason of the caller's own signal stays what it is. */
+export function asEgressError(error: unknown, caller?: AbortSignal): unknown {
   if (error instanceof EgressError || caller?.aborted) return error;
   const { code } = error as { code?: string };
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') {
@@ -149,10 +150,11 @@ function without(headers: Record<string, string>, drop: (name: string) => boolea
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !drop(name)));
 }
 
-const withoutOurs = (headers: Record<string, string>) =>
+/** With names in lower case. */
+export const withoutOurs = (headers: Record<string, string>) =>
   without(Object.fromEntries(Object.entries(headers).map(([k, v]) => [k.toLowerCase(), v])), (name) => OURS.has(name));
 
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+export function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],

@@ -3,3 +3,4 @@ export * from './egress.config';
 export { isPublicAddress } from './address';
 export { MAX_REDIRECTS, type EgressRequest, type EgressResponse } from './fetch';
 export { EgressError, type EgressPurpose, type EgressReason, type Resolve } from './policy';
+export type { FetchLike } from './streaming-fetch';

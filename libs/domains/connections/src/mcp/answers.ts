@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { ListedResource, ListedTool, ServerResult } from './tool-server';
+
+/*
+ * What is read of a server's answers. Less strict than the protocol where nothing hangs on it: one odd field of one tool shall not hide all
+ * the others.
+ */
+
+const words = z.string().nullish();
+const flag = z.boolean().optional().catch(undefined);
+const page = { nextCursor: words };
+
+export const ToolPage = z.object({
+  ...page,
+  tools: z.array(
+    z.object({
+      name: z.string().min(1),
+      title: words,
+      description: words,
+      inputSchema: z.record(z.string(), z.unknown()).catch({ type: 'object' }),
+      annotations: z.object({ title: words, readOnlyHint: flag, destructiveHint: flag, idempotentHint: flag }).nullish().catch(null),
+    }),
+  ),
+});
+
+export const ResourcePage = z.object({
+  ...page,
+  resources: z.array(z.object({ uri: z.string().min(1), name: words, title: words, mimeType: words })),
+});
+
+export const ResourceContents = z.object({
+  contents: z.array(z.object({ uri: z.string(), mimeType: words, text: words, blob: words })),
+});
+
+const Part = z.looseObject({
+  type: z.string(),
+  text: words,
+  data: words,
+  uri: words,
+  name: words,
+  mimeType: words,
+  resource: z.object({ uri: z.string(), mimeType: words, text: words }).nullish(),
+});
+
+export const CallAnswer = z.object({
+  content: z.array(Part).default([]),
+  structuredContent: z.record(z.string(), z.unknown()).nullish(),
+  isError: z.boolean().nullish(),
+});
+
+export function toTool({ name, title, description, inputSchema, annotations }: z.infer<typeof ToolPage>['tools'][number]): ListedTool {
+  const { title: annotated, ...hints } = annotations ?? {};
+  return { name, title: title ?? annotated ?? null, description: description ?? '', input_schema: inputSchema, hints };
+}
+
+export function toResource({ uri, name, title, mimeType }: z.infer<typeof ResourcePage>['resources'][number]): ListedResource {
+  return { uri, name: title ?? name ?? uri, media_type: mimeType ?? null };
+}
+
+/** A result as a model reads it: its text, or where there is none its structured content; what is neither is named in a line. */
+export function toResult({ content, structuredContent, isError }: z.infer<typeof CallAnswer>): ServerResult {
+  const parts = content.map(toText);
+  if (structuredContent && !content.some(({ type }) => type === 'text')) parts.unshift(JSON.stringify(structuredContent));
+  return { content: parts.join('\n'), isError: isError === true };
+}
+
+function toText({ type, text, data, uri, name, mimeType, resource }: z.infer<typeof Part>): string {
+  switch (type) {
+    case 'text':
+      return text ?? '';
+    case 'image':
+    case 'audio':
+      return `[${type}: ${mimeType ?? 'of an unknown type'}, ${Buffer.byteLength(data ?? '', 'base64')} bytes]`;
+    case 'resource_link':
+      return `[resource: ${[name, uri, mimeType].filter(Boolean).join(', ')}]`;
+    case 'resource':
+      return [`[resource: ${[resource?.uri, resource?.mimeType].filter(Boolean).join(', ')}]`, resource?.text].filter(Boolean).join('\n');
+    default:
+      return `[${type}]`;
+  }
+}
