@@ -3,6 +3,7 @@ import { AgentModelsModule } from '@aps/agents';
 import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
 import { BillingModule, OrgPlans } from '@aps/billing';
 import { BillingAdminHttpModule } from '@aps/billing/http';
+import { ConnectionOwnersModule } from '@aps/connections';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
 import { InboxModelsModule } from '@aps/inboxes';
@@ -29,6 +30,7 @@ import { PromptModelsModule } from '@aps/prompts';
     PromptModelsModule,
     ProcessModelsModule,
     InboxModelsModule,
+    ConnectionOwnersModule,
     AdministrationHttpModule,
     BillingAdminHttpModule,
   ],

@@ -4,6 +4,7 @@ import { AgentsHttpModule } from '@aps/agents/http';
 import { BillingModule, OrgPlans } from '@aps/billing';
 import { BillingHttpModule } from '@aps/billing/http';
 import { ChatsHttpModule } from '@aps/chats/http';
+import { ConnectionsHttpModule } from '@aps/connections/http';
 import { DecisionsHttpModule } from '@aps/decisions/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { FilesHttpModule } from '@aps/files/http';
@@ -45,6 +46,7 @@ import { ProxyModule } from './proxy';
     ProjectsHttpModule,
     RolloutsHttpModule,
     PromptsHttpModule,
+    ConnectionsHttpModule,
     ProcessesHttpModule,
     FilesHttpModule,
     InboxesHttpModule,

@@ -2,6 +2,7 @@ export * from './administration';
 export * from './agents';
 export * from './billing';
 export * from './chats';
+export * from './connections';
 export * from './decisions';
 export * from './files';
 export * from './identity';

@@ -2,6 +2,7 @@ import * as agents from './agents/agents.entities';
 import * as billing from './billing/billing.entities';
 import * as chats from './chats/chats.entities';
 import * as waits from './chats/waits.entities';
+import * as connections from './connections/connections.entities';
 import * as decisions from './decisions/decisions.entities';
 import * as files from './files/files.entities';
 import * as identity from './identity/identity.entities';
@@ -25,6 +26,7 @@ export { SharedBlock } from './agents/shared-block.entity';
 export * from './billing/billing.entities';
 export * from './chats/chats.entities';
 export * from './chats/waits.entities';
+export * from './connections/connections.entities';
 export * from './decisions/decisions.entities';
 export * from './files/files.entities';
 export * from './identity/identity.entities';
@@ -73,6 +75,7 @@ export const ENTITIES: EntityClass[] = [
   billing,
   chats,
   waits,
+  connections,
   decisions,
   files,
   identity,

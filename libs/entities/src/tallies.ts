@@ -29,6 +29,8 @@ export interface Source {
 
 /** Stands for nobody in tallies, and for everyone in `private_to`. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+/** Stands for whom what is private belonged to and who has left: nobody sees it as theirs. */
+export const MAX_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export const CHAT_TALLY: Tally = {
   table: 'chat_tallies',
@@ -206,6 +208,11 @@ export const LIST_TALLY: Tally = {
       { counts: 'row.revoked_at IS NULL', moves: ['revoked_at'] },
     ),
     list('prompt_templates', OF_PROJECT, UNLESS_MOVED),
+    list(
+      'connections',
+      { of_id: `CASE row.scope WHEN 'org' THEN '${NIL_UUID}' ELSE coalesce(row.owner_user_id, '${MAX_UUID}') END` },
+      { ...UNLESS_DELETED, moves: ['deleted_at', 'scope', 'owner_user_id'] },
+    ),
     list(
       'inboxes',
       { ...OF_PROJECT, facet: `coalesce(row.target_kind || ':' || row.target_id, '')` },

@@ -152,8 +152,8 @@ export function mayUse({ scopes }: Principal, area: TokenArea, act: 'read' | 'wr
   return !scopes || scopes.has('*') || scopes.has(`${area}:write`) || (act === 'read' && scopes.has(`${area}:read`));
 }
 
-function checkScope(principal: Principal, { area }: AccessDeclaration, method: string): void {
-  const reads = method === 'GET' || method === 'HEAD';
+function checkScope(principal: Principal, { area, reads: only }: AccessDeclaration, method: string): void {
+  const reads = only || method === 'GET' || method === 'HEAD';
   if (!area || mayUse(principal, area, reads ? 'read' : 'write')) return;
   throw new DomainError('insufficient_scope', 'The API token does not allow this.', {
     context: { required: `${area}:${reads ? 'read' : 'write'}` },

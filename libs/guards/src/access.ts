@@ -15,6 +15,8 @@ export interface AccessOptions {
   params?: Record<string, ParamSyntax>;
   /** Only for public routes: nobody has to sign in, but who sends a bearer token is known by it. */
   identifies?: boolean;
+  /** It changes nothing, although it is no GET: API tokens need the read scope of its area alone. */
+  reads?: boolean;
   /** Callers that hold an API token are refused; only a session will do. */
   sessionOnly?: boolean;
   /**
@@ -66,6 +68,7 @@ function access(tier: Tier, area: TokenArea | null, options: AccessOptions): Cla
       ...(options.sessionOnly && { session_only: true }),
       ...(options.ticketTopics && { ticket: true }),
       ...(options.identifies && { identifies: true }),
+      ...(options.reads && { reads: true }),
     }),
     ...(tier === 'public' ? [] : [ApiBearerAuth()]),
     ...Object.entries(options.params ?? {}).map(([name, syntax]) => ApiParam({ name, ...documentOf(name, syntax) })),

@@ -1,1 +1,16 @@
+export { Catalog, type Card, type RankedMethod } from './catalog/catalog';
+export { ConnectionCredentials, type Addressed } from './connection-credentials';
+export * from './connections.module';
+export {
+  ConnectionsQueries,
+  type ConnectionRow,
+  type ConnectionView,
+  type ConnectionWithTools,
+  type StewardedConnection,
+} from './connections.queries';
+export { ConnectionsService, type ConnectionChange, type NewConnection } from './connections.service';
+export { ConnectionDependents, type ConnectionUsers, type Dependents, type NamedConnection } from './dependents';
+export { ConnectionListings, type RefreshOptions, type Refreshed } from './listing/connection-listings';
+export { levelOf, type LookedAt, type ToolChange } from './listing/terms.policy';
 export * from './mcp/tool-server';
+export { ConnectionOwnersModule } from './owners-who-left';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AllowedEmailsService } from './allowed-emails.service';
 import { ApiTokensRepository } from './api-tokens.repository';
 import { ApiTokensService } from './api-tokens.service';
+import { DeparturesModule } from './departures';
 import { EmailProofsService } from './email-proofs.service';
 import { LoginAttemptsRepository } from './login-attempts.repository';
 import { MailedLinksRepository } from './mailed-links.repository';
@@ -29,6 +30,7 @@ const services = [
 
 /** Needs a global module of the application that binds `OrganizationPort`. */
 @Module({
+  imports: [DeparturesModule],
   providers: [
     ...services,
     ApiTokensRepository,

@@ -1,6 +1,7 @@
 export { findOwner } from './address';
 export * from './allowed-emails.service';
 export * from './api-tokens.service';
+export * from './departures';
 export * from './email-proofs.service';
 export * from './identity.config';
 export * from './identity.maintenance';

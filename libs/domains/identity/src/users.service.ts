@@ -5,6 +5,7 @@ import { Audit } from '@aps/platform/audit';
 import { Database, isUniqueViolation, now, Table, type Db, type Tx } from '@aps/platform/database';
 import { parseEmail } from '@aps/platform/email';
 import { ofAddress } from './address';
+import { Departures } from './departures';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
 import { OrganizationPort, type MembershipSummary } from './organization-port';
 import { PlatformAdminsRepository } from './platform-admins.repository';
@@ -38,6 +39,7 @@ export class UsersService {
     private readonly sessions: SessionsRepository,
     private readonly admins: PlatformAdminsRepository,
     private readonly orgs: OrganizationPort,
+    private readonly departures: Departures,
   ) {}
 
   /** By the canonical form of the address. */
@@ -100,7 +102,10 @@ export class UsersService {
     const sole_owner_org_ids = await this.orgs.soleOwnerOf(tx, id);
     if (!changed) return { user: before, sole_owner_org_ids, changed };
     const user = (await this.users.update(tx, id, { deactivated_at: active ? null : now }))!;
-    if (!active) await this.sessions.endAllOf(tx, id);
+    if (!active) {
+      await this.sessions.endAllOf(tx, id);
+      await this.departures.tell(tx, { userId: id, orgId: null, author: actor });
+    }
     const facts = { email: user.email, ...(!active && { sole_owner_org_ids }) };
     await this.audit.record(tx, actor, active ? 'user.reactivated' : 'user.deactivated', { kind: 'user', id }, facts);
     return { user, sole_owner_org_ids, changed };

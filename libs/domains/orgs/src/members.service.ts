@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Membership } from '@aps/entities';
 import type { ActingUser, OrgRole, OrgScope } from '@aps/guards';
-import { findOwner } from '@aps/identity';
+import { Departures, findOwner } from '@aps/identity';
 import { Audit, type By } from '@aps/platform/audit';
 import { OrgTable, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
@@ -19,6 +19,7 @@ export class MembersService {
     private readonly roster: Roster,
     private readonly queries: MembersQueries,
     private readonly invitations: InvitationsRepository,
+    private readonly departures: Departures,
     private readonly audit: Audit,
   ) {}
 
@@ -111,6 +112,7 @@ export class MembersService {
 
   private async end(tx: Tx, scope: OrgScope, by: By, target: Membership, action: string): Promise<void> {
     await this.members.delete(tx, scope, target.id);
+    await this.departures.tell(tx, { userId: target.user_id, orgId: scope.orgId, author: 'actor' in by ? by.actor : by });
     await this.audit.record(tx, by, action, { kind: 'user', id: target.user_id }, { role: target.role });
   }
 }

@@ -1,5 +1,5 @@
 import { type Abstract, type DynamicModule, Module } from '@nestjs/common';
-import { IdentityModule, OrganizationPort } from '@aps/identity';
+import { DeparturesModule, IdentityModule, OrganizationPort } from '@aps/identity';
 import { AuditQueries } from './audit.queries';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
@@ -34,7 +34,7 @@ export class OrgsModule {
     return {
       module: OrgsModule,
       global: true,
-      imports: [IdentityModule],
+      imports: [DeparturesModule, IdentityModule],
       providers: [
         ...services,
         InvitationsRepository,

@@ -134,6 +134,12 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"child_waits_orphans\" ON \"child_waits\"  (\"orphaned_at\") WHERE orphaned_at IS NOT NULL");
     await runner.query("CREATE INDEX \"child_waits_parent\" ON \"child_waits\"  (\"parent_chat_id\") ");
     await runner.query("CREATE TABLE \"chat_compactions\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"turn_id\" uuid NOT NULL, \"through_turn_no\" integer NOT NULL, \"through_seq\" integer NOT NULL, \"summary\" text NOT NULL, \"tokens_before\" integer NOT NULL, \"tokens_after\" integer NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"chat_compactions_place\" UNIQUE (\"chat_id\", \"through_seq\"), CONSTRAINT \"PK_16c436b5e9128c80184c83e46ff\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE TABLE \"connections\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"slug\" text NOT NULL, \"label\" text NOT NULL, \"app_key\" text NOT NULL, \"provider_key\" text NOT NULL, \"method\" text NOT NULL, \"status\" text NOT NULL, \"scope\" text NOT NULL DEFAULT 'private', \"owner_user_id\" uuid, \"decision_mode\" text NOT NULL DEFAULT 'off', \"server_url\" text, \"secrets\" text, \"credential_hint\" text, \"headers\" jsonb NOT NULL DEFAULT '{}', \"consent\" text, \"token_version\" integer NOT NULL DEFAULT '0', \"expires_at\" TIMESTAMP WITH TIME ZONE, \"knowledge_capable\" boolean NOT NULL DEFAULT false, \"last_error\" text, \"tools_listed_at\" TIMESTAMP WITH TIME ZONE, \"stale_since\" TIMESTAMP WITH TIME ZONE, \"last_used_at\" TIMESTAMP WITH TIME ZONE, \"created_by\" uuid, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"connections_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"connections_decision_mode\" CHECK (decision_mode IN ('off', 'destructive', 'write', 'all')), CONSTRAINT \"connections_scope\" CHECK (scope IN ('private', 'org')), CONSTRAINT \"connections_status\" CHECK (status IN ('initiated', 'active', 'error', 'expired', 'disabled')), CONSTRAINT \"connections_method\" CHECK (method IN ('oauth2', 'api_key', 'bearer', 'basic', 'mcp_oauth', 'mcp_token', 'none')), CONSTRAINT \"PK_0a1f844af3122354cbd487a8d03\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"connections_owner\" ON \"connections\"  (\"owner_user_id\", \"created_at\", \"id\") WHERE deleted_at IS NULL AND owner_user_id IS NOT NULL");
+    await runner.query("CREATE INDEX \"connections_scope\" ON \"connections\"  (\"org_id\", \"scope\", \"created_at\", \"id\") WHERE deleted_at IS NULL");
+    await runner.query("CREATE INDEX \"connections_org\" ON \"connections\"  (\"org_id\", \"created_at\", \"id\") WHERE deleted_at IS NULL");
+    await runner.query("CREATE UNIQUE INDEX \"connections_slug\" ON \"connections\"  (\"org_id\", \"slug\") WHERE deleted_at IS NULL");
+    await runner.query("CREATE TABLE \"connection_tools\" (\"connection_id\" uuid NOT NULL, \"name\" text NOT NULL, \"org_id\" uuid NOT NULL, \"title\" text, \"description\" text NOT NULL, \"input_schema\" jsonb NOT NULL, \"hints\" jsonb NOT NULL DEFAULT '{}', \"access_level\" text NOT NULL, \"waiting\" jsonb, \"gone_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"connection_tools_access_level\" CHECK (access_level IN ('read', 'write', 'destructive')), CONSTRAINT \"PK_a5ed0cb71b83cb0101808147999\" PRIMARY KEY (\"connection_id\", \"name\"))");
     await runner.query("CREATE TABLE \"decisions\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"agent_revision_id\" uuid NOT NULL, \"turn_id\" uuid NOT NULL, \"tool_call_id\" text NOT NULL, \"tool_slug\" text, \"connection_id\" text, \"arguments_digest\" text, \"kind\" text NOT NULL, \"summary\" text NOT NULL, \"basis\" text NOT NULL, \"rationale\" text, \"deviation\" boolean NOT NULL DEFAULT false, \"determination\" boolean NOT NULL DEFAULT false, \"confidence\" numeric(4,3), \"review_status\" text NOT NULL DEFAULT 'unreviewed', \"review_note\" text, \"should_have\" text, \"reviewed_by\" uuid, \"reviewed_at\" TIMESTAMP WITH TIME ZONE, \"archived_at\" TIMESTAMP WITH TIME ZONE, \"private_to\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"decisions_call\" UNIQUE (\"turn_id\", \"tool_call_id\"), CONSTRAINT \"decisions_review_status\" CHECK (review_status IN ('unreviewed', 'agreed', 'disputed', 'reverted')), CONSTRAINT \"decisions_kind\" CHECK (kind IN ('act', 'no_act', 'escalate')), CONSTRAINT \"PK_48eee6fa229cd5e43648f6a2ec3\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"decisions_age\" ON \"decisions\"  (\"org_id\", \"created_at\") ");
     await runner.query("CREATE INDEX \"decisions_chat\" ON \"decisions\"  (\"chat_id\", \"id\", \"org_id\") ");
@@ -310,6 +316,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"child_waits\" ADD CONSTRAINT \"FK_92b65f5d0d0abe7c4c17f0adcb3\" FOREIGN KEY (\"org_id\", \"child_chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"child_waits\" ADD CONSTRAINT \"FK_3d905d0779555027c808f57937a\" FOREIGN KEY (\"org_id\", \"parent_chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"chat_compactions\" ADD CONSTRAINT \"FK_7786544e09427f88a26553d85c4\" FOREIGN KEY (\"org_id\", \"chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"connections\" ADD CONSTRAINT \"FK_92ade0696cfeaf5961753474f51\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"connection_tools\" ADD CONSTRAINT \"FK_9cdad44e9a4f80fb9852e3382c0\" FOREIGN KEY (\"org_id\", \"connection_id\") REFERENCES \"connections\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"decisions\" ADD CONSTRAINT \"FK_80f1ec9a9bd1c93ddb59be31601\" FOREIGN KEY (\"org_id\", \"agent_revision_id\") REFERENCES \"agent_revisions\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"decisions\" ADD CONSTRAINT \"FK_c6f038ddcff5753bec91825df1b\" FOREIGN KEY (\"org_id\", \"agent_id\") REFERENCES \"agents\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"decisions\" ADD CONSTRAINT \"FK_161bf9d16ca044ce683197f0b66\" FOREIGN KEY (\"org_id\", \"chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
@@ -395,6 +403,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"decisions\" DROP CONSTRAINT \"FK_161bf9d16ca044ce683197f0b66\"");
     await runner.query("ALTER TABLE \"decisions\" DROP CONSTRAINT \"FK_c6f038ddcff5753bec91825df1b\"");
     await runner.query("ALTER TABLE \"decisions\" DROP CONSTRAINT \"FK_80f1ec9a9bd1c93ddb59be31601\"");
+    await runner.query("ALTER TABLE \"connection_tools\" DROP CONSTRAINT \"FK_9cdad44e9a4f80fb9852e3382c0\"");
+    await runner.query("ALTER TABLE \"connections\" DROP CONSTRAINT \"FK_92ade0696cfeaf5961753474f51\"");
     await runner.query("ALTER TABLE \"chat_compactions\" DROP CONSTRAINT \"FK_7786544e09427f88a26553d85c4\"");
     await runner.query("ALTER TABLE \"child_waits\" DROP CONSTRAINT \"FK_3d905d0779555027c808f57937a\"");
     await runner.query("ALTER TABLE \"child_waits\" DROP CONSTRAINT \"FK_92b65f5d0d0abe7c4c17f0adcb3\"");
@@ -571,6 +581,12 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"decisions_chat\"");
     await runner.query("DROP INDEX \"decisions_age\"");
     await runner.query("DROP TABLE \"decisions\"");
+    await runner.query("DROP TABLE \"connection_tools\"");
+    await runner.query("DROP INDEX \"connections_slug\"");
+    await runner.query("DROP INDEX \"connections_org\"");
+    await runner.query("DROP INDEX \"connections_scope\"");
+    await runner.query("DROP INDEX \"connections_owner\"");
+    await runner.query("DROP TABLE \"connections\"");
     await runner.query("DROP TABLE \"chat_compactions\"");
     await runner.query("DROP INDEX \"child_waits_parent\"");
     await runner.query("DROP INDEX \"child_waits_orphans\"");

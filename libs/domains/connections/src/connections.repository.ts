@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { Connection, type ConnectionTool } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { OrgTable, statement, type Columns, type Db, type Tx } from '@aps/platform/database';
+import type { KeptTool } from './listing/terms.policy';
+
+/** Somebody who can be told of what became of a connection, or given one. */
+export interface ActiveMember {
+  user_id: string;
+  email: string;
+}
+
+const MEMBER = statement<ActiveMember>(`
+  SELECT m.user_id, u.email FROM memberships m JOIN users u ON u.id = m.user_id
+  WHERE m.org_id = $1 AND m.user_id = $2 AND u.deactivated_at IS NULL FOR SHARE OF m, u`);
+const EMAIL = statement<{ email: string }>('SELECT email FROM users WHERE id = $1 AND deactivated_at IS NULL');
+
+/** Tools that are gone are remembered, but no more of them than a server may list at once. */
+const MAX_GONE = 500;
+
+const TOOLS = statement<KeptTool>(`
+  SELECT name, title, description, input_schema, hints, access_level, waiting FROM connection_tools WHERE org_id = $1 AND connection_id = $2`);
+const WRITE_TOOLS = statement(`
+  INSERT INTO connection_tools (connection_id, org_id, name, title, description, input_schema, hints, access_level, waiting)
+  SELECT $2, $1, x.* FROM jsonb_to_recordset($3::jsonb) AS x(name text, title text, description text, input_schema jsonb, hints jsonb, access_level text, waiting jsonb)
+  ON CONFLICT (connection_id, name) DO UPDATE SET title = excluded.title, description = excluded.description, input_schema = excluded.input_schema,
+    hints = excluded.hints, access_level = excluded.access_level, waiting = excluded.waiting, gone_at = NULL, updated_at = now()`);
+const LEAVE_OUT = statement(`
+  UPDATE connection_tools SET gone_at = now(), updated_at = now() WHERE org_id = $1 AND connection_id = $2 AND name <> ALL($3) AND gone_at IS NULL`);
+const FORGET_GONE = statement(`
+  DELETE FROM connection_tools WHERE org_id = $1 AND connection_id = $2 AND name IN (
+    SELECT name FROM connection_tools WHERE connection_id = $2 AND gone_at IS NOT NULL ORDER BY gone_at DESC, name OFFSET ${MAX_GONE})`);
+const DELETE_TOOLS = statement('DELETE FROM connection_tools WHERE org_id = $1 AND connection_id = $2');
+
+/** What the end of somebody's membership leaves behind. */
+export type Left = Pick<Connection, 'id' | 'org_id' | 'slug' | 'scope'>;
+const LEAVE = statement<Left>(`
+  UPDATE connections SET owner_user_id = NULL, status = CASE scope WHEN 'private' THEN 'disabled' ELSE status END, updated_at = now()
+  WHERE owner_user_id = $1 AND ($2::uuid IS NULL OR org_id = $2) AND deleted_at IS NULL RETURNING id, org_id, slug, scope`);
+
+/** Rows of connections and their tools. */
+@Injectable()
+export class ConnectionsRepository {
+  private readonly rows = new OrgTable(Connection, 'Connection');
+
+  find(db: Db, scope: OrgScope, id: string): Promise<Connection | null> {
+    return this.rows.find(db, scope, id);
+  }
+
+  /** Serializes what changes one connection until the transaction ends. @throws DomainError `not_found` */
+  lock(tx: Tx, scope: OrgScope, id: string): Promise<Connection> {
+    return this.rows.get(tx, scope, id, 'for no key update');
+  }
+
+  /** The same, and nobody begins to name it meanwhile: for what ends it, and waits for those who have just begun. */
+  lockIdentity(tx: Tx, scope: OrgScope, id: string): Promise<Connection> {
+    return this.rows.get(tx, scope, id, 'for update');
+  }
+
+  /** Of a row that is locked. */
+  async update(tx: Tx, scope: OrgScope, id: string, columns: Columns<Connection>): Promise<Connection> {
+    return (await this.rows.update(tx, scope, id, columns))!;
+  }
+
+  /** A member who can sign in, and is one until the transaction ends. */
+  async holdMember(tx: Tx, scope: OrgScope, userId: string): Promise<ActiveMember | null> {
+    return (await tx.query(MEMBER, [scope.orgId, userId]))[0] ?? null;
+  }
+
+  /** Where a user can be written to; null for one who cannot sign in. */
+  async emailOf(tx: Tx, userId: string): Promise<string | null> {
+    return (await tx.query(EMAIL, [userId]))[0]?.email ?? null;
+  }
+
+  /** All that were ever listed, as far as they are remembered. */
+  tools(tx: Tx, scope: OrgScope, id: string): Promise<KeptTool[]> {
+    return tx.query(TOOLS, [scope.orgId, id]);
+  }
+
+  /** The tools that a connection has from now on. */
+  async setTools(tx: Tx, scope: OrgScope, id: string, tools: readonly KeptTool[]): Promise<void> {
+    const columns: (keyof ConnectionTool)[] = ['name', 'title', 'description', 'input_schema', 'hints', 'access_level', 'waiting'];
+    const rows = tools.map((tool) => Object.fromEntries(columns.map((column) => [column, tool[column as keyof KeptTool]])));
+    await tx.execute(WRITE_TOOLS, [scope.orgId, id, JSON.stringify(rows)]);
+    await tx.execute(LEAVE_OUT, [scope.orgId, id, tools.map(({ name }) => name)]);
+    await tx.execute(FORGET_GONE, [scope.orgId, id]);
+  }
+
+  /** Of a row that is locked: nothing of it can be used any more, and no secret of it is kept. */
+  async delete(tx: Tx, scope: OrgScope, id: string): Promise<void> {
+    await tx.execute(DELETE_TOOLS, [scope.orgId, id]);
+    await this.rows.update(tx, scope, id, { secrets: null, consent: null, headers: {}, credential_hint: null });
+    await this.rows.delete(tx, scope, id);
+  }
+
+  /** Takes from somebody what they own; what was theirs alone is switched off. @param orgId null: in every organization */
+  leave(tx: Tx, userId: string, orgId: string | null): Promise<Left[]> {
+    return tx.query(LEAVE, [userId, orgId]);
+  }
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import type { Connection } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Database, now } from '@aps/platform/database';
+import { ConnectionCredentials } from '../connection-credentials';
+import { ConnectionsRepository } from '../connections.repository';
+import { ServerFailed, ToolServers, Unauthorized, type ServerListing } from '../mcp/tool-server';
+import { relist, type ToolChange } from './terms.policy';
+
+/** How long a server has to list its tools, milliseconds. */
+export const DIAL_MS = 10_000;
+
+/** How deep a tool's schema may nest: whatever looks at it recurses. */
+const MAX_DEPTH = 64;
+
+/** Names that scopes of tools can have. A tool of another name could be granted with all others, and not be denied: it is passed over. */
+const NAMEABLE = /^[A-Za-z0-9_./-]{1,128}$/;
+
+export interface RefreshOptions {
+  /** Somebody who may change the connection accepts what its server says now. */
+  acceptChanges?: boolean;
+  /** One that is switched off is switched on by this. */
+  enable?: boolean;
+}
+
+/** What came of asking a server for its tools. The sentence may be shown to who may see the connection. */
+export type Refreshed = { ok: true; tool_count: number; changed: ToolChange[] } | { ok: false; error: string };
+
+/** What a server answered, or why it did not. */
+export type Dialed = { listing: ServerListing } | { error: string; refused: boolean };
+
+/** Asks servers for their tools, and keeps what they answer. Not within a transaction. */
+@Injectable()
+export class ConnectionListings {
+  constructor(
+    private readonly db: Database,
+    private readonly connections: ConnectionsRepository,
+    private readonly credentials: ConnectionCredentials,
+    private readonly servers: ToolServers,
+  ) {}
+
+  /**
+   * Lists the tools of a connection anew. One that answers is active again; of one that does not, the last good list is kept, and it becomes
+   * `error` only where its server refuses its credentials, or it has never answered. A failure is a result, and not thrown.
+   *
+   * @throws DomainError `not_found` where it was deleted meanwhile
+   */
+  async refresh(
+    scope: OrgScope,
+    connection: Connection,
+    { acceptChanges = false, enable = false }: RefreshOptions = {},
+  ): Promise<Refreshed> {
+    const dialed = await this.dial(connection);
+    return this.db.transaction(scope, async (tx): Promise<Refreshed> => {
+      const current = await this.connections.lock(tx, scope, connection.id);
+      const { id, status } = current;
+      if ('error' in dialed) {
+        const fails = status === 'active' && (dialed.refused || !current.tools_listed_at);
+        await this.connections.update(tx, scope, id, {
+          last_error: dialed.error,
+          stale_since: current.stale_since ?? now,
+          ...(fails && { status: 'error' }),
+        });
+        return { ok: false, error: dialed.error };
+      }
+      const { tools, changed } = relist(await this.connections.tools(tx, scope, id), dialed.listing.tools, acceptChanges);
+      await this.connections.setTools(tx, scope, id, tools);
+      await this.connections.update(tx, scope, id, {
+        status: status === 'disabled' && !enable ? status : 'active',
+        knowledge_capable: dialed.listing.hasResources,
+        tools_listed_at: now,
+        last_error: null,
+        stale_since: null,
+      });
+      return { ok: true, tool_count: tools.length, changed };
+    });
+  }
+
+  /** Asks the server, and keeps nothing. */
+  async dial(connection: Connection): Promise<Dialed> {
+    try {
+      const address = await this.credentials.addressOf(connection);
+      const { tools, hasResources } = await this.servers.list(address, AbortSignal.timeout(DIAL_MS));
+      const listing = { tools: tools.filter(({ name }) => NAMEABLE.test(name)), hasResources };
+      if (listing.tools.some(({ input_schema }) => nests(input_schema, MAX_DEPTH)))
+        throw new ServerFailed('The server has a tool whose arguments nest too deep.');
+      return { listing };
+    } catch (error) {
+      if (error instanceof Unauthorized) return { error: error.message, refused: true };
+      if (error instanceof ServerFailed) return { error: error.message.slice(0, 500), refused: false };
+      throw error;
+    }
+  }
+}
+
+const nests = (value: unknown, depth: number): boolean =>
+  typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((inner) => nests(inner, depth - 1)));
