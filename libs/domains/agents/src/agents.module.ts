@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConnectionsModule } from '@aps/connections';
 import { FilesModule } from '@aps/files';
 import { InferenceModule, ModelUsers } from '@aps/inference';
 import { PromptsModule } from '@aps/prompts';
@@ -20,6 +21,7 @@ import { TeamsQueries } from './sharing/teams.queries';
 import { SkillFiles } from './skill-files';
 import { SkillsRepository } from './skills.repository';
 import { SkillsService } from './skills.service';
+import { ToolSourcesQueries } from './tool-sources/tool-sources.queries';
 
 const exported = [
   AgentsService,
@@ -36,6 +38,7 @@ const exported = [
   ScopeOwners,
   SharedBlocks,
   TeamsQueries,
+  ToolSourcesQueries,
 ];
 
 /** Tells who decides about models which agents name them; all of agents that an application of operators needs. */
@@ -47,7 +50,7 @@ export class AgentModelsModule {
 }
 
 @Module({
-  imports: [AgentModelsModule, FilesModule, InferenceModule, PromptsModule],
+  imports: [AgentModelsModule, ConnectionsModule, FilesModule, InferenceModule, PromptsModule],
   providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })

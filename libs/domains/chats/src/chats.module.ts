@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '@aps/agents';
+import { ConnectionsModule } from '@aps/connections';
 import { DecisionMakingModule } from '@aps/decisions';
 import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
@@ -34,7 +35,6 @@ import { MessageFiles } from './sending/message-files';
 import { QueueDepth } from './turns/queue-depth';
 import { RolloutChatsModule } from './reading/rollout-chats.module';
 import { SendService } from './sending/send.service';
-import { NoConnections, SwitchableConnections } from './switchable-connections';
 import { TimelineQueries } from './reading/timeline.queries';
 import { TogglesService } from './toggles.service';
 import { CoreTools } from './tools/core-tools';
@@ -63,6 +63,7 @@ const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, De
 @Module({
   imports: [
     AgentsModule,
+    ConnectionsModule,
     DecisionMakingModule,
     FilesModule,
     InferenceModule,
@@ -104,7 +105,6 @@ const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, De
     ...ASKING,
     ...CONTROL,
     ...CONTROL_PARTS,
-    { provide: SwitchableConnections, useClass: NoConnections },
   ],
   exports: [
     ...ASKING,

@@ -28,7 +28,6 @@ export { PresenceModule } from './presence/presence.module';
 export { PresenceService, type Viewer } from './presence/presence.service';
 export { ChatStarts, type BegunTurn, type ChatStart, type GivenMessage } from './sending/chat-starts';
 export { SendService, type MessageInput, type SendResult } from './sending/send.service';
-export { SwitchableConnections, type SwitchableConnection } from './switchable-connections';
 export { answererOf, TimelineQueries, type TimelineEntry, type TimelineRow } from './reading/timeline.queries';
 export type { Toggle, ToggleChange } from './toggles.policy';
 export { TogglesService, type ChatToggles } from './toggles.service';

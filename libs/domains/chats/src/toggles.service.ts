@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AgentContexts } from '@aps/agents';
-import { notFound } from '@aps/contracts';
+import { ConnectionsQueries } from '@aps/connections';
+import { connectionId, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { ChatState } from './state/chat-state.repository';
-import { SwitchableConnections } from './switchable-connections';
 import {
   enabledAfter,
   reachesConnection,
@@ -31,7 +31,7 @@ export class TogglesService {
     private readonly db: Database,
     private readonly chats: ChatState,
     private readonly contexts: AgentContexts,
-    private readonly connections: SwitchableConnections,
+    private readonly connections: ConnectionsQueries,
   ) {}
 
   /** @throws DomainError 404 */
@@ -63,12 +63,12 @@ export class TogglesService {
   }
 
   private async known(scope: OrgScope, agentId: string, revisionId: string): Promise<Toggle[]> {
-    const [grants, connections] = await Promise.all([this.contexts.of(scope, agentId, revisionId), this.connections.of(scope, agentId)]);
-    const toggles = connections.map(({ connection_id, slug, label }): Toggle => ({
+    const [grants, connections] = await Promise.all([this.contexts.of(scope, agentId, revisionId), this.connections.active(this.db, scope)]);
+    const toggles = connections.map(({ id, slug, label }): Toggle => ({
       scope: `con:${slug}`,
       label,
       kind: 'connection',
-      connection_id,
+      connection_id: connectionId(id),
     }));
     return [WEB_TOGGLE, ...toggles.filter((t) => reachesConnection(grants, t.scope))];
   }

@@ -10,8 +10,21 @@ import { ConnectionListings } from './listing/connection-listings';
 import { McpToolServers } from './mcp/mcp-tool-servers';
 import { ToolServers } from './mcp/tool-server';
 import { ConnectionOwnersModule } from './owners-who-left';
+import { ConnectionCalls } from './tools/connection-calls';
+import { ConnectionTools } from './tools/connection-tools';
+import { ToolRefresh } from './tools/tool-refresh';
 
-const services = [Catalog, ConnectionCredentials, ConnectionDependents, ConnectionListings, ConnectionsQueries, ConnectionsService];
+const services = [
+  Catalog,
+  ConnectionCalls,
+  ConnectionCredentials,
+  ConnectionDependents,
+  ConnectionListings,
+  ConnectionTools,
+  ConnectionsQueries,
+  ConnectionsService,
+  ToolRefresh,
+];
 
 /** What an organization has connected, and its tools. */
 @Module({

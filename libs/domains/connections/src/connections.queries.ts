@@ -28,6 +28,11 @@ export interface ConnectionWithTools extends ConnectionRow {
   tools: Omit<ConnectionTool, 'org_id' | 'connection_id' | 'gone_at' | 'created_at' | 'updated_at'>[];
 }
 
+/** A connection with what there is to know of its tools without their schemas. */
+export interface ConnectionOutline extends ConnectionRow {
+  tools: Pick<ConnectionTool, 'name' | 'description' | 'access_level' | 'hints'>[];
+}
+
 const COLUMNS = [
   'id',
   'org_id',
@@ -91,7 +96,14 @@ const WITH_TOOLS = statement<ConnectionWithTools>(`
     SELECT jsonb_agg(jsonb_build_object('name', t.name, 'title', t.title, 'description', t.description, 'input_schema', t.input_schema, 'hints', t.hints,
       'access_level', t.access_level, 'waiting', t.waiting) ORDER BY t.name) AS tools
     FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL) t ON true
-  WHERE ${SEEN} AND ($3::text IS NULL OR c.status = $3) ORDER BY c.slug`);
+  WHERE ${SEEN} AND ($3::text IS NULL OR c.status = $3) AND ($4::text[] IS NULL OR c.slug = ANY($4)) ORDER BY c.slug`);
+const OUTLINES = statement<ConnectionOutline>(`
+  SELECT ${COLUMNS}, coalesce(t.tools, '[]') AS tools
+  FROM connections c LEFT JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object('name', t.name, 'description', t.description, 'access_level', t.access_level, 'hints', t.hints) ORDER BY t.name) AS tools
+    FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL) t ON true
+  WHERE ${SEEN} ORDER BY c.slug`);
+const ACTIVE = statement<Pick<Connection, 'id' | 'slug' | 'label'>>(`SELECT c.id, c.slug, c.label FROM connections c WHERE ${SEEN} AND c.status = 'active' ORDER BY c.slug`);
 const SHARED = statement<{ slug: string }>(
   `SELECT slug FROM connections WHERE org_id = $1 AND slug = ANY($2) AND scope = 'org' AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`,
 );
@@ -141,11 +153,24 @@ export class ConnectionsQueries {
   /**
    * Connections with their tools, by slug: the organization's, and those that are private to a user.
    *
-   * @param userId on whose behalf they would be used; null: nobody's, so no private ones
-   * @param status only those of this status
+   * @param of `userId`: on whose behalf they would be used; null: nobody's, so no private ones. `status`, `slugs`: only those
    */
-  withTools(db: Db, scope: OrgScope, userId: string | null, status?: Connection['status']): Promise<ConnectionWithTools[]> {
-    return db.query(WITH_TOOLS, [scope.orgId, userId, status ?? null]);
+  withTools(
+    db: Db,
+    scope: OrgScope,
+    of: { userId: string | null; status?: Connection['status']; slugs?: readonly string[] | null },
+  ): Promise<ConnectionWithTools[]> {
+    return db.query(WITH_TOOLS, [scope.orgId, of.userId, of.status ?? null, of.slugs ?? null]);
+  }
+
+  /** The connections that the caller sees, by slug, with an outline of their tools. */
+  outlines(db: Db, scope: OrgScope): Promise<ConnectionOutline[]> {
+    return db.query(OUTLINES, [scope.orgId, scope.userId]);
+  }
+
+  /** The active connections that the caller sees, by slug. */
+  active(db: Db, scope: OrgScope): Promise<Pick<Connection, 'id' | 'slug' | 'label'>[]> {
+    return db.query(ACTIVE, [scope.orgId, scope.userId]);
   }
 
   /** Those of the slugs that there is a connection of for everybody, held so that none is deleted before the transaction ends. */

@@ -32,6 +32,18 @@ const FORGET_GONE = statement(`
     SELECT name FROM connection_tools WHERE connection_id = $2 AND gone_at IS NOT NULL ORDER BY gone_at DESC, name OFFSET ${MAX_GONE})`);
 const DELETE_TOOLS = statement('DELETE FROM connection_tools WHERE org_id = $1 AND connection_id = $2');
 
+/** Said so often at most when a connection was used last. */
+const USED_EVERY = `interval '1 minute'`;
+const USE = statement<Connection>(`
+  WITH c AS (SELECT * FROM connections WHERE org_id = $1 AND id = $2 AND status = 'active' AND deleted_at IS NULL AND (scope = 'org' OR owner_user_id = $3)),
+  u AS (UPDATE connections SET last_used_at = now() FROM c WHERE connections.id = c.id AND (c.last_used_at IS NULL OR c.last_used_at < now() - ${USED_EVERY}))
+  SELECT * FROM c`);
+const REFUSED = statement(`
+  UPDATE connections SET status = 'error', last_error = $4, updated_at = now() WHERE org_id = $1 AND id = $2 AND token_version = $3 AND status = 'active' AND deleted_at IS NULL`);
+
+const DIALABLE = statement<Connection>(`
+  SELECT * FROM connections WHERE org_id = $1 AND (scope = 'org' OR owner_user_id = $2) AND status NOT IN ('disabled', 'initiated') AND deleted_at IS NULL ORDER BY slug`);
+
 /** What the end of somebody's membership leaves behind. */
 export type Left = Pick<Connection, 'id' | 'org_id' | 'slug' | 'scope'>;
 const LEAVE = statement<Left>(`
@@ -70,6 +82,21 @@ export class ConnectionsRepository {
   /** Where a user can be written to; null for one who cannot sign in. */
   async emailOf(tx: Tx, userId: string): Promise<string | null> {
     return (await tx.query(EMAIL, [userId]))[0]?.email ?? null;
+  }
+
+  /** Those that the caller sees and that a server can be asked by, by slug. */
+  dialable(db: Db, scope: OrgScope): Promise<Connection[]> {
+    return db.query(DIALABLE, [scope.orgId, scope.userId]);
+  }
+
+  /** The connection, if it can be used on somebody's behalf now; null where not. Notes that it was. */
+  async use(db: Db, scope: OrgScope, id: string, userId: string | null): Promise<Connection | null> {
+    return (await db.query(USE, [scope.orgId, id, userId]))[0] ?? null;
+  }
+
+  /** Its server does not take the credentials that it was read with. */
+  async refused(db: Db, scope: OrgScope, { id, token_version }: Connection, error: string): Promise<void> {
+    await db.execute(REFUSED, [scope.orgId, id, token_version, error]);
   }
 
   /** All that were ever listed, as far as they are remembered. */

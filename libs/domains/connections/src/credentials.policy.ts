@@ -96,7 +96,9 @@ export function readHeaders(sent: Record<string, unknown>, own: readonly string[
 function headerValueProblem(value: unknown): Omit<Problem, 'loc'> | undefined {
   if (typeof value !== 'string') return { msg: 'Input should be a valid string', type: 'string_type' };
   if (value.length > MAX_HEADER_BYTES) return { msg: `A header has at most ${MAX_HEADER_BYTES} bytes`, type: 'string_too_long' };
-  return SENDABLE.test(value) || isMasked(value) ? undefined : { msg: 'A header has no line breaks, and characters of one byte alone', type: 'value_error' };
+  return SENDABLE.test(value) || isMasked(value)
+    ? undefined
+    : { msg: 'A header has no line breaks, and characters of one byte alone', type: 'value_error' };
 }
 
 /** @throws DomainError `masked_secret` for a value that a form has shown, and that was sent back */

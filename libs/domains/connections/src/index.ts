@@ -3,6 +3,7 @@ export { ConnectionCredentials, type Addressed } from './connection-credentials'
 export * from './connections.module';
 export {
   ConnectionsQueries,
+  type ConnectionOutline,
   type ConnectionRow,
   type ConnectionView,
   type ConnectionWithTools,
@@ -14,3 +15,7 @@ export { ConnectionListings, type RefreshOptions, type Refreshed } from './listi
 export { levelOf, type LookedAt, type ToolChange } from './listing/terms.policy';
 export * from './mcp/tool-server';
 export { ConnectionOwnersModule } from './owners-who-left';
+export { ConnectionCalls, type Calling } from './tools/connection-calls';
+export { checkable, ConnectionTools } from './tools/connection-tools';
+export { ToolRefresh, type RefreshedTools } from './tools/tool-refresh';
+export { toolName, toolSlug } from './tools/tool-names.policy';

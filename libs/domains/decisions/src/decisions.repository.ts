@@ -53,8 +53,8 @@ const BULK_OF_ARCHIVE = perAction((action) => byFilter(action, 'NOT NULL'));
 
 // The chat says whose decision it is; the turn that records it holds the chat's row.
 const INSERT = statement<Decision>(`
-  INSERT INTO decisions AS d (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis, rationale, tool_slug, arguments_digest, deviation, determination, confidence)
-  SELECT $5, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, $4, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM chats c WHERE c.org_id = $1 AND c.id = $2
+  INSERT INTO decisions AS d (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis, rationale, tool_slug, connection_id, arguments_digest, deviation, determination, confidence)
+  SELECT $5, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, $4, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 FROM chats c WHERE c.org_id = $1 AND c.id = $2
   ON CONFLICT (turn_id, tool_call_id) DO NOTHING RETURNING d.*`);
 const OF_CALL = statement<Decision>('SELECT * FROM decisions WHERE org_id = $1 AND turn_id = $2 AND tool_call_id = $3');
 // By the database's time: workers that had the turn one after another need not agree about theirs.
@@ -85,7 +85,16 @@ type BulkRow = BulkCounts & { changed_ids: string[]; last_of_full: string | null
 
 type Decided = Pick<
   Decision,
-  'kind' | 'summary' | 'basis' | 'rationale' | 'tool_slug' | 'arguments_digest' | 'deviation' | 'determination' | 'confidence'
+  | 'kind'
+  | 'summary'
+  | 'basis'
+  | 'rationale'
+  | 'tool_slug'
+  | 'connection_id'
+  | 'arguments_digest'
+  | 'deviation'
+  | 'determination'
+  | 'confidence'
 >;
 
 /** Changes of many decisions at once, and what turns write and ask. */
@@ -125,7 +134,7 @@ export class DecisionsRepository {
    */
   async record(tx: Tx, at: ToolContext, d: Decided): Promise<{ decision: Decision; created: boolean }> {
     const place = [at.orgId, at.chatId, at.turnId, at.toolCallId, uuidv7()];
-    const text = [d.kind, d.summary, d.basis, d.rationale, d.tool_slug, d.arguments_digest];
+    const text = [d.kind, d.summary, d.basis, d.rationale, d.tool_slug, d.connection_id, d.arguments_digest];
     const [made] = await tx.query(INSERT, [...place, ...text, d.deviation, d.determination, d.confidence]);
     const [decision] = made ? [made] : await tx.query(OF_CALL, [at.orgId, at.turnId, at.toolCallId]);
     if (!decision) throw notFound('Chat');

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { connectionId } from '@aps/contracts';
 import { DECISION_KINDS, type Decision } from '@aps/entities';
 import { storable, type Tx } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
@@ -95,10 +96,12 @@ export class RecordDecisionTool {
 
   /** In the transaction of the call, which records it once. */
   private async record(tx: Tx, context: ToolContext, { arguments: args, ...d }: NewDecision): Promise<Decision> {
+    const tool = d.tool_slug === undefined ? undefined : context.tools.named(d.tool_slug);
     const { decision, created } = await this.decisions.record(tx, context, {
       ...d,
       // Models know a tool by its name; humans, and the gate, by its slug.
-      tool_slug: d.tool_slug === undefined ? null : (context.tools.named(d.tool_slug)?.slug ?? d.tool_slug),
+      tool_slug: tool?.slug ?? d.tool_slug ?? null,
+      connection_id: tool?.connectionId ? connectionId(tool.connectionId) : null,
       arguments_digest: args ? hashOf(args) : (d.arguments_digest ?? null),
       rationale: d.rationale || null,
       confidence: d.confidence === undefined ? null : String(d.confidence),

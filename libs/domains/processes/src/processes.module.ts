@@ -22,7 +22,7 @@ const exported = [CallsQueries, ProcessesQueries, ProcessesService, ProcessRevis
 })
 export class ProcessesModule {
   constructor(owners: ScopeOwners, processes: ProcessesQueries) {
-    owners.register('process', (db, scope, slugs) => processes.existing(db, scope, slugs));
+    owners.register('process', processes);
   }
 }
 

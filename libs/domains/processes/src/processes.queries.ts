@@ -30,6 +30,9 @@ const VIEWS = new OrgListing<ProcessView, { project_id?: string; no_project?: bo
 });
 
 const EXISTING = statement<{ slug: string }>('SELECT slug FROM processes WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL');
+const NAMED = statement<{ slug: string; name: string }>(
+  'SELECT slug, name FROM processes WHERE org_id = $1 AND deleted_at IS NULL ORDER BY slug LIMIT $2',
+);
 
 /** Reads processes. Never writes. */
 @Injectable()
@@ -50,5 +53,10 @@ export class ProcessesQueries {
   /** Those of the slugs that there is a process of. */
   async existing(db: Db, scope: OrgScope, slugs: readonly string[]): Promise<Set<string>> {
     return new Set((await db.query(EXISTING, [scope.orgId, slugs])).map(({ slug }) => slug));
+  }
+
+  /** The first so many, by slug. */
+  named(db: Db, scope: OrgScope, limit: number): Promise<{ slug: string; name: string }[]> {
+    return db.query(NAMED, [scope.orgId, limit]);
   }
 }

@@ -1,4 +1,5 @@
 export { schemaOf } from './extraction.policy';
+export { reachesPrompt } from './prompt-grants.policy';
 export * from './prompts.module';
 export { PromptsQueries, type PromptTemplateView, type RunnablePrompt } from './prompts.queries';
 export { PromptsService, type PromptTemplateInput } from './prompts.service';

@@ -42,6 +42,9 @@ const RUNNABLE = statement<Omit<RunnablePrompt, 'variables'> & Pick<PromptConten
   FROM prompt_templates t JOIN prompt_revisions r ON r.template_id = t.id AND r.version = t.version
   WHERE t.org_id = $1 AND t.deleted_at IS NULL AND (t.slug = ANY($2) OR $3) ORDER BY t.slug LIMIT $4`);
 
+const NAMED = statement<{ slug: string; name: string }>(
+  'SELECT slug, name FROM prompt_templates WHERE org_id = $1 AND deleted_at IS NULL ORDER BY slug LIMIT $2',
+);
 const NAMING_MODELS = statement<ModelUser>(`
   SELECT t.id, t.org_id, t.name, t.model AS model_key FROM prompt_templates t
   WHERE t.model = ANY($1) AND t.deleted_at IS NULL AND ($3::uuid IS NULL OR t.org_id = $3) ORDER BY t.name, t.id LIMIT $2`);
@@ -82,6 +85,11 @@ export class PromptsQueries implements ModelUserReader {
         structured,
         variables: variablesIn([text, structured ? post_processing_instructions : null]),
       }));
+  }
+
+  /** The first so many, by slug. */
+  named(db: Db, scope: OrgScope, limit: number): Promise<{ slug: string; name: string }[]> {
+    return db.query(NAMED, [scope.orgId, limit]);
   }
 
   /** Templates that name one of the models. */

@@ -40,6 +40,7 @@ export class RunPromptTemplateTool {
         name: SLUG,
         description: 'Runs a prompt template: gives you its answer, or what it has extracted from `input_text`.',
         scope: 'core',
+        openedBy: 'prompt',
         accessLevel: 'read',
         availableTo: mayRunPrompts,
         parameters,

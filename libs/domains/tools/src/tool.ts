@@ -133,6 +133,8 @@ interface ToolDescription<Args> {
   description: string;
   /** Scope of the grant that reaches it, e.g. `core`. */
   scope: string;
+  /** Of one that every agent has and that does nothing without them: the kind of scopes that open it. */
+  openedBy?: 'kb' | 'agent' | 'process' | 'prompt';
   accessLevel: AccessLevel;
   /** What its server declares of it. */
   hints?: ToolHints;

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConnectionsModule } from '@aps/connections';
 import { AgentsModule } from '../agents.module';
 import { AgentsController } from './agents.controller';
 import { AgentInstructionController } from './instruction.controller';
@@ -8,9 +9,10 @@ import { AgentRevisionsController } from './revisions.controller';
 import { RolloutsController } from './rollouts.controller';
 import { SkillsController } from './skills.controller';
 import { TeamsController } from './teams.controller';
+import { ToolSourcesController } from './tool-sources.controller';
 
 @Module({
-  imports: [AgentsModule],
+  imports: [AgentsModule, ConnectionsModule],
   controllers: [
     AgentsController,
     AgentInstructionController,
@@ -22,6 +24,7 @@ import { TeamsController } from './teams.controller';
     TeamsController,
     TeamMemoriesController,
     ProjectMemoriesController,
+    ToolSourcesController,
   ],
 })
 export class AgentsHttpModule {}

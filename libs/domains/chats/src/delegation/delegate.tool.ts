@@ -50,6 +50,7 @@ export class DelegateTool {
         description:
           'Has another agent do a task in a chat of its own, and gives you what it said last. Several delegations in one step run side by side.',
         scope: 'core',
+        openedBy: 'agent',
         accessLevel: 'write',
         waitsFor: 'children',
         availableTo: mayDelegate,

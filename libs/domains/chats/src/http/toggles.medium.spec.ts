@@ -1,17 +1,29 @@
 import type { Bearer } from '@aps/platform/testing';
 import { AgentsService } from '@aps/agents';
+import { connectionId } from '@aps/contracts';
+import { Connection } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { sql, type Answer } from '@aps/platform/testing';
 import { defineTool, ToolCatalog } from '@aps/tools';
 import { z } from 'zod';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 
-const connection = (slug: string) => ({ connection_id: `con_${slug}`, slug, label: slug.toUpperCase() });
 const web = 'system:web';
 
 describe('toggles', () => {
   const app = chatsService();
   let org: TestOrg;
+  /** Of its connections, by slug. */
+  const ids: Record<string, string> = {};
+
+  /** A connection of everybody, as a row. @returns its id, as it is shown */
+  const connect = async (of: TestOrg, slug: string): Promise<string> =>
+    connectionId(
+      await app.insert(Connection, {
+        ...{ org_id: of.id, slug, label: slug.toUpperCase(), app_key: 'custom-mcp', provider_key: 'custom-mcp' },
+        ...{ method: 'none', status: 'active', scope: 'org', owner_user_id: of.owner.id },
+      }),
+    );
 
   const get = (chat: string, as: Bearer = org.owner): Promise<Answer> => app.call('GET', `${org.path}/${chat}/toggles`, { as });
   const put = (chat: string, body: unknown, as: Bearer = org.owner): Promise<Answer> =>
@@ -23,6 +35,7 @@ describe('toggles', () => {
 
   beforeAll(async () => {
     org = await app.org({ allowed_tools: [web, 'con:mail', 'crm.find', 'system:exec'] });
+    for (const slug of ['mail', 'crm', 'other']) ids[slug] = await connect(org, slug);
     const answer = (text: string) => () => Promise.resolve({ kind: 'result' as const, content: text });
     app.get(ToolCatalog).register(
       defineTool({
@@ -45,9 +58,6 @@ describe('toggles', () => {
       }),
     );
   });
-  beforeEach(() => {
-    app.connections = [connection('mail'), connection('crm'), connection('other')];
-  });
 
   it('lists the web and the connections that the agent is granted, all on', async () => {
     const chat = await app.chat(org);
@@ -56,8 +66,8 @@ describe('toggles', () => {
       body: {
         toggles: [
           { scope: web, label: 'Web search', kind: 'web', connection_id: null, enabled: true },
-          { scope: 'con:mail', label: 'MAIL', kind: 'connection', connection_id: 'con_mail', enabled: true },
-          { scope: 'con:crm', label: 'CRM', kind: 'connection', connection_id: 'con_crm', enabled: true },
+          { scope: 'con:crm', label: 'CRM', kind: 'connection', connection_id: ids.crm, enabled: true },
+          { scope: 'con:mail', label: 'MAIL', kind: 'connection', connection_id: ids.mail, enabled: true },
         ],
         enabled_scopes: null,
       },
@@ -183,11 +193,12 @@ describe('toggles', () => {
   });
 
   it('loses no switch when members switch at once', async () => {
-    app.connections = Array.from({ length: 20 }, (_, i) => connection(`c${i}`));
+    const slugs = Array.from({ length: 20 }, (_, i) => `c${i}`);
     const wide = await app.org({ allowed_tools: ['*'] });
+    for (const slug of slugs) await connect(wide, slug);
     const chat = await app.chat(wide);
     const answers = await Promise.all(
-      app.connections.map(({ slug }) =>
+      slugs.map((slug) =>
         app.call('PUT', `${wide.path}/${chat}/toggles`, { as: wide.owner, body: { toggles: [{ scope: `con:${slug}`, enabled: false }] } }),
       ),
     );

@@ -2,7 +2,6 @@ import { AgentsModule } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule, Blockers, type Blocker } from '@aps/billing';
-import { SwitchableConnections, type SwitchableConnection } from '@aps/chats';
 import { DecisionsHttpModule } from '@aps/decisions/http';
 import type { QueueName } from '@aps/contracts';
 import type { Dialect } from '@aps/inference';
@@ -66,8 +65,6 @@ const PRICED = { provider: 'mock', input_price_per_1m: '1', output_price_per_1m:
 
 /** The test service with chats, and with a model server that speaks the providers' wire formats; it says what specs of chats say over and over. */
 export class ChatsService extends TestService {
-  /** What every organization can switch in its chats. */
-  connections: SwitchableConnection[] = [];
   /** What keeps every organization from spending; null leaves it to their budgets. */
   blocker: Blocker | null = null;
   private model: MockModel;
@@ -89,9 +86,8 @@ export class ChatsService extends TestService {
     await super.start();
     const blockers = this.get(Blockers);
     const real = blockers.of.bind(blockers);
-    // What stands behind these ports is not built, or not part of this domain.
+    // What stands behind this is no part of this domain.
     Object.assign(blockers, { of: async (orgId: string, db?: Db) => this.blocker ?? (await real(orgId, db)) });
-    Object.assign(this.get(SwitchableConnections), { of: () => Promise.resolve(this.connections) });
     for (const statement of REFUSE_OTHER_MOVES) await this.db.execute(statement);
     this.route = await addRoute(this, 'mock', { base_url: `${this.model.url}/v1` });
     await addModel(this, 'mock', { ...PRICED, route_id: this.route });

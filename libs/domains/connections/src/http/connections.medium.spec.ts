@@ -312,7 +312,7 @@ describe('listing tools anew', () => {
   const refresh = async (id: string, acceptChanges = false) =>
     t.get(ConnectionListings).refresh(org.scope, await rowOf(id), { acceptChanges });
   const tools = async () =>
-    (await t.get(ConnectionsQueries).withTools(t.db, org.scope, org.owner.id)).flatMap((connection) =>
+    (await t.get(ConnectionsQueries).withTools(t.db, org.scope, { userId: org.owner.id })).flatMap((connection) =>
       connection.tools.map(({ name, description, access_level, waiting }) => [
         name,
         description,

@@ -1,1 +1,2 @@
 export * from './connections';
+export { startToolServer, type TestToolServer, type ToolServerOptions } from '../mcp/testing/tool-server';

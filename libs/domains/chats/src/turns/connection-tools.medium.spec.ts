@@ -1,0 +1,169 @@
+import { ConnectionsHttpModule } from '@aps/connections/http';
+import { startToolServer, tool, type TestToolServer, type ToolServerOptions } from '@aps/connections/testing';
+import { sql, type Answer, type Bearer } from '@aps/platform/testing';
+import { calls, ChatsService, script, type TestOrg } from '../testing/chats';
+import { OUTCOME_UNKNOWN } from './transcript';
+
+const said = (words: string) => ({ content: [{ type: 'text', text: words }] });
+const ADDRESS = { type: 'object', properties: { to: { type: 'string', minLength: 3 } }, required: ['to'] };
+
+/** Chats beside connections, with the tool server that is the demo of the catalog. */
+class WithToolServer extends ChatsService {
+  readonly has: ToolServerOptions = {};
+  server: TestToolServer;
+
+  constructor() {
+    super({}, [ConnectionsHttpModule]);
+  }
+
+  protected override async prepare(): Promise<void> {
+    this.server = await startToolServer(this.has);
+    this.configure({ EGRESS_ALLOW: new URL(this.server.url).host, DEMO_TOOLS_URL: this.server.url });
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.server?.close();
+  }
+}
+
+describe('tools of connections in a turn', () => {
+  const app = new WithToolServer();
+  let org: TestOrg;
+
+  beforeAll(() => app.start());
+  afterAll(() => app.close());
+  beforeEach(async () => {
+    Object.assign(app.has, {
+      tools: [tool('look', { readOnlyHint: true }), { ...tool('post'), inputSchema: ADDRESS }, tool('wipe', { destructiveHint: true })],
+      calls: { look: () => said('seen'), post: () => said('posted'), wipe: () => said('wiped') },
+      before: undefined,
+    });
+    org = await app.org({ allowed_tools: ['*'] });
+    app.server.seen.length = 0;
+  });
+
+  /** Connects the demo. @returns its path */
+  const connect = async (body: object = {}, as: Bearer = org.owner): Promise<string> => {
+    const made = await app.make('POST', `/api/orgs/${org.id}/connections`, {
+      as,
+      body: { app_key: 'demo', method: 'none', label: 'Demo', ...body },
+    });
+    return `/api/orgs/${org.id}/connections/${made.connection.id}`;
+  };
+  const say = async (content: string, { as = org.owner as Bearer, chat = '' } = {}): Promise<Answer['body']> => {
+    const id = chat || (await app.chat(org, { title: 'Test' }, as));
+    if (!chat) await app.make('PATCH', `${org.path}/${id}`, { as, body: { shared: true } });
+    const before = (await app.read(org, id)).body.messages.filter((m: { role: string }) => m.role === 'user').length;
+    await app.make('POST', `${org.path}/${id}/messages`, { as, body: { content } });
+    return app.settled(org, id, before + 1);
+  };
+  const results = (chat: Answer['body']): string[] =>
+    chat.messages.filter((m: { role: string }) => m.role === 'tool').map((m: { content: string }) => m.content);
+  const made = (name: string) => app.server.seen.filter(({ rpc, params }) => rpc === 'tools/call' && params?.name === name);
+
+  it('are called under a key, with arguments that fit their schema', async () => {
+    await connect({ scope: 'org' });
+    const chat = await say(
+      script(
+        { tool_calls: [{ name: 'demo__post', arguments: { to: 'x' } }] },
+        { tool_calls: [{ name: 'demo__post', arguments: { to: 'ann' } }] },
+        { text: 'done' },
+      ),
+    );
+    expect(results(chat)).toEqual([expect.stringContaining('to: must NOT have fewer than 3 characters'), 'posted']);
+    const [{ id: turn }] = await app.db.query(sql<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1'), [chat.id]);
+    const key = expect.stringMatching(new RegExp(`^${turn}/4/`)) as string;
+    expect(made('post').map(({ params }) => params)).toEqual([
+      expect.objectContaining({ arguments: { to: 'ann' }, _meta: expect.objectContaining({ idempotency_key: key }) }),
+    ]);
+  });
+
+  it('of a private connection are there for turns of its owner alone, also in a chat that others write in, and below', async () => {
+    await connect({ label: 'Mine' });
+    const look = calls('mine__look', {});
+    const chat = await say(look);
+    expect(results(chat)).toEqual(['seen']);
+    const refused = 'There is no tool mine__look, or you may not use it.';
+    expect(results(await say(calls('mine__look', {}), { as: org.member, chat: chat.id })).at(-1)).toBe(refused);
+    // What the member wrote is not done with the owner's connection because the owner has it done again.
+    await app.make('POST', `${org.path}/${chat.id}/retry`, { as: org.member });
+    expect(made('look')).toHaveLength(1);
+
+    const { id: child } = await app.make('POST', `/api/orgs/${org.id}/agents`, {
+      as: org.owner,
+      body: { name: 'Child', slug: 'child', allowed_tools: ['con:mine'] },
+    });
+    expect(child).toBeDefined();
+    const delegate = script({ tool_calls: [{ name: 'delegate_to_agent', arguments: { agent: 'child', task: look } }] }, { text: 'done' });
+    await say(delegate, { as: org.member });
+    expect(made('look')).toHaveLength(1);
+    await say(delegate);
+    expect(made('look')).toHaveLength(2);
+  });
+
+  it('are not called once their connection is switched off, given away or gone, also within a turn', async () => {
+    const path = await connect({ label: 'Mine' });
+    Object.assign(app.has, {
+      calls: {
+        ...app.has.calls,
+        look: async () => {
+          await app.make('PATCH', path, { as: org.owner, body: { status: 'disabled' } });
+          return said('seen');
+        },
+      },
+    });
+    const twice = script(
+      { tool_calls: [{ name: 'mine__look', arguments: {} }] },
+      { tool_calls: [{ name: 'mine__wipe', arguments: {} }] },
+      { text: 'done' },
+    );
+    expect(results(await say(twice))).toEqual([
+      'seen',
+      expect.stringContaining('was not made and had no effect: The connection behind this tool'),
+    ]);
+    expect(results(await say(calls('mine__wipe', {})))).toEqual(['There is no tool mine__wipe, or you may not use it.']);
+    await app.make('PATCH', path, { as: org.owner, body: { status: 'active' } });
+    await app.make('PATCH', `${path}/owner`, { as: org.owner, body: { owner_user_id: org.member.id } });
+    expect(results(await say(calls('mine__wipe', {})))).toEqual(['There is no tool mine__wipe, or you may not use it.']);
+    expect(made('wipe')).toEqual([]);
+  });
+
+  it('need a recorded decision where the mode of their connection covers them, which says whose tool it is about', async () => {
+    const path = await connect({ scope: 'org', decision_mode: 'destructive' });
+    const decided = { name: 'record_decision', arguments: { kind: 'act', summary: 'Wipe it', basis: 'Rule 1', tool_slug: 'demo__wipe' } };
+    const chat = await say(
+      script(
+        { tool_calls: [{ name: 'demo__wipe', arguments: {} }] },
+        { tool_calls: [decided] },
+        { tool_calls: [{ name: 'demo__wipe', arguments: {} }] },
+        { text: 'done' },
+      ),
+    );
+    expect(results(chat)).toEqual([expect.stringContaining('it needs a recorded decision'), expect.stringContaining('recorded'), 'wiped']);
+    const { items } = (await app.call('GET', `/api/orgs/${org.id}/chats/${chat.id}/decisions`, { as: org.owner })).body;
+    expect(items).toEqual([expect.objectContaining({ tool_slug: 'demo.wipe', connection_id: path.split('/').at(-1) })]);
+  });
+
+  it('have an outcome that nobody knows where their server breaks off, unless they only read', async () => {
+    await connect({ scope: 'org' });
+    const leave = () => setImmediate(() => app.server.drop()) && new Promise(() => undefined);
+    Object.assign(app.has, { calls: { post: leave, look: leave } });
+    expect(results(await say(calls('demo__post', { to: 'ann' })))).toEqual([OUTCOME_UNKNOWN]);
+    expect(results(await say(calls('demo__look', {})))).toEqual([
+      expect.stringContaining('failed on our side, and may have had an effect'),
+    ]);
+  });
+
+  it('tell that their server does not let them in, and the connection says so', async () => {
+    const path = await connect({ scope: 'org' });
+    Object.assign(app.has, {
+      before: (_req: unknown, res: { writeHead(status: number): { end(): unknown } }) => !!res.writeHead(401).end(),
+    });
+    expect(results(await say(calls('demo__post', { to: 'ann' })))).toEqual([expect.stringContaining('was not made and had no effect')]);
+    expect((await app.call('GET', path, { as: org.owner })).body).toMatchObject({
+      status: 'error',
+      last_error: expect.any(String) as string,
+    });
+  });
+});
