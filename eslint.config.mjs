@@ -198,6 +198,7 @@ export default tseslint.config(
       '@nx/enforce-module-boundaries': boundaries(depConstraints.map(withTesting), [
         '/tools/mock-model/',
         '/tools/local-provider/',
+        '/tools/demo-tools/',
         '/testing/s3-server$',
       ]),
     },

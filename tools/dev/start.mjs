@@ -91,6 +91,7 @@ class DevelopmentStack {
     this.env = this.#environment();
     if (existsSync(toolMain('mock-model'))) await this.#step('mock model', () => this.#startMockModel());
     await this.#step('migrate', () => this.#migrate());
+    if (!this.env.DEMO_TOOLS_URL) await this.#step('demo tools', () => this.#startDemoTools());
     if (!this.env.POLAR_ACCESS_TOKEN) await this.#step('local provider', () => this.#startLocalProvider());
     await this.#planApps();
     await Promise.all(builtApps().map((app) => this.#step(app.name, () => this.#startApp(app))));
@@ -160,6 +161,13 @@ class DevelopmentStack {
     const { url } = await this.#startServer('mock-model');
     this.env = { MOCK_ROUTE_ENABLED: 'true', MOCK_ROUTE_BASE_URL: `${url}/v1`, ...this.env };
     return url;
+  }
+
+  /** What the app `demo` of the catalog connects to. */
+  async #startDemoTools() {
+    this.demoTools = await this.#startServer('demo-tools');
+    this.env = { ...this.env, DEMO_TOOLS_URL: `${this.demoTools.url}/mcp` };
+    return this.env.DEMO_TOOLS_URL;
   }
 
   /** Sells without money, and delivers through the gateway. */
@@ -275,10 +283,9 @@ class DevelopmentStack {
       }),
       mail_dir: env.MAIL_DIR,
       processes: Object.fromEntries(
-        [...this.#internal, ...(this.provider ? [['local-provider', this.provider]] : [])].map(([name, { url }]) => [
-          name,
-          { pid: this.#services.get(name).pid, internal_url: url },
-        ]),
+        [...this.#internal, ['demo-tools', this.demoTools], ['local-provider', this.provider]]
+          .filter(([, server]) => server)
+          .map(([name, { url }]) => [name, { pid: this.#services.get(name).pid, internal_url: url }]),
       ),
     };
     replaceFile(this.file('dev.json'), `${JSON.stringify(this.#described, null, 2)}\n`);

@@ -26,6 +26,7 @@ export const INFO = {
     Rollouts: 'Which revisions new chats run on, now and before.',
     'Agent teams': 'Agents that work on the same things, and what they share.',
     Projects: 'Resources of any kind that belong together, and what the agents among them share.',
+    Connections: 'Tool servers elsewhere, whose tools agents use: of the organization, or of a member alone.',
     Skills: 'Instructions for a task that agents mount.',
     'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text.',
     Processes: 'What runs step by step: its definitions, their revisions, and what became of each run.',

@@ -7,6 +7,7 @@
 export const ERRORS = {
   // 400
   bad_request: { status: 400, means: 'the path is not percent-encoded UTF-8.' },
+  invalid_state: { status: 400, means: 'the state of a consent is unknown, used or too old.' },
   idempotency_key_invalid: { status: 400, means: 'the `Idempotency-Key` is not 1 to 255 visible ASCII characters.' },
   // 401
   not_authenticated: { status: 401, means: 'no valid bearer token.' },
@@ -113,6 +114,7 @@ export const ERRORS = {
   // 422
   validation_error: { status: 422, means: 'the request is not valid; every problem is listed.' },
   address_refused: { status: 422, means: 'the address is none that may be reached from here.' },
+  authorization_failed: { status: 422, means: 'the server of the connection cannot be asked for a consent; `detail` says why.' },
   allowlist_needs_default: { status: 422, means: 'an allowlist does not hold its default model.' },
   base_url_needs_own_key: { status: 422, means: 'another address needs a key of the organization’s own.' },
   borrowing_chain: { status: 422, means: 'a route that spends the key of another lends none, and none borrows from itself.' },

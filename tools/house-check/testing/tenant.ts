@@ -1,3 +1,4 @@
+import { connectionId as shownId } from '@aps/contracts';
 import type { Database } from '@aps/platform/database';
 import { eventually, fileForm, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
@@ -70,6 +71,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   // Deploying what is deployed changes nothing; this one can be.
   const draft = await make('POST', `/processes/${process.id}/revisions`, { definition, sop_text: `${mark} again` });
   const ofRun = await ran(db, { id, mark, processId: process.id, revisionId: pushed.id });
+  const connectionId = await connected(db, { id, mark, ownerId: owner.id });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
@@ -94,7 +96,10 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       org_id: id,
       agent_id: agent.id,
       chat_id: chat.id,
+      app_key: 'custom-mcp',
       channel_id: inbox.channels[0].id,
+      connection_id: connectionId,
+      'connections.slug': `connection-${mark}`,
       decision_id: decisionId,
       entry_id: entryId,
       file_id: fileId,
@@ -232,6 +237,28 @@ async function received(
   ];
   for (const [text, values] of rows) await db.execute(sql(text), [o.id, ...values]);
   return messageId;
+}
+
+/** A connection with a tool, as its server has once listed it. */
+async function connected(db: Database, o: { id: string; mark: string; ownerId: string }): Promise<string> {
+  const connection = uuidv7();
+  const rows: [string, unknown[]][] = [
+    [
+      `INSERT INTO connections (id, org_id, slug, label, app_key, provider_key, method, status, scope, owner_user_id)
+       VALUES ($2, $1, 'connection-' || $3::text, $3, 'custom-mcp', 'custom-mcp', 'none', 'active', 'org', $4)`,
+      [connection, o.mark, o.ownerId],
+    ],
+    [
+      `INSERT INTO connection_consents (id, org_id, connection_id, user_id, state_hash, request, expires_at) VALUES ($3, $1, $2, $4, decode(md5($5), 'hex'), $5, now())`,
+      [connection, uuidv7(), o.ownerId, o.mark],
+    ],
+    [
+      `INSERT INTO connection_tools (org_id, connection_id, name, description, input_schema, access_level) VALUES ($1, $2, 'find', $3, '{}', 'read')`,
+      [connection, o.mark],
+    ],
+  ];
+  for (const [text, values] of rows) await db.execute(sql(text), [o.id, ...values]);
+  return shownId(connection);
 }
 
 /** A run of a process, with a row of each table of theirs, and a schedule; its ledgers share an id. */

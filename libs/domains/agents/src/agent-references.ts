@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ConnectionsQueries } from '@aps/connections';
 import { DomainError, type Problem } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -9,7 +10,7 @@ import type { SealedAgentConfig } from './sealed-config';
 import { ScopeOwners } from './scope-owners';
 import { BlocksRepository } from './sharing/blocks.repository';
 import { SkillsRepository } from './skills.repository';
-import { parseToolScope } from './tool-scopes';
+import { parseToolScope, type ToolScope } from './tool-scopes';
 
 /** What of an agent's configuration names something else. */
 type Referring = Partial<
@@ -48,9 +49,9 @@ export interface MissingReference {
  * Checks that what a configuration names is there, and holds it there until the transaction ends: whoever deletes it meanwhile waits,
  * and then finds the reference.
  *
- * Of tool scopes, all but those of agents are checked by form only: knowledge bases and connections have no domain yet, and prompt templates and processes are
- * deleted whoever names them: an agent that names one that is gone can still be changed. What is shared names what is there, or was when it was first shared; prompt
- * templates aside.
+ * Of tool scopes, all but those of agents are checked by form only: knowledge bases have no domain yet, and connections, prompt templates and processes are
+ * deleted whoever names them: an agent that names one that is gone can still be changed. What is shared names what is there for everybody, or was when it was first
+ * shared; prompt templates aside.
  */
 @Injectable()
 export class AgentReferences {
@@ -59,6 +60,7 @@ export class AgentReferences {
     private readonly skills: SkillsRepository,
     private readonly blocks: BlocksRepository,
     private readonly owners: ScopeOwners,
+    private readonly connections: ConnectionsQueries,
   ) {}
 
   /** @throws DomainError `unknown_reference` with every problem */
@@ -87,6 +89,13 @@ export class AgentReferences {
     const isHeld = async (kind: 'team' | 'project', id?: string | null) => !isSet(id) || (await this.blocks.hold(tx, scope, { kind, id }));
     const belongs = { team_id: await isHeld('team', refs.team_id), project_id: await isHeld('project', refs.project_id) };
     const processes = prefix ? await this.owners.existing(tx, scope, 'process', slugsOf('process')) : null;
+    const connections = prefix
+      ? await this.connections.shared(
+          tx,
+          scope,
+          tools.flatMap(({ tool }) => connectionIn(tool) ?? []),
+        )
+      : null;
     const agents = await this.agents.hold(tx, scope, { ids: children, slugs: slugsOf('agent') });
     const there = { ids: new Set(agents.map((a) => a.id)), slugs: new Set(agents.map((a) => a.slug)) };
     const mountable = await this.skills.hold(tx, scope, skills);
@@ -102,7 +111,8 @@ export class AgentReferences {
           if (tool.kind === 'process' && processes?.has(tool.slug) === false) return missing('There is no process of this slug');
           // They have no domain yet, so there is none of any slug.
           if (tool.kind === 'kb') return missing('There is no knowledge base of this slug');
-          if (tool.kind === 'con' || tool.kind === 'tool') return missing('There is no connection of this slug');
+          const connection = connectionIn(tool);
+          if (connection !== undefined && connections?.has(connection) === false) return missing('There is no connection of this slug');
         }
         if (tool.kind !== 'agent' || (deniedMayBeGone && path[0] === 'denied_tools')) return [];
         if (tool.slug === self?.slug) return missing('An agent cannot be its own tool');
@@ -125,3 +135,7 @@ export class AgentReferences {
     ];
   }
 }
+
+/** The slug of the connection whose tools a scope has. */
+const connectionIn = (tool?: ToolScope): string | undefined =>
+  tool?.kind === 'con' ? tool.slug : tool?.kind === 'tool' ? tool.connection : undefined;

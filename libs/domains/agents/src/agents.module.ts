@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
-import { ConnectionsModule } from '@aps/connections';
+import { ConnectionDependents, ConnectionReadsModule } from '@aps/connections';
 import { FilesModule } from '@aps/files';
 import { InferenceModule, ModelUsers } from '@aps/inference';
 import { PromptsModule } from '@aps/prompts';
+import { ToolsModule } from '@aps/tools';
 import { AgentReferences } from './agent-references';
 import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
@@ -50,8 +51,15 @@ export class AgentModelsModule {
 }
 
 @Module({
-  imports: [AgentModelsModule, ConnectionsModule, FilesModule, InferenceModule, PromptsModule],
+  imports: [AgentModelsModule, ConnectionReadsModule, FilesModule, InferenceModule, PromptsModule, ToolsModule],
   providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })
-export class AgentsModule {}
+export class AgentsModule {
+  constructor(dependents: ConnectionDependents, agents: AgentsQueries) {
+    dependents.register({
+      of: (db, scope, connections) => agents.namingConnections(db, scope, connections),
+      wildcards: (db, scope) => agents.grantedEverything(db, scope),
+    });
+  }
+}

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid, notFound } from '@aps/contracts';
+import type { Dependents, NamedConnection } from '@aps/connections';
 import { listTally, NIL_UUID, type Agent, type Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { AgentModel, ModelUser, ModelUserReader } from '@aps/inference';
@@ -89,6 +90,23 @@ const NAMING_SLUG = statement<AgentName>(`
   ${NAMING(`$3 = ANY(a.allowed_tools || a.denied_tools)`, `r.config->'allowed_tools' ? $3 OR r.config->'denied_tools' ? $3`)}
   AND a.id <> $2::uuid ORDER BY a.slug`);
 const MOUNTING_SKILL = statement<AgentName>(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
+/** A tool scope of `t` that reaches tools of a connection of `c`, by its slug: all of them, or one. */
+const REACHES = `(t.scope = 'con:' || c.slug OR starts_with(t.scope, c.slug || '.'))`;
+/** What drafts and revisions in force grant, a scope a row. */
+const GRANTED = `agents a CROSS JOIN LATERAL (
+    SELECT unnest(a.allowed_tools) UNION
+    SELECT jsonb_array_elements_text(r.config->'allowed_tools') FROM agent_revisions r WHERE r.id IN ${IN_FORCE}) AS t(scope)`;
+const NAMING_CONNECTIONS = statement<{ connection_id: string; kind: 'agent' | 'team' | 'project'; id: string }>(`
+  WITH c AS (SELECT * FROM unnest($2::uuid[], $3::text[]) AS c(id, slug))
+  SELECT DISTINCT c.id AS connection_id, 'agent' AS kind, a.id FROM ${GRANTED} JOIN c ON ${REACHES} WHERE a.org_id = $1 AND a.deleted_at IS NULL
+  UNION
+  SELECT c.id, s.kind, s.id FROM (
+    SELECT 'team' AS kind, id, shared_allowed_tools AS scopes FROM agent_teams WHERE org_id = $1 AND deleted_at IS NULL UNION ALL
+    SELECT 'project', id, shared_allowed_tools FROM projects WHERE org_id = $1 AND deleted_at IS NULL) s CROSS JOIN LATERAL unnest(s.scopes) AS t(scope) JOIN c ON ${REACHES}
+  ORDER BY 2, 3`);
+const WILDCARDS = statement<{ n: number }>(
+  `SELECT count(DISTINCT a.id)::int AS n FROM ${GRANTED} WHERE a.org_id = $1 AND a.deleted_at IS NULL AND t.scope = '*'`,
+);
 // The live model first: chats run on it now.
 const MODEL_OUTSIDE = statement<AgentModel>(`
   SELECT DISTINCT ON (a.name, a.id) a.id, a.name, CASE WHEN r.config->>'model' <> ALL($2::text[]) THEN r.config->>'model' ELSE a.model END AS model
@@ -173,6 +191,21 @@ export class AgentsQueries implements ModelUserReader {
 
   mountingSkill(db: Db, scope: OrgScope, slug: string): Promise<AgentName[]> {
     return db.query(MOUNTING_SKILL, [scope.orgId, slug]);
+  }
+
+  /** Agents whose draft or live revision grants one of the connections or a tool of it by name, and teams and projects that share it. */
+  async namingConnections(db: Db, scope: OrgScope, connections: readonly NamedConnection[]): Promise<Map<string, Partial<Dependents>>> {
+    const rows = await db.query(NAMING_CONNECTIONS, [scope.orgId, connections.map(({ id }) => id), connections.map(({ slug }) => slug)]);
+    const idsOf = (connection: string, kind: 'agent' | 'team' | 'project') =>
+      rows.filter((row) => row.connection_id === connection && row.kind === kind).map(({ id }) => id);
+    return new Map(
+      connections.map(({ id }) => [id, { agent_ids: idsOf(id, 'agent'), team_ids: idsOf(id, 'team'), project_ids: idsOf(id, 'project') }]),
+    );
+  }
+
+  /** How many agents are granted every tool there is. */
+  async grantedEverything(db: Db, scope: OrgScope): Promise<number> {
+    return (await db.query(WILDCARDS, [scope.orgId]))[0].n;
   }
 
   /** Agents whose draft or live revision names one of the models. */

@@ -1,62 +1,82 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Connection } from '@aps/entities';
-import { DecryptionError, EnvelopeCrypto, type SecretPlace } from '@aps/platform/crypto';
+import { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
-import { appOf } from './catalog/apps';
+import { appOf, type App } from './catalog/apps';
+import { consents } from './catalog/methods';
+import { ConnectionSecrets, type SealedPlace } from './connection-secrets';
+import { ConnectionsRepository } from './connections.repository';
+import { AccessTokens } from './consents/access-tokens';
 import { authorizing, type Secrets } from './credentials.policy';
-import { ServerFailed, type ServerAddress } from './mcp/tool-server';
+import { ServerFailed, Unauthorized, type ServerAddress } from './mcp/tool-server';
 
-/** What of a connection says where its server is, and how it is asked. */
-export type Addressed = Pick<Connection, 'id' | 'org_id' | 'app_key' | 'method' | 'server_url' | 'secrets'>;
+/** Says which connection is meant. */
+export type Meant = Pick<Connection, 'id' | 'org_id'>;
 
-const secretsPlace = ({ org_id, id }: Pick<Connection, 'org_id' | 'id'>): SecretPlace => ({
-  orgId: org_id,
-  table: 'connections',
-  column: 'secrets',
-  rowId: id,
-});
+/** How the server of a connection is reached, before it is asked for anything. */
+interface Reached extends Omit<Secrets, 'query'> {
+  app: App;
+  url: string;
+}
 
-/** Seals what a connection proves itself with, and opens it where its server is asked. */
+const secretsPlace = ({ org_id, id }: Meant): SealedPlace => ({ orgId: org_id, table: 'connections', column: 'secrets', rowId: id });
+
+/** Keeps what connections prove themselves with, and opens it where their servers are asked. */
 @Injectable()
 export class ConnectionCredentials {
-  private readonly logger = new Logger('ConnectionCredentials');
-
   constructor(
     private readonly db: Database,
-    private readonly crypto: EnvelopeCrypto,
+    private readonly connections: ConnectionsRepository,
+    private readonly secrets: ConnectionSecrets,
+    private readonly tokens: AccessTokens,
   ) {}
 
   /** @returns the column `secrets` */
-  seal(tx: Tx, connection: Pick<Connection, 'org_id' | 'id'>, secrets: Secrets): Promise<string> {
-    return this.crypto.encrypt(tx, secretsPlace(connection), JSON.stringify(secrets));
+  seal(tx: Tx, connection: Meant, secrets: Secrets): Promise<string> {
+    return this.secrets.seal(tx, secretsPlace(connection), secrets);
   }
 
   /** @throws ServerFailed where they cannot be opened any more */
-  async open(connection: Pick<Connection, 'org_id' | 'id' | 'secrets'>): Promise<Secrets> {
+  async open(connection: Meant & Pick<Connection, 'secrets'>): Promise<Secrets> {
     if (connection.secrets === null) return { credentials: {}, headers: {}, query: '' };
-    try {
-      return JSON.parse(await this.crypto.decrypt(this.db, secretsPlace(connection), connection.secrets)) as Secrets;
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error;
-      this.logger.warn({ msg: 'Credentials cannot be opened', org_id: connection.org_id, row_id: connection.id, error: error.message });
-      throw new ServerFailed('The stored credentials cannot be read any more. Reconnect with new ones.');
-    }
+    return this.secrets.open<Secrets>(secretsPlace(connection), connection.secrets);
   }
 
-  /**
-   * Where the server of a connection is, and with which headers it is asked.
-   *
-   * @throws ServerFailed where that cannot be told any more
-   */
-  async addressOf(connection: Addressed): Promise<ServerAddress> {
+  /** @throws ServerFailed where its app is no longer there, or its secrets cannot be opened */
+  async reachedBy(connection: Connection): Promise<Reached> {
     const app = appOf(connection.app_key);
     const url = connection.server_url ?? app?.server_url;
     if (!app || !url) throw new ServerFailed('This app cannot be connected here any more.');
-    const { credentials, headers, query } = await this.open(connection);
-    return {
-      url: `${url}${query}`,
-      headers: { ...headers, ...authorizing(app, connection.method, credentials) },
-      ...(app.trusted && { trusted: true }),
-    };
+    const { query, ...secrets } = await this.open(connection);
+    return { app, url: `${url}${query}`, ...secrets };
+  }
+
+  /**
+   * Asks the server of a connection, with its credentials as they are now. Where it takes its access token for over, it is asked once more
+   * with a new one: a server that answers 401 has done nothing.
+   *
+   * @param ask is given the address with its headers
+   * @throws Unauthorized; ServerFailed where there is nothing to ask it with; whatever `ask` throws
+   */
+  async asking<T>({ id, org_id }: Meant, ask: (server: ServerAddress) => Promise<T>): Promise<T> {
+    const connection = await this.connections.find(this.db, OrgScope.system(org_id, 'its server is asked'), id);
+    if (!connection) throw new ServerFailed('There is no such connection any more.');
+    const reached = await this.reachedBy(connection);
+    if (!consents(connection.method)) return ask(addressOf(reached, authorizing(reached.app, connection.method, reached.credentials)));
+    const token = await this.tokens.tokenOf(connection);
+    try {
+      return await ask(addressOf(reached, bearer(token)));
+    } catch (error) {
+      if (!(error instanceof Unauthorized)) throw error;
+      return ask(addressOf(reached, bearer(await this.tokens.tokenOf(connection, token))));
+    }
   }
 }
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+const addressOf = ({ app, url, headers }: Reached, proof: Record<string, string>): ServerAddress => ({
+  url,
+  headers: { ...headers, ...proof },
+  ...(app.trusted && { trusted: true }),
+});

@@ -35,3 +35,13 @@ export const givenAwayMail = (connection: Named): MailText => ({
   text: `Your connection ${connection.slug} belongs to another member of your organization now, with the credentials that you gave it. If it shall not go on with them, revoke them at the service.
 `,
 });
+
+/** Its server takes its consent for over. */
+export const expiredMail = (connection: Named): MailText => ({
+  subject: `Your connection ${connection.slug} has to be renewed`,
+  text: `The service behind your connection ${connection.slug} does not take your consent any more. Until you sign in there again, nobody can use its tools.
+
+Sign in here:
+${linkOf(connection)}
+`,
+});

@@ -1,14 +1,20 @@
 import { Module } from '@nestjs/common';
 import { EgressModule } from '@aps/platform/egress';
+import { ToolsModule } from '@aps/tools';
 import { Catalog } from './catalog/catalog';
 import { ConnectionCredentials } from './connection-credentials';
+import { ConnectionSecrets } from './connection-secrets';
 import { ConnectionsQueries } from './connections.queries';
 import { ConnectionsRepository } from './connections.repository';
 import { ConnectionsService } from './connections.service';
+import { AccessTokens } from './consents/access-tokens';
+import { ConnectionConsents } from './consents/connection-consents';
+import { ConsentsRepository } from './consents/consents.repository';
 import { ConnectionDependents } from './dependents';
 import { ConnectionListings } from './listing/connection-listings';
 import { McpToolServers } from './mcp/mcp-tool-servers';
 import { ToolServers } from './mcp/tool-server';
+import { OAuthClient } from './oauth/oauth-client';
 import { ConnectionOwnersModule } from './owners-who-left';
 import { ConnectionCalls } from './tools/connection-calls';
 import { ConnectionTools } from './tools/connection-tools';
@@ -17,19 +23,25 @@ import { ToolRefresh } from './tools/tool-refresh';
 const services = [
   Catalog,
   ConnectionCalls,
+  ConnectionConsents,
   ConnectionCredentials,
-  ConnectionDependents,
   ConnectionListings,
   ConnectionTools,
-  ConnectionsQueries,
   ConnectionsService,
   ToolRefresh,
 ];
 
+const kept = [AccessTokens, ConnectionSecrets, ConnectionsRepository, ConsentsRepository];
+const read = [ConnectionDependents, ConnectionsQueries];
+
+/** What is connected, for domains whose things name it. */
+@Module({ providers: read, exports: read })
+export class ConnectionReadsModule {}
+
 /** What an organization has connected, and its tools. */
 @Module({
-  imports: [ConnectionOwnersModule, EgressModule],
-  providers: [...services, ConnectionsRepository, { provide: ToolServers, useClass: McpToolServers }],
-  exports: [...services, ToolServers],
+  imports: [ConnectionOwnersModule, ConnectionReadsModule, EgressModule, ToolsModule],
+  providers: [...services, ...kept, OAuthClient, { provide: ToolServers, useClass: McpToolServers }],
+  exports: [ConnectionReadsModule, ...services, ToolServers],
 })
 export class ConnectionsModule {}

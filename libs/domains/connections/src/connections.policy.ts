@@ -19,10 +19,14 @@ export function requireDeletable(connection: Owned, scope: OrgScope): void {
   if (!(connection.owner_user_id === null && scope.isAdmin)) requireVisible(connection, scope);
 }
 
-/** Of one that everybody sees: its owner, and who administers the organization. @throws DomainError `not_found`, 403 `insufficient_role` */
+/** Whether somebody decides on a connection: its owner; of one that everybody sees, who administers the organization, too. */
+export const mayDecide = ({ scope, owner_user_id }: Owned, by: { userId: string | null; isAdmin: boolean }): boolean =>
+  (owner_user_id !== null && owner_user_id === by.userId) || (scope === 'org' && by.isAdmin);
+
+/** @throws DomainError `not_found`; 403 `insufficient_role` for who sees it and does not decide on it */
 export function requireSteward(connection: Owned, scope: OrgScope): void {
   requireVisible(connection, scope);
-  if (!isOwner(connection, scope) && !scope.isAdmin) throw stewardNeeded();
+  if (!mayDecide(connection, { userId: scope.actor.userId, isAdmin: scope.isAdmin })) throw stewardNeeded();
 }
 
 /** Who administers the organization gives on private ones, too. @throws DomainError `not_found`, 403 `insufficient_role` */

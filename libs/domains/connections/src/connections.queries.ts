@@ -7,7 +7,7 @@ import { isVisible } from './connections.policy';
 import { ConnectionDependents, type Dependents } from './dependents';
 
 /** A connection without what nobody may read. */
-export type ConnectionRow = Omit<Connection, 'secrets' | 'consent' | 'token_version' | 'deleted_at'>;
+export type ConnectionRow = Omit<Connection, 'secrets' | 'consent' | 'token_version' | 'refreshing_until' | 'deleted_at'>;
 
 /** A connection as it is shown to who sees it. */
 export interface ConnectionView extends ConnectionRow {
@@ -95,7 +95,7 @@ const WITH_TOOLS = statement<ConnectionWithTools>(`
   FROM connections c LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('name', t.name, 'title', t.title, 'description', t.description, 'input_schema', t.input_schema, 'hints', t.hints,
       'access_level', t.access_level, 'waiting', t.waiting) ORDER BY t.name) AS tools
-    FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL) t ON true
+    FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL AND ($5::text IS NULL OR t.name = $5)) t ON true
   WHERE ${SEEN} AND ($3::text IS NULL OR c.status = $3) AND ($4::text[] IS NULL OR c.slug = ANY($4)) ORDER BY c.slug`);
 const OUTLINES = statement<ConnectionOutline>(`
   SELECT ${COLUMNS}, coalesce(t.tools, '[]') AS tools
@@ -103,7 +103,9 @@ const OUTLINES = statement<ConnectionOutline>(`
     SELECT jsonb_agg(jsonb_build_object('name', t.name, 'description', t.description, 'access_level', t.access_level, 'hints', t.hints) ORDER BY t.name) AS tools
     FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL) t ON true
   WHERE ${SEEN} ORDER BY c.slug`);
-const ACTIVE = statement<Pick<Connection, 'id' | 'slug' | 'label'>>(`SELECT c.id, c.slug, c.label FROM connections c WHERE ${SEEN} AND c.status = 'active' ORDER BY c.slug`);
+const ACTIVE = statement<Pick<Connection, 'id' | 'slug' | 'label'>>(
+  `SELECT c.id, c.slug, c.label FROM connections c WHERE ${SEEN} AND c.status = 'active' ORDER BY c.slug`,
+);
 const SHARED = statement<{ slug: string }>(
   `SELECT slug FROM connections WHERE org_id = $1 AND slug = ANY($2) AND scope = 'org' AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`,
 );
@@ -153,14 +155,14 @@ export class ConnectionsQueries {
   /**
    * Connections with their tools, by slug: the organization's, and those that are private to a user.
    *
-   * @param of `userId`: on whose behalf they would be used; null: nobody's, so no private ones. `status`, `slugs`: only those
+   * @param of `userId`: on whose behalf they would be used; null: nobody's, so no private ones. `status`, `slugs`, `tool`: only those
    */
   withTools(
     db: Db,
     scope: OrgScope,
-    of: { userId: string | null; status?: Connection['status']; slugs?: readonly string[] | null },
+    of: { userId: string | null; status?: Connection['status']; slugs?: readonly string[] | null; tool?: string },
   ): Promise<ConnectionWithTools[]> {
-    return db.query(WITH_TOOLS, [scope.orgId, of.userId, of.status ?? null, of.slugs ?? null]);
+    return db.query(WITH_TOOLS, [scope.orgId, of.userId, of.status ?? null, of.slugs ?? null, of.tool ?? null]);
   }
 
   /** The connections that the caller sees, by slug, with an outline of their tools. */

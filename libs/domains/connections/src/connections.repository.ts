@@ -31,6 +31,7 @@ const FORGET_GONE = statement(`
   DELETE FROM connection_tools WHERE org_id = $1 AND connection_id = $2 AND name IN (
     SELECT name FROM connection_tools WHERE connection_id = $2 AND gone_at IS NOT NULL ORDER BY gone_at DESC, name OFFSET ${MAX_GONE})`);
 const DELETE_TOOLS = statement('DELETE FROM connection_tools WHERE org_id = $1 AND connection_id = $2');
+const DELETE_CONSENTS = statement('DELETE FROM connection_consents WHERE org_id = $1 AND connection_id = $2');
 
 /** Said so often at most when a connection was used last. */
 const USED_EVERY = `interval '1 minute'`;
@@ -116,6 +117,7 @@ export class ConnectionsRepository {
   /** Of a row that is locked: nothing of it can be used any more, and no secret of it is kept. */
   async delete(tx: Tx, scope: OrgScope, id: string): Promise<void> {
     await tx.execute(DELETE_TOOLS, [scope.orgId, id]);
+    await tx.execute(DELETE_CONSENTS, [scope.orgId, id]);
     await this.rows.update(tx, scope, id, { secrets: null, consent: null, headers: {}, credential_hint: null });
     await this.rows.delete(tx, scope, id);
   }

@@ -17,6 +17,7 @@ import { mustProve, requireDeletable, requireGivable, requireMayShare, requireSt
 import { ConnectionsQueries, type ConnectionView } from './connections.queries';
 import { ConnectionsRepository } from './connections.repository';
 import { headersOf, hintOf, masked, readCredentials, readHeaders, refuseMasked, type Secrets } from './credentials.policy';
+import { ConnectionConsents, type Asked } from './consents/connection-consents';
 import { ConnectionDependents } from './dependents';
 import { ConnectionListings } from './listing/connection-listings';
 
@@ -31,6 +32,19 @@ export interface NewConnection {
   credentials?: Record<string, unknown>;
   server_url?: string | null;
   headers?: Record<string, unknown>;
+}
+
+/** A connection, and where somebody goes to consent to it; null where nobody has to, or its server did not say. */
+export interface Connected {
+  connection: ConnectionView;
+  asked: Asked | null;
+}
+
+/** What came of connecting anew. */
+export interface Reconnected {
+  ok: boolean;
+  message: string;
+  asked: Asked | null;
 }
 
 /** What a caller changes of a connection. Absent leaves it as it is. */
@@ -56,6 +70,7 @@ export class ConnectionsService {
     private readonly connections: ConnectionsRepository,
     private readonly queries: ConnectionsQueries,
     private readonly credentials: ConnectionCredentials,
+    private readonly consents: ConnectionConsents,
     private readonly listings: ConnectionListings,
     private readonly dependents: ConnectionDependents,
     private readonly entitlements: Entitlements,
@@ -71,7 +86,7 @@ export class ConnectionsService {
    * @throws DomainError 403 `insufficient_role`, `entitlement_exceeded`; 409 `slug_taken`; 422 `unknown_app`, `unknown_method`, `masked_secret`,
    *   `validation_error` with every problem
    */
-  async create(scope: OrgScope, input: NewConnection): Promise<ConnectionView> {
+  async create(scope: OrgScope, input: NewConnection): Promise<Connected> {
     const app = appFor(input);
     const { app_key, method, scope: whose = 'private', decision_mode = 'off' } = input;
     requireMayShare(whose, scope);
@@ -82,7 +97,7 @@ export class ConnectionsService {
       await this.entitlements.requireRoom(scope.orgId, 'max_integrations', await this.rows.count(tx, scope), tx);
       const id = uuidv7();
       const sealed = await this.credentials.seal(tx, { id, org_id: scope.orgId }, secrets);
-      const slugs = slugsFor(label, null, 'connection');
+      const slugs = slugsFor(label, null, 'connection').filter((slug) => !RESERVED.has(slug));
       const taken = await this.rows.list(tx, scope, { slug: In(slugs) }, {});
       const connection = await takingSlug(slugs, taken, (slug) =>
         this.rows.insertOrNothing(tx, scope, {
@@ -99,8 +114,10 @@ export class ConnectionsService {
       await this.audit.record(tx, scope, 'connection.created', targetOf(id), facts);
       return connection;
     });
-    if (!consents(method)) await this.listings.refresh(scope, made, { acceptChanges: true });
-    return this.queries.get(scope, made.id);
+    const asked = consents(method)
+      ? await this.consents.begin(scope, made)
+      : await this.listings.refresh(scope, made, { acceptChanges: true });
+    return { connection: await this.queries.get(scope, made.id), asked: 'authorizeUrl' in asked ? asked : null };
   }
 
   /**
@@ -201,20 +218,23 @@ export class ConnectionsService {
   }
 
   /**
-   * Takes other credentials and headers, where some are given, and asks the server. One that answers is active.
+   * Takes other credentials and headers, where some are given, and asks the server. One that answers is active; where it does not, and somebody
+   * can consent, it says where.
    *
    * @throws DomainError `not_found`; 403 `insufficient_role`; 422 `masked_secret`, `validation_error`
    */
-  async reconnect(
-    scope: OrgScope,
-    ref: string,
-    given: Partial<Pick<NewConnection, 'credentials' | 'headers'>>,
-  ): Promise<{ ok: boolean; message: string }> {
+  async reconnect(scope: OrgScope, ref: string, given: Partial<Pick<NewConnection, 'credentials' | 'headers'>>): Promise<Reconnected> {
     const before = await this.seen(scope, idOf(ref));
     requireSteward(before, scope);
     const connection = await this.reproved(scope, before, given);
-    const refreshed = await this.listings.refresh(scope, connection, { enable: true });
-    return refreshed.ok ? { ok: true, message: answered(refreshed.tool_count) } : { ok: false, message: refreshed.error };
+    // Another client, or none that somebody has consented to, has nothing yet to ask with.
+    const isUseless =
+      consents(connection.method) && (connection !== before || connection.consent === null || connection.status === 'expired');
+    const refreshed = isUseless ? null : await this.listings.refresh(scope, connection, { enable: true });
+    if (refreshed?.ok) return { ok: true, message: answered(refreshed.tool_count), asked: null };
+    if (refreshed && !consents(connection.method)) return { ok: false, message: refreshed.error, asked: null };
+    const asked = await this.consents.begin(scope, connection);
+    return 'error' in asked ? { ok: false, message: asked.error, asked: null } : { ok: false, message: 'Sign in at the server.', asked };
   }
 
   private async reproved(
@@ -268,6 +288,8 @@ export class ConnectionsService {
   }
 }
 
+/** What tools of ours are called by begins with these. */
+const RESERVED = new Set(['core', 'system']);
 const NO_SECRETS: Secrets = { credentials: {}, headers: {}, query: '' };
 const SERVER_URL_MISSING = { loc: ['body', 'server_url'], msg: 'Field required', type: 'missing' };
 

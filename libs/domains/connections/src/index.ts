@@ -1,6 +1,7 @@
 export { Catalog, type Card, type RankedMethod } from './catalog/catalog';
-export { ConnectionCredentials, type Addressed } from './connection-credentials';
+export { ConnectionCredentials, type Meant } from './connection-credentials';
 export * from './connections.module';
+export { ConnectionConsents, type Asked, type ComeBack, type Landed } from './consents/connection-consents';
 export {
   ConnectionsQueries,
   type ConnectionOutline,
@@ -9,7 +10,7 @@ export {
   type ConnectionWithTools,
   type StewardedConnection,
 } from './connections.queries';
-export { ConnectionsService, type ConnectionChange, type NewConnection } from './connections.service';
+export { ConnectionsService, type Connected, type ConnectionChange, type NewConnection, type Reconnected } from './connections.service';
 export { ConnectionDependents, type ConnectionUsers, type Dependents, type NamedConnection } from './dependents';
 export { ConnectionListings, type RefreshOptions, type Refreshed } from './listing/connection-listings';
 export { levelOf, type LookedAt, type ToolChange } from './listing/terms.policy';

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule, ScopeOwners } from '@aps/agents';
+import { ConnectionDependents, ConnectionListings, ConnectionsModule } from '@aps/connections';
 import { ChatsModule } from '@aps/chats';
 import { DefinitionsModule } from './definitions.module';
 import { ProcessModelsModule } from './process-models.queries';
@@ -9,6 +10,7 @@ import { CallsQueries } from './reading/calls.queries';
 import { RunsQueries } from './reading/runs.queries';
 import { DeployCheck } from './revisions/deploy-check';
 import { ProcessRevisions } from './revisions/revisions.service';
+import { Staleness } from './revisions/staleness';
 import { StaleProcesses } from './revisions/staleness.maintenance';
 import { RunServicesModule } from './runs/run-services.module';
 
@@ -16,13 +18,21 @@ const exported = [CallsQueries, ProcessesQueries, ProcessesService, ProcessRevis
 
 /** Processes as their organization sees them. */
 @Module({
-  imports: [AgentsModule, ChatsModule, DefinitionsModule, ProcessModelsModule, RunServicesModule],
+  imports: [AgentsModule, ChatsModule, ConnectionsModule, DefinitionsModule, ProcessModelsModule, RunServicesModule],
   providers: [...exported, DeployCheck],
   exports: [DefinitionsModule, RunServicesModule, ...exported],
 })
 export class ProcessesModule {
-  constructor(owners: ScopeOwners, processes: ProcessesQueries) {
+  constructor(
+    owners: ScopeOwners,
+    dependents: ConnectionDependents,
+    listings: ConnectionListings,
+    processes: ProcessesQueries,
+    staleness: Staleness,
+  ) {
     owners.register('process', processes);
+    dependents.register({ of: (db, scope, connections) => processes.callingConnections(db, scope, connections) });
+    listings.onListed((orgId) => staleness.recheck(orgId));
   }
 }
 

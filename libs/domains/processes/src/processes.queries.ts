@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { Dependents, NamedConnection } from '@aps/connections';
+import { connectionId } from '@aps/contracts';
 import { listTally, NIL_UUID, type Process, type ProcessRunState } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
@@ -34,6 +36,13 @@ const NAMED = statement<{ slug: string; name: string }>(
   'SELECT slug, name FROM processes WHERE org_id = $1 AND deleted_at IS NULL ORDER BY slug LIMIT $2',
 );
 
+const NAMING_CONNECTIONS = statement<{ connection_id: string; process_id: string }>(`
+  SELECT DISTINCT c.id AS connection_id, p.id AS process_id
+  FROM process_revisions r JOIN processes p ON p.id = r.process_id AND p.deleted_at IS NULL CROSS JOIN LATERAL jsonb_array_elements(r.tool_snapshot) AS t(tool)
+    JOIN unnest($2::uuid[], $3::text[], $4::text[]) AS c(id, slug, shown)
+      ON t.tool->>'connection_id' IN (c.id::text, c.shown) OR starts_with(t.tool->>'tool_slug', c.slug || '.')
+  WHERE r.org_id = $1 AND r.status = 'deployed' ORDER BY 2`);
+
 /** Reads processes. Never writes. */
 @Injectable()
 export class ProcessesQueries {
@@ -48,6 +57,14 @@ export class ProcessesQueries {
   /** @throws DomainError `not_found` */
   get(scope: OrgScope, id: string, db: Db = this.db): Promise<ProcessView> {
     return VIEWS.get(db, scope, id, {});
+  }
+
+  /** Processes whose deployed revision calls a tool of one of the connections. */
+  async callingConnections(db: Db, scope: OrgScope, connections: readonly NamedConnection[]): Promise<Map<string, Partial<Dependents>>> {
+    const [ids, slugs] = [connections.map(({ id }) => id), connections.map(({ slug }) => slug)];
+    const rows = await db.query(NAMING_CONNECTIONS, [scope.orgId, ids, slugs, ids.map(connectionId)]);
+    const processesOf = (id: string) => rows.filter((row) => row.connection_id === id).map(({ process_id }) => process_id);
+    return new Map(ids.map((id) => [id, { process_ids: processesOf(id) }]));
   }
 
   /** Those of the slugs that there is a process of. */

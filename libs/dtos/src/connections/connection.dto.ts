@@ -1,4 +1,4 @@
-import { PickType } from '@nestjs/swagger';
+import { IntersectionType, PickType } from '@nestjs/swagger';
 import {
   BooleanField,
   DateTimeField,
@@ -139,8 +139,8 @@ export class ConnectionResponse extends ConnectionOutline {
   @DateTimeField({ description: 'When it was changed last.' }) updated_at: string;
 }
 
-export class CreateConnectionResponse {
-  @NestedField(() => ConnectionResponse, { description: 'What was made.' }) connection: ConnectionResponse;
+/** Where somebody has to consent, if anywhere. */
+class Whither {
   @StringField({
     nullable: true,
     credential: true,
@@ -151,11 +151,36 @@ export class CreateConnectionResponse {
   @DateTimeField({ nullable: true, description: 'Until when they can.', example: null }) expires_at: string | null;
 }
 
+export class CreateConnectionResponse extends Whither {
+  @NestedField(() => ConnectionResponse, { description: 'What was made.' }) connection: ConnectionResponse;
+}
+
+export class AuthorizationResponse {
+  @StringField({ credential: true, description: 'Where to consent.', example: 'https://auth.example.com/authorize?client_id=x' })
+  authorize_url: string;
+  @DateTimeField({ description: 'Until when.' }) expires_at: string;
+}
+
+export class ConfirmConsentRequest {
+  @StringField({ min: 1, max: 256, description: 'What the browser that came back was led on with.', example: 'q4Vb1y0fM2hS8wTnXcR3aLk7' })
+  state: string;
+}
+
+/** What authorization servers send people back with. */
+export class OAuthCallbackQuery {
+  @StringField({ optional: true, max: 4_096, description: 'What the consent is taken by.' }) code?: string;
+  @StringField({ optional: true, max: 4_096, description: 'What they were sent there with.' }) state?: string;
+  @StringField({ optional: true, max: 2_048, description: 'Which authorization server it is.' }) iss?: string;
+  @StringField({ optional: true, max: 4_096, description: 'Why there is no consent.' }) error?: string;
+}
+
 /** What the server of a connection has answered. */
 export class ConnectionTestResponse {
   @BooleanField({ description: 'Whether it lets the connection in, and lists its tools.' }) ok: boolean;
   @StringField({ description: 'The same in a sentence.', example: 'The server answers. It has 7 tools.' }) message: string;
 }
+
+export class ReconnectResponse extends IntersectionType(ConnectionTestResponse, Whither) {}
 
 /** A connection as administrators see all of them. */
 export class StewardedConnectionResponse extends ConnectionOutline {

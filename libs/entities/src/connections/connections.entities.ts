@@ -18,7 +18,7 @@ export interface ToolTerms {
 @Unique('connections_org_id', ['org_id', 'id'])
 @Index('connections_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
 @Index('connections_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
-@Index('connections_scope', ['org_id', 'scope', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('connections_by_scope', ['org_id', 'scope', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('connections_owner', ['owner_user_id', 'created_at', 'id'], { where: 'deleted_at IS NULL AND owner_user_id IS NOT NULL' })
 @Check('connections_method', `method IN ('oauth2', 'api_key', 'bearer', 'basic', 'mcp_oauth', 'mcp_token', 'none')`)
 @Check('connections_status', `status IN ('initiated', 'active', 'error', 'expired', 'disabled')`)
@@ -49,6 +49,8 @@ export class Connection {
   @Column('text', { nullable: true }) consent: string | null;
   /** Counts what `consent` was: whoever refreshes it writes only over what was read. */
   @Column('int', { default: 0 }) token_version: number;
+  /** Until then somebody is refreshing it, and others wait. */
+  @Column('timestamptz', { nullable: true }) refreshing_until: Date | null;
   /** When the access token is over. */
   @Column('timestamptz', { nullable: true }) expires_at: Date | null;
   @Column('boolean', { default: false }) knowledge_capable: boolean;
@@ -62,6 +64,26 @@ export class Connection {
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** Somebody who is asked to consent at a connection's server, until they come back. */
+@Entity('connection_consents')
+@Unique('connection_consents_state', ['state_hash'])
+@Index('connection_consents_connection', ['org_id', 'connection_id'])
+@ForeignKey(() => Connection, ['org_id', 'connection_id'], ['org_id', 'id'])
+export class ConnectionConsent {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') connection_id: string;
+  @Column('uuid') user_id: string;
+  /** SHA-256 of the state that they bring back, or of that by which they confirm that they did. */
+  @Column('bytea') state_hash: Buffer;
+  /** SHA-256 of what their browser was given to keep; null once they came back without it, and have to confirm. */
+  @Column('bytea', { nullable: true }) browser_hash: Buffer | null;
+  /** Sealed: what was asked for, and, where they have to confirm, what they came back with. */
+  @Column('text') request: string;
+  @Column('timestamptz') expires_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** A tool of a connection: the terms that are in force, and those that its server has now where nobody has accepted them yet. */

@@ -91,6 +91,9 @@ export const LISTS = {
     ['prompts, of a project', { project_id: NAMED }, SHARED],
     ['prompts, of no project', { project_id: 'none' }, of.rows - SHARED],
   ],
+  // Half of them are private to somebody else.
+  'GET /api/orgs/{org_id}/connections': (of) => [['connections', {}, of.rows / 2]],
+  'GET /api/orgs/{org_id}/connections/stewardship': (of) => [['connections, all', {}, of.rows]],
   'GET /api/orgs/{org_id}/processes': (of) => [
     ['processes', {}, of.rows],
     ['processes, of a project', { project_id: NAMED }, SHARED],

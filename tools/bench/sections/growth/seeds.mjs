@@ -103,6 +103,10 @@ export const SEEDS = {
     SELECT ${idAt('at', 'prompt')}, '${org}', 'growth-' || n, 'Prompt ' || n, CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, 1, at, at FROM ${numbered(rows)};
     INSERT INTO prompt_revisions (id, org_id, template_id, version, text, changed, created_at)
     SELECT ${idAt('at', 'wording')}, '${org}', ${idAt('at', 'prompt')}, 1, 'Hello.', '{}', at FROM ${numbered(rows)}`,
+  connections: ({ rows, org, owner, operator }) => `
+    INSERT INTO connections (id, org_id, slug, label, app_key, provider_key, method, status, scope, owner_user_id, created_at, updated_at)
+    SELECT ${idAt('at', 'connection')}, '${org}', 'growth-' || n, 'Connection ' || n, 'deepwiki', 'deepwiki', 'none', 'active', ${oneOf('org', 'private')},
+      CASE WHEN n % 2 = 0 THEN ${ref(owner)} ELSE ${ref(operator)} END, at, at FROM ${numbered(rows)}`,
   inboxes: ({ rows, org }) => `
     INSERT INTO inboxes (id, org_id, slug, name, project_id, target_kind, target_id, created_at, updated_at)
     SELECT 'inb_' || lpad(n::text, 26, '0'), '${org}', 'growth-' || n, 'Inbox ' || n, CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END,

@@ -79,40 +79,40 @@ describe('toggles', () => {
     expect(stateOf(await put(chat, { toggles: [{ scope: 'con:mail', enabled: false }] }))).toEqual([
       [
         [web, true],
-        ['con:mail', false],
         ['con:crm', true],
+        ['con:mail', false],
       ],
       [web, 'con:crm'],
     ]);
     expect(stateOf(await put(chat, { toggles: [{ scope: web, enabled: false }] }))).toEqual([
       [
         [web, false],
-        ['con:mail', false],
         ['con:crm', true],
+        ['con:mail', false],
       ],
       ['con:crm'],
     ]);
     expect(stateOf(await get(chat))).toEqual([
       [
         [web, false],
-        ['con:mail', false],
         ['con:crm', true],
+        ['con:mail', false],
       ],
       ['con:crm'],
     ]);
     expect(stateOf(await put(chat, { enabled_scopes: [] }))).toEqual([
       [
         [web, false],
-        ['con:mail', false],
         ['con:crm', false],
+        ['con:mail', false],
       ],
       [],
     ]);
     expect(stateOf(await put(chat, { enabled_scopes: null }))).toEqual([
       [
         [web, true],
-        ['con:mail', true],
         ['con:crm', true],
+        ['con:mail', true],
       ],
       null,
     ]);
@@ -179,8 +179,8 @@ describe('toggles', () => {
     expect(stateOf(await get(chat))).toEqual([
       [
         [web, true],
-        ['con:mail', true],
         ['con:crm', true],
+        ['con:mail', true],
       ],
       null,
     ]);

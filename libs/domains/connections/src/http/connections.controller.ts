@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
   AcknowledgeDependentsQuery,
@@ -7,6 +7,7 @@ import {
   CreateConnectionRequest,
   CreateConnectionResponse,
   ReconnectRequest,
+  ReconnectResponse,
   SetConnectionOwnerRequest,
   SetConnectionScopeRequest,
   UpdateConnectionRequest,
@@ -14,10 +15,12 @@ import {
 import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
+import type { Request, Response } from 'express';
 import { ConnectionsQueries, ConnectionsService } from '..';
-import { toConnection, toCreated } from './connections.convert';
+import { keepIn } from './consent-cookie';
+import { toConnection, toCreated, toReconnected } from './connections.convert';
 
-const BY_CONNECTION: AccessOptions = { params: { connection_id: 'prefixed_id' } };
+export const BY_CONNECTION: AccessOptions = { params: { connection_id: 'prefixed_id' } };
 
 @ApiTags('Connections')
 @Controller('api/orgs/:org_id/connections')
@@ -44,12 +47,19 @@ export class ConnectionsController {
   @Operation({
     summary: 'Connect something',
     description:
-      'Where nobody has to consent, its server is asked at once: it is `active`, or `error` with the reason in `last_error`. Only administrators connect something for the whole organization.',
+      'Where nobody has to consent, its server is asked at once: it is `active`, or `error` with the reason in `last_error`. Otherwise it is `initiated`, and `authorize_url` says where to consent. Only administrators connect something for the whole organization.',
     answers: CreateConnectionResponse,
     refuses: ['insufficient_role', 'entitlement_exceeded', 'slug_taken', 'unknown_app', 'unknown_method', 'masked_secret'],
   })
-  async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateConnectionRequest) {
-    return toCreated(await this.connections.create(scope, body));
+  async create(
+    @CurrentOrg() scope: OrgScope,
+    @Body() body: CreateConnectionRequest,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const made = await this.connections.create(scope, body);
+    keepIn(response, request, made.asked);
+    return toCreated(made);
   }
 
   @Get(':connection_id')
@@ -118,16 +128,21 @@ export class ConnectionsController {
   @OrgMember('connections', BY_CONNECTION)
   @Operation({
     summary: 'Connect anew',
-    description: 'With other credentials or headers, where some are given. One whose server answers is active.',
+    description:
+      'With other credentials or headers, where some are given. One whose server answers is active; otherwise, where somebody can consent, `authorize_url` says where.',
     status: 200,
-    answers: ConnectionTestResponse,
+    answers: ReconnectResponse,
     refuses: ['insufficient_role', 'masked_secret', 'unknown_app', 'unknown_method'],
   })
-  reconnect(
+  async reconnect(
     @CurrentOrg() scope: OrgScope,
     @Param('connection_id') ref: string,
     @Body() body: ReconnectRequest,
-  ): Promise<ConnectionTestResponse> {
-    return this.connections.reconnect(scope, ref, body);
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const reconnected = await this.connections.reconnect(scope, ref, body);
+    keepIn(response, request, reconnected.asked);
+    return toReconnected(reconnected);
   }
 }

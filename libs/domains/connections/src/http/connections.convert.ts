@@ -1,14 +1,16 @@
 import { connectionId } from '@aps/contracts';
 import {
+  AuthorizationResponse,
   CatalogCard,
   ConnectionResponse,
   CreateConnectionResponse,
   MethodField,
   MethodResponse,
+  ReconnectResponse,
   StewardedConnectionResponse,
 } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { Card, ConnectionView, RankedMethod, StewardedConnection } from '..';
+import type { Asked, Card, Connected, ConnectionView, Reconnected, RankedMethod, StewardedConnection } from '..';
 
 export const toConnection = (connection: ConnectionView): ConnectionResponse =>
   answer(ConnectionResponse, connection, {
@@ -28,8 +30,20 @@ export const toMethod = (method: RankedMethod): MethodResponse =>
     fields: method.fields.map((field) => answer(MethodField, field)),
   });
 
-export const toCreated = (connection: ConnectionView): CreateConnectionResponse => ({
-  connection: toConnection(connection),
-  authorize_url: null,
-  expires_at: null,
+/** Where somebody goes to consent, if anywhere. */
+const whither = (asked: Asked | null) => ({
+  authorize_url: asked?.authorizeUrl ?? null,
+  expires_at: asked?.expiresAt.toISOString() ?? null,
 });
+
+export const toAuthorization = ({ authorizeUrl, expiresAt }: Asked): AuthorizationResponse => ({
+  authorize_url: authorizeUrl,
+  expires_at: expiresAt.toISOString(),
+});
+
+export const toCreated = ({ connection, asked }: Connected): CreateConnectionResponse => ({
+  connection: toConnection(connection),
+  ...whither(asked),
+});
+
+export const toReconnected = ({ asked, ...result }: Reconnected): ReconnectResponse => ({ ...result, ...whither(asked) });

@@ -32,6 +32,8 @@ export type Dialed = { listing: ServerListing } | { error: string; refused: bool
 /** Asks servers for their tools, and keeps what they answer. Not within a transaction. */
 @Injectable()
 export class ConnectionListings {
+  private readonly listeners: ((orgId: string) => Promise<void>)[] = [];
+
   constructor(
     private readonly db: Database,
     private readonly connections: ConnectionsRepository,
@@ -51,6 +53,22 @@ export class ConnectionListings {
     { acceptChanges = false, enable = false }: RefreshOptions = {},
   ): Promise<Refreshed> {
     const dialed = await this.dial(connection);
+    const refreshed = await this.keep(scope, connection, dialed, { acceptChanges, enable });
+    if (refreshed.ok) for (const listener of this.listeners) await listener(scope.orgId);
+    return refreshed;
+  }
+
+  /** For domains above that look at tools by themselves: called after tools of an organization were listed. */
+  onListed(listener: (orgId: string) => Promise<void>): void {
+    this.listeners.push(listener);
+  }
+
+  private keep(
+    scope: OrgScope,
+    connection: Connection,
+    dialed: Dialed,
+    { acceptChanges, enable }: Required<RefreshOptions>,
+  ): Promise<Refreshed> {
     return this.db.transaction(scope, async (tx): Promise<Refreshed> => {
       const current = await this.connections.lock(tx, scope, connection.id);
       const { id, status } = current;
@@ -79,8 +97,9 @@ export class ConnectionListings {
   /** Asks the server, and keeps nothing. */
   async dial(connection: Connection): Promise<Dialed> {
     try {
-      const address = await this.credentials.addressOf(connection);
-      const { tools, hasResources } = await this.servers.list(address, AbortSignal.timeout(DIAL_MS));
+      const { tools, hasResources } = await this.credentials.asking(connection, (server) =>
+        this.servers.list(server, AbortSignal.timeout(DIAL_MS)),
+      );
       const listing = { tools: tools.filter(({ name }) => NAMEABLE.test(name)), hasResources };
       if (listing.tools.some(({ input_schema }) => nests(input_schema, MAX_DEPTH)))
         throw new ServerFailed('The server has a tool whose arguments nest too deep.');

@@ -114,16 +114,18 @@ describe.each(['http', 'json', 'sse'] as const)('over %s', (transport) => {
   it('does not know what became of a call in the middle of which the server breaks off', async () => {
     const server = await start({ transport, calls: { leave: () => setImmediate(() => running.drop()) && new Promise(() => undefined) } });
     const failure = await servers.call(server, aCall('leave')).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(ServerFailed);
+    expect(failure).toMatchObject(
+      failed(transport === 'json' ? 'The exchange with the address failed.' : 'The server broke off its answer.'),
+    );
   });
 
   it('takes no more of a list or of a result than may be', async () => {
     const many = (count: number, description = '') => Array.from({ length: count }, (_, i) => ({ ...TOOL, name: `t${i}`, description }));
-    const big = { big: () => text('x'.repeat(5 * 1024 * 1024)), near: () => text('x'.repeat(5_000_000)) };
+    const big = { big: () => text('x'.repeat(5 * 1024 * 1024)), near: () => text('x'.repeat(2_000_000)) };
     const server = await start({ transport, tools: many(501), pageSize: 100, calls: big });
     await expect(servers.list(server, soon())).rejects.toThrow('The server has more than 500 tools.');
     await expect(servers.call(server, aCall('big'))).rejects.toThrow('The answer is too large.');
-    expect((await servers.call(server, aCall('near'))).content).toHaveLength(5_000_000);
+    expect((await servers.call(server, aCall('near'))).content).toHaveLength(2_000_000);
     await running.close();
     const wordy = await start({ transport, tools: many(400, 'x'.repeat(3_000)), pageSize: 50 });
     await expect(servers.list(wordy, soon())).rejects.toMatchObject(failed('The answer is too large.'));
@@ -170,8 +172,9 @@ describe('a call that surely never got there', () => {
     return (failure as Error).message;
   };
 
-  it.each([404, 405, 429, 500])('is one whose session is answered by %i', async (status) => {
-    await notSent(await start({ before: (_req, res) => !!res.writeHead(status).end() }));
+  it.each([400, 404, 429, 500])('is one whose session is answered by %i', async (status) => {
+    const server = await start({ before: (req, res) => !!res.writeHead(req.method === 'GET' ? 405 : status).end() });
+    expect(await notSent(server)).toBe(`The server answered with status ${status}.`);
   });
 
   it('is one to an address that is refused, or that nobody listens at', async () => {
@@ -205,6 +208,18 @@ it.each([301, 302, 303, 307, 308])('follows no redirect, %i, with its credential
   expect(new Set(running.seen.map(({ http }) => http))).toEqual(new Set(['POST']));
 });
 
+it('takes its credentials to no other origin, wherever a server wants to be asked', async () => {
+  const other = await startToolServer();
+  const endpoint = `event: endpoint\ndata: ${other.url}\n\n`;
+  const server = await start({
+    transport: 'sse',
+    before: (req, res) => req.method === 'GET' && res.writeHead(200, { 'content-type': 'text/event-stream' }).write(endpoint),
+  });
+  await expect(servers.list(server, soon())).rejects.toThrow(ServerFailed);
+  expect(other.seen).toEqual([]);
+  await other.close();
+});
+
 it.each([
   ['a page', 'text/html', '<html>'],
   ['no JSON', 'application/json', '{"jsonrpc":'],
@@ -213,7 +228,9 @@ it.each([
   ['an empty stream', 'text/event-stream', ''],
 ])('gives a server up that answers %s', async (_what, type, body) => {
   const server = await start({ before: (_req, res) => !!res.writeHead(200, { 'content-type': type }).end(body) });
-  await expect(servers.list(server, soon())).rejects.toThrow(ServerFailed);
+  const failure = await servers.list(server, soon()).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ServerFailed);
+  expect(failure).not.toMatchObject({ message: expect.stringContaining('too long') });
 });
 
 it('gives a server up that answers nothing in time, over either transport', async () => {

@@ -15,6 +15,8 @@ const READING_MS = 50;
 const MAX_WAITING = 16;
 /** How a server that knows only the older transport answers the first request of the newer one. */
 const IS_OLDER = new Set([400, 404, 405, 406, 415, 501]);
+/** What a message is that is none. */
+const UNREADABLE = new Set(['SyntaxError', 'ZodError', '$ZodError']);
 /** The SDK makes a validator of results for each client, which is costly, and of no use here: no result is compared with its schema. */
 const NO_VALIDATOR = { getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'is not validated' }) };
 
@@ -71,9 +73,9 @@ export class Session {
       this.break = (reason) => reject((this.failure ??= reason));
     });
     this.broken.catch(() => undefined);
-    this.transport.onerror = (error) => {
-      // What the exchange threw reaches whoever made the request. What is left is a message that cannot be read.
-      if (!this.isResumable && !isOurs(error)) this.break(new ServerFailed('The server does not speak the protocol.'));
+    // Besides, it tells what whoever made a request is told, and of streams that have ended, which is noticed where they are read.
+    this.transport.onerror = ({ name }) => {
+      if (UNREADABLE.has(name) && !this.isResumable) this.break(new ServerFailed('The server does not speak the protocol.'));
     };
     this.transport.onmessage = (message) => void ('method' in message || this.turn++);
     const send = this.transport.send.bind(this.transport) as Send;
@@ -98,8 +100,11 @@ export class Session {
     try {
       return await opened(false);
     } catch (error) {
-      if (error instanceof Answered && IS_OLDER.has(error.status)) return opened(true);
-      throw error;
+      if (!(error instanceof Answered) || !IS_OLDER.has(error.status)) throw error;
+      return await opened(true).catch((second: unknown) => {
+        // It knows neither; what it said first is what it said of what was meant.
+        throw second instanceof Answered ? error : second;
+      });
     }
   }
 
@@ -213,11 +218,13 @@ export class Session {
   private heard(response: Response): Response {
     if (!response.body || !/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')) return response;
     const { turn } = this;
+    const look = (): void => {
+      if (this.isOlder || (this.turn === turn && !this.isResumable)) this.break(brokenOff());
+    };
     const ended = (error?: unknown): void => {
-      const isLost = error instanceof EgressError && error.refused;
-      if (isLost || this.isOlder) return this.break(isLost ? error : brokenOff());
-      const later = setTimeout(() => this.turn === turn && !this.isResumable && this.break(brokenOff()), READING_MS);
-      later.unref();
+      if (error instanceof EgressError && error.refused) this.break(error);
+      else if (error) look();
+      else setTimeout(look, READING_MS).unref();
     };
     return new Response(watched(response.body, ended), response);
   }

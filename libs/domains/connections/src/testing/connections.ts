@@ -28,7 +28,8 @@ export class ConnectionsTestService extends TestService {
   };
   server: TestToolServer;
 
-  constructor() {
+  /** @param others starts servers that connections may name besides, and answers their addresses */
+  constructor(private readonly others: () => Promise<string[]>) {
     super(MODULES);
   }
 
@@ -50,7 +51,8 @@ export class ConnectionsTestService extends TestService {
 
   protected override async prepare(): Promise<void> {
     this.server = await startToolServer(this.has);
-    const settings: Settings = { EGRESS_ALLOW: new URL(this.server.url).host, DEMO_TOOLS_URL: this.server.url };
+    const hosts = [this.server.url, ...(await this.others())].map((url) => new URL(url).host);
+    const settings: Settings = { EGRESS_ALLOW: hosts.join(), DEMO_TOOLS_URL: this.server.url };
     this.configure(settings);
   }
 
@@ -60,8 +62,8 @@ export class ConnectionsTestService extends TestService {
   }
 }
 
-export function connectionsService(): ConnectionsTestService {
-  const service = new ConnectionsTestService();
+export function connectionsService(others: () => Promise<string[]> = () => Promise.resolve([])): ConnectionsTestService {
+  const service = new ConnectionsTestService(others);
   beforeAll(() => service.start());
   beforeEach(() => service.reset());
   afterAll(() => service.close());

@@ -4,7 +4,7 @@ import { Database } from '@aps/platform/database';
 import { NotSent } from '@aps/tools';
 import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionsRepository } from '../connections.repository';
-import { ToolServers, Unauthorized, type ServerCall, type ServerResult } from '../mcp/tool-server';
+import { ServerFailed, ToolServers, Unauthorized, type ServerCall, type ServerResult } from '../mcp/tool-server';
 
 /** Whose connection calls, and which. */
 export interface Calling {
@@ -33,13 +33,19 @@ export class ConnectionCalls {
     const scope = OrgScope.system(orgId, 'tool of a connection');
     const connection = await this.connections.use(this.db, scope, connectionId, principalId);
     if (!connection) throw new NotSent(UNUSABLE);
+    let isAsked = false;
     try {
-      return await this.servers.call(await this.credentials.addressOf(connection), call);
+      return await this.credentials.asking(connection, (server) => {
+        isAsked = true;
+        return this.servers.call(server, call);
+      });
     } catch (error) {
-      if (!(error instanceof Unauthorized)) throw error;
-      this.logger.warn({ msg: 'A tool server refuses its credentials', org_id: orgId, connection_id: connectionId });
-      await this.connections.refused(this.db, scope, connection, error.message);
-      throw new NotSent(error.message, { cause: error });
+      if (error instanceof Unauthorized) {
+        this.logger.warn({ msg: 'A tool server refuses its credentials', org_id: orgId, connection_id: connectionId });
+        await this.connections.refused(this.db, scope, connection, error.message);
+        throw new NotSent(error.message, { cause: error });
+      }
+      throw error instanceof ServerFailed && !isAsked ? new NotSent(error.message, { cause: error }) : error;
     }
   }
 }

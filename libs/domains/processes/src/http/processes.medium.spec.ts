@@ -1,6 +1,8 @@
 import { AgentsHttpModule } from '@aps/agents/http';
 import { aProject } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
+import { ConnectionDependents } from '@aps/connections';
+import { connectionId } from '@aps/contracts';
 import { InferenceModule } from '@aps/inference';
 import { Process, ProcessRevision } from '@aps/entities';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -52,6 +54,19 @@ describe('a process', () => {
   ])('needs %s', async (_, body, expected) => {
     const { status, body: answer } = await t.call('POST', path, { as: org.owner, body });
     expect([status, problems(answer)]).toEqual([422, expected]);
+  });
+
+  it('uses the connections whose tools its deployed revision calls', async () => {
+    const { id } = await make();
+    const revision = await deployed(id as string);
+    const [byId, bySlug, other] = [uuidv7(), uuidv7(), uuidv7()];
+    const pinned = (tool_slug: string, connection_id: string | null) => ({ tool_slug, connection_id, input_schema: {}, access_level: 'read' as const, schema_sha256: '', listed_at: '' }); // prettier-ignore
+    await t.db.manager.update(ProcessRevision, revision.id, {
+      tool_snapshot: [pinned('old.find', connectionId(byId)), pinned('crm.find', null)],
+    });
+    const named = [{ id: byId, slug: 'renamed' }, { id: bySlug, slug: 'crm' }, { id: other, slug: 'cr' }]; // prettier-ignore
+    const found = await t.get(ConnectionDependents).ofEach(t.db, org.scope, named);
+    expect(named.map((connection) => found.get(connection.id)?.process_ids)).toEqual([[id], [id], []]);
   });
 
   it('shows what is deployed, and its newest run', async () => {

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { Connection } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import { Database, type Tx } from '@aps/platform/database';
+import { Mailer } from '@aps/platform/mail';
+import { expiredMail } from '../connection.mails';
+import { ConnectionSecrets, type SealedPlace } from '../connection-secrets';
+import { ConnectionsRepository } from '../connections.repository';
+import { ServerFailed } from '../mcp/tool-server';
+import { GrantInvalid, OAuthClient, OAuthFailed, type OAuthIdentity, type OAuthIssuer, type Tokens } from '../oauth/oauth-client';
+import { ConsentsRepository } from './consents.repository';
+
+/** What somebody has consented to. */
+export interface Consent {
+  issuer: OAuthIssuer;
+  client: OAuthIdentity;
+  accessToken: string;
+  refreshToken: string | null;
+}
+
+/** A token is refreshed so long before it is over, milliseconds. */
+const BEFORE_MS = 60_000;
+/** How long a refresh may take, seconds. */
+const REFRESH_S = 15;
+const LOOK_MS = 100;
+
+const consentPlace = ({ org_id, id }: Pick<Connection, 'org_id' | 'id'>): SealedPlace => ({
+  orgId: org_id,
+  table: 'connections',
+  column: 'consent',
+  rowId: id,
+});
+
+/** The access tokens of connections that somebody has consented to: kept, handed out, and refreshed, each time by one alone. */
+@Injectable()
+export class AccessTokens {
+  constructor(
+    private readonly db: Database,
+    private readonly connections: ConnectionsRepository,
+    private readonly consents: ConsentsRepository,
+    private readonly oauth: OAuthClient,
+    private readonly secrets: ConnectionSecrets,
+    private readonly mailer: Mailer,
+  ) {}
+
+  /** Keeps what a new consent has given. Of a row that is locked. */
+  async keep(tx: Tx, scope: OrgScope, connection: Connection, consent: Consent, expiresAt: Date | null): Promise<Connection> {
+    return this.connections.update(tx, scope, connection.id, {
+      consent: await this.secrets.seal(tx, consentPlace(connection), consent),
+      token_version: connection.token_version + 1,
+      expires_at: expiresAt,
+      refreshing_until: null,
+    });
+  }
+
+  /**
+   * A token that is good for another minute, as far as is known.
+   *
+   * @param rejected one that the server has refused: it gets another, or an error
+   * @throws ServerFailed where there is none
+   */
+  async tokenOf(connection: Connection, rejected?: string): Promise<string> {
+    const scope = OrgScope.system(connection.org_id, 'its access token is over');
+    const until = performance.now() + REFRESH_S * 1_000;
+    for (;;) {
+      const current = await this.connections.find(this.db, scope, connection.id);
+      if (!current || current.consent === null || current.status === 'expired')
+        throw new ServerFailed('Somebody has to sign in at the server.');
+      const consent = await this.secrets.open<Consent>(consentPlace(current), current.consent);
+      const isDue = current.expires_at !== null && current.expires_at.getTime() - BEFORE_MS <= this.db.now().getTime();
+      if (consent.accessToken !== rejected && !isDue) return consent.accessToken;
+      if (await this.consents.beginRefresh(this.db, current, REFRESH_S)) return this.refresh(scope, current, consent, rejected);
+      // Somebody else is at it.
+      if (performance.now() > until) throw new ServerFailed('The access token could not be renewed in time.');
+      await sleep(LOOK_MS);
+    }
+  }
+
+  private async refresh(scope: OrgScope, connection: Connection, consent: Consent, rejected?: string): Promise<string> {
+    const renewed = await this.renew(consent);
+    await this.db.transaction(scope, async (tx) => {
+      const current = await this.connections.lock(tx, scope, connection.id);
+      // A consent that was given meanwhile is newer than this.
+      if (current.token_version !== connection.token_version) return;
+      if ('accessToken' in renewed) await this.keep(tx, scope, current, { ...consent, ...only(renewed) }, renewed.expiresAt);
+      else if (renewed instanceof GrantInvalid) await this.expire(tx, scope, current, renewed.message);
+      else await this.connections.update(tx, scope, current.id, { last_error: renewed.message, refreshing_until: null });
+    });
+    if ('accessToken' in renewed) return renewed.accessToken;
+    const isStillGood =
+      consent.accessToken !== rejected && connection.expires_at !== null && connection.expires_at.getTime() > this.db.now().getTime();
+    if (isStillGood && !(renewed instanceof GrantInvalid)) return consent.accessToken;
+    throw new ServerFailed(renewed.message);
+  }
+
+  private async renew({ issuer, client, refreshToken }: Consent): Promise<Tokens | OAuthFailed> {
+    if (refreshToken === null) return new GrantInvalid('The consent is over, and cannot be renewed.');
+    try {
+      return await this.oauth.refresh(issuer, client, refreshToken, AbortSignal.timeout(REFRESH_S * 1_000 - 3_000));
+    } catch (error) {
+      if (error instanceof OAuthFailed) return error;
+      throw error;
+    }
+  }
+
+  /** Only a new consent helps. */
+  private async expire(tx: Tx, scope: OrgScope, connection: Connection, last_error: string): Promise<void> {
+    const isOff = connection.status === 'disabled';
+    await this.connections.update(tx, scope, connection.id, { last_error, refreshing_until: null, ...(!isOff && { status: 'expired' }) });
+    const to = connection.owner_user_id && (await this.connections.emailOf(tx, connection.owner_user_id));
+    if (to) await this.mailer.send(tx, { to, ...expiredMail(connection) });
+  }
+}
+
+const only = ({ accessToken, refreshToken }: Tokens): Pick<Consent, 'accessToken' | 'refreshToken'> => ({ accessToken, refreshToken });

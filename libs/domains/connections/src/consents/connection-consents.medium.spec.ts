@@ -1,0 +1,176 @@
+import { Connection } from '@aps/entities';
+import { connectionUuid } from '@aps/contracts';
+import { mails } from '@aps/identity/testing';
+import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
+import { sql, type Bearer } from '@aps/platform/testing';
+import { ConnectionCredentials, ConnectionListings } from '..';
+import { startAuthorizationServer, type AuthorizationServer } from '../oauth/testing/authorization-server';
+import { connectionsService } from '../testing';
+
+const auth: { server?: AuthorizationServer } = {};
+const t = connectionsService(async () => {
+  auth.server = await startAuthorizationServer();
+  return [auth.server.url];
+});
+afterAll(() => auth.server?.close());
+
+let server: AuthorizationServer;
+let org: TestTeam;
+let path: string;
+beforeEach(async () => {
+  server = auth.server!;
+  Object.assign(server, { refuses: false, invalidGrant: false, tokenStatus: undefined, expiresIn: 3_600, resource: t.at('/mcp') });
+  t.has.before = (request, response) => !server.lets(request, response);
+  server.seen.length = 0;
+  org = await aTeam(t);
+  path = `${org.path}/connections`;
+});
+
+interface Begun {
+  id: string;
+  authorizeUrl: string;
+  cookie: string;
+}
+
+const call = (method: string, at: string, as: Bearer, body?: object) => t.call(method, path + at, { as, body });
+const rowOf = (id: string) => t.db.manager.findOneByOrFail(Connection, { id: connectionUuid(id) });
+const cookieIn = (headers: Headers): string => /^[^;]+/.exec(headers.get('set-cookie') ?? '')?.[0] ?? '';
+const begin = async (as: Bearer = org.member, body: object = {}): Promise<Begun> => {
+  const answer = await call('POST', '', as, { app_key: 'custom-mcp', method: 'mcp_oauth', server_url: t.at('/mcp'), ...body });
+  return { id: answer.body.connection.id, authorizeUrl: answer.body.authorize_url, cookie: cookieIn(answer.headers) };
+};
+/** Comes back from the authorization server. @returns where that leads to */
+const comeBack = async (authorizeUrl: string, cookie?: string) => land(await server.visit(authorizeUrl), cookie);
+const land = async (query: Record<string, string>, cookie?: string) => {
+  const response = await fetch(`${t.url}/api/oauth/callback?${new URLSearchParams(query)}`, {
+    redirect: 'manual',
+    headers: cookie ? { cookie } : {},
+  });
+  const location = response.headers.get('location');
+  return { status: response.status, at: location ? new URL(location) : null, body: location ? null : await response.json() };
+};
+const connected = async (as: Bearer = org.member, body: object = {}): Promise<string> => {
+  const { id, authorizeUrl, cookie } = await begin(as, body);
+  expect((await comeBack(authorizeUrl, cookie)).at?.searchParams.get('status')).toBe('active');
+  return id;
+};
+const refreshes = () => server.seen.filter(({ path: at, form }) => at === '/token' && form.grant_type === 'refresh_token').length;
+const ask = async (id: string) => t.get(ConnectionListings).refresh(org.scope, await rowOf(id));
+const overIn = (id: string, interval: string) =>
+  t.db.execute(sql(`UPDATE connections SET expires_at = now() + $2::interval WHERE id = $1`), [connectionUuid(id), interval]);
+
+describe('consenting', () => {
+  it('in the browser that asked makes the connection active, once', async () => {
+    const answer = await call('POST', '', org.member, { app_key: 'custom-mcp', method: 'mcp_oauth', server_url: t.at('/mcp') });
+    const { connection, authorize_url, expires_at } = answer.body;
+    expect(connection).toMatchObject({ status: 'initiated', last_error: null, tool_count: 0 });
+    expect(Date.parse(expires_at) - Date.now()).toBeLessThanOrEqual(600_000);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^aps_consent_\w{16}=[\w-]{43}; Max-Age=600; Path=\/api\/oauth\/callback; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+    );
+    const query = await server.visit(authorize_url);
+    const cookie = `other=1; ${cookieIn(answer.headers)}`;
+    const landings = await Promise.all([land(query, cookie), land(query, cookie)]);
+    expect(landings.map(({ status }) => status).sort()).toEqual([302, 400]);
+    expect(landings.find(({ at }) => at)!.at!.href).toBe(`https://app.example/connections/${connection.id}?status=active`);
+    expect(landings.find(({ body }) => body)!.body).toMatchObject({ code: 'invalid_state' });
+    const shown = await call('GET', `/${connection.id}`, org.member);
+    expect(shown.body).toMatchObject({ status: 'active', tool_count: 2, expires_at: expect.any(String) });
+    const kept = JSON.stringify([await rowOf(connection.id), await t.audit({ org_id: org.id }), shown.text]);
+    expect(kept).not.toMatch(/at-|rt-/);
+    expect(await t.audit({ action: 'connection.authorized', org_id: org.id })).toMatchObject([
+      { actor_id: org.member.id, metadata: { slug: connection.slug, issuer: server.url } },
+    ]);
+  });
+
+  it('in another browser waits until its user confirms with what that browser was led on with', async () => {
+    const { id, authorizeUrl } = await begin();
+    const { at } = await comeBack(authorizeUrl);
+    expect([at!.searchParams.get('status'), (await rowOf(id)).status]).toEqual(['confirm', 'initiated']);
+    const confirm = (as: Bearer, state: string) => call('POST', `/${id}/confirm`, as, { state });
+    // Who has sent somebody there knows the first state, and not this one.
+    expect((await confirm(org.member, new URL(authorizeUrl).searchParams.get('state')!)).body.code).toBe('invalid_state');
+    const state = at!.searchParams.get('state')!;
+    expect([(await confirm(org.owner, state)).status, (await land({ code: 'x', state })).status]).toEqual([404, 400]);
+    expect((await confirm(org.member, state)).body).toMatchObject({ id, status: 'active', tool_count: 2 });
+    expect((await confirm(org.member, state)).status).toBe(400);
+  });
+
+  it('that is refused, too old, or of somebody who has left, changes nothing', async () => {
+    server.refuses = true;
+    const refused = await begin();
+    expect((await comeBack(refused.authorizeUrl, refused.cookie)).at!.searchParams.get('status')).toBe('error');
+    expect(await rowOf(refused.id)).toMatchObject({ status: 'initiated', last_error: 'The consent was refused.' });
+    expect((await call('PATCH', `/${refused.id}`, org.member, { status: 'active' })).body.code).toBe('reconnect_required');
+    server.refuses = false;
+    const again = await call('POST', `/${refused.id}/authorize`, org.member);
+    await t.db.execute(sql(`UPDATE connection_consents SET expires_at = now() WHERE org_id = $1`), [org.id]);
+    expect((await comeBack(again.body.authorize_url, cookieIn(again.headers))).status).toBe(400);
+    expect([(await land({})).status, (await land({ state: 'x', code: 'y' })).status]).toEqual([400, 400]);
+    const left = await begin();
+    await t.make('POST', `${org.path}/members/leave`, { as: org.member });
+    expect((await comeBack(left.authorizeUrl, left.cookie)).at!.searchParams.get('status')).toBe('error');
+    expect(await rowOf(left.id)).toMatchObject({ consent: null, status: 'disabled' });
+  });
+
+  it('is asked for by who decides on the connection, and only where one is needed', async () => {
+    const admin = await aMember(t, org, 'ADMIN');
+    const id = await connected(admin, { scope: 'org' });
+    const ask = async (as: Bearer) => (await call('POST', `/${id}/authorize`, as)).status;
+    expect([await ask(org.member), await ask(org.owner), await ask(admin)]).toEqual([403, 200, 200]);
+    const plain = await t.connect(org, org.member);
+    expect((await call('POST', `/${plain.id}/authorize`, org.member)).body.code).toBe('unknown_method');
+    server.registers = false;
+    const { body } = await call('POST', `/${id}/authorize`, admin);
+    server.registers = true;
+    expect([body.code, (await rowOf(id)).last_error]).toEqual(['authorization_failed', expect.stringContaining('registers no clients')]);
+  });
+});
+
+describe('access tokens', () => {
+  it('are renewed a minute before they are over, by one of all who need one', async () => {
+    const id = await connected();
+    expect([await ask(id), refreshes()]).toMatchObject([{ ok: true }, 0]);
+    await overIn(id, '59 seconds');
+    const { token_version } = await rowOf(id);
+    const asked = await Promise.all(Array.from({ length: 6 }, () => ask(id)));
+    expect(asked.map(({ ok }) => ok)).toEqual([true, true, true, true, true, true]);
+    expect([refreshes(), (await rowOf(id)).token_version]).toEqual([1, token_version + 1]);
+  });
+
+  it('that a server refuses are renewed once', async () => {
+    const id = await connected();
+    server.expire();
+    expect([await ask(id), refreshes()]).toMatchObject([{ ok: true }, 1]);
+    t.has.before = (_request, response) => Boolean(response.writeHead(401).end());
+    expect([await ask(id), refreshes()]).toMatchObject([{ ok: false }, 2]);
+    expect((await rowOf(id)).status).toBe('error');
+  });
+
+  it('that cannot be renewed any more have their owner asked again', async () => {
+    const id = await connected();
+    server.expire();
+    server.invalidGrant = true;
+    expect((await ask(id)).ok).toBe(false);
+    expect((await rowOf(id)).status).toBe('expired');
+    expect((await mails(t, org.member.email)).map(({ subject }) => subject)).toEqual([
+      'Your connection custom-tool-server has to be renewed',
+    ]);
+    expect((await ask(id)).ok).toBe(false);
+    expect([refreshes(), (await mails(t, org.member.email)).length]).toEqual([1, 1]);
+    server.invalidGrant = false;
+    const { body, headers } = await call('POST', `/${id}/reconnect`, org.member, {});
+    expect(body).toMatchObject({ ok: false, authorize_url: expect.any(String) });
+    expect((await comeBack(body.authorize_url, cookieIn(headers))).at!.searchParams.get('status')).toBe('active');
+    expect((await call('POST', `/${id}/reconnect`, org.member, {})).body).toMatchObject({ ok: true, authorize_url: null });
+  });
+
+  it('stay in use where they cannot be renewed for now', async () => {
+    const id = await connected();
+    await overIn(id, '30 seconds');
+    server.tokenStatus = 503;
+    const token = await t.get(ConnectionCredentials).asking(await rowOf(id), async ({ headers }) => headers.authorization);
+    expect(token).toMatch(/^Bearer at-/);
+    expect(await rowOf(id)).toMatchObject({ status: 'active', last_error: expect.stringContaining('refused'), refreshing_until: null });
+  });
+});
