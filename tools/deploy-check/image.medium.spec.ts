@@ -11,7 +11,10 @@ import { ASKED, SCALING } from './monitoring';
 import { askedBy, exposition, metricOf } from './promql';
 
 /** What stands beside the main.js of an app: files of processes that it starts. */
-const CHILDREN: Record<string, string[] | undefined> = { 'inbox-intake': ['mail-reader.worker'] };
+const CHILDREN: Record<string, string[] | undefined> = {
+  'inbox-intake': ['mail-reader.worker'],
+  'process-engine': ['source-reader.worker'],
+};
 
 const MIB = 1024 * 1024;
 /** Packages whose files an image holds: native code, and what is served as it is. */

@@ -26,6 +26,7 @@ const NEVER_NULL_THERE: Record<string, string> = {
   'libs/platform/src/mail/mail.sql.ts body': 'a pending mail has one',
   'libs/domains/agents/src/agents.queries.ts revision_id': 'only agents with a live revision',
   'libs/domains/prompts/src/prompts.queries.ts model_key': 'only templates that name one of the models',
+  'libs/domains/knowledge/src/documents.repository.ts position': 'a document has one',
   'libs/domains/processes/src/revisions/staleness.sql.ts revision_id': 'only processes of which something is deployed',
   'libs/domains/chats/src/turns/turn.repository.ts tool_call_id': 'only tool calls begin as an intent',
   'libs/domains/chats/src/turns/turn.repository.ts tool_name': 'the same',

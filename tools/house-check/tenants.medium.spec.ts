@@ -13,7 +13,6 @@ const EMPTY: Record<string, string> = {};
 /** Fields that name things which do not exist yet, so nothing can be looked up; each goes when its table comes. */
 const NOTHING_TO_LOOK_UP: Record<string, string> = {
   environment_id: 'environments',
-  knowledge_base_ids: 'knowledge_bases',
 };
 
 let house: House;

@@ -28,6 +28,7 @@ export const INFO = {
     Projects: 'Resources of any kind that belong together, and what the agents among them share.',
     Connections: 'Tool servers elsewhere, whose tools agents use: of the organization, or of a member alone.',
     Skills: 'Instructions for a task that agents mount.',
+    Knowledge: 'Bases of texts, files, addresses and written pages, which are indexed and searched.',
     'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text.',
     Processes: 'What runs step by step: its definitions, their revisions, and what became of each run.',
     Schedules: 'When agents and processes begin by themselves.',

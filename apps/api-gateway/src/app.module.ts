@@ -14,6 +14,7 @@ import { AnsweringModule } from '@aps/inboxes';
 import { InboxesHttpModule } from '@aps/inboxes/http';
 import { InferenceModule } from '@aps/inference';
 import { InferenceHttpModule } from '@aps/inference/http';
+import { KnowledgeHttpModule } from '@aps/knowledge/http';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';
 import { ApiDocsModule } from '@aps/platform/http';
@@ -47,6 +48,7 @@ import { ProxyModule } from './proxy';
     RolloutsHttpModule,
     PromptsHttpModule,
     ConnectionsHttpModule,
+    KnowledgeHttpModule,
     ProcessesHttpModule,
     FilesHttpModule,
     InboxesHttpModule,

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { AnsweringModule } from '@aps/inboxes';
+import { KnowledgeJobsModule } from '@aps/knowledge/jobs';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
@@ -9,7 +10,7 @@ import { PlatformModule } from '@aps/platform/runtime';
 import { ProcessesMaintenanceModule, ScheduleFiringModule } from '@aps/processes';
 import { ProcessesJobsModule } from '@aps/processes/jobs';
 
-/** Runs processes. */
+/** Runs processes, and indexes what knowledge bases are made of. */
 @Module({
   imports: [
     PlatformModule.forRoot('process-engine', { entities: ENTITIES, migrations: MIGRATIONS }),
@@ -20,7 +21,8 @@ import { ProcessesJobsModule } from '@aps/processes/jobs';
     ProcessesMaintenanceModule,
     ProcessesJobsModule,
     ScheduleFiringModule,
-    WorkersModule.forQueues('process-runs'),
+    KnowledgeJobsModule,
+    WorkersModule.forQueues('process-runs', 'knowledge'),
   ],
 })
 export class AppModule {}

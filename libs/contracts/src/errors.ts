@@ -120,6 +120,7 @@ export const ERRORS = {
   borrowing_chain: { status: 422, means: 'a route that spends the key of another lends none, and none borrows from itself.' },
   cannot_unarchive: { status: 422, means: 'an archived chat stays archived; only continuing it can open it again.' },
   follows_root: { status: 422, means: 'the chat was begun by another one and is seen by whoever sees that one.' },
+  cycle: { status: 422, means: 'it would stand below itself.' },
   exactly_one_required: { status: 422, means: 'of two fields exactly one must be given.' },
   gateway_incomplete: { status: 422, means: 'an own AI gateway needs its account, its gateway and its token.' },
   idempotency_mismatch: { status: 422, means: 'the key came with another request before.' },

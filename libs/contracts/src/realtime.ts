@@ -20,6 +20,7 @@ export const EVENT_TYPES = [
   'inbox_message_updated',
   'run_updated',
   'step_updated',
+  'source_updated',
   'org_suspended',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -31,6 +32,7 @@ export const STREAM_ONLY_EVENTS = [
   'inbox_message_updated',
   'run_updated',
   'step_updated',
+  'source_updated',
   'org_suspended',
 ] as const satisfies EventType[];
 

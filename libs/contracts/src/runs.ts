@@ -22,6 +22,8 @@ export const RUN_KINDS = {
   turn: { job: 'turn.run', app: 'chat-worker', ready_per_pod: 20, scale_after_s: 2, late_after_s: 10 },
   inbox_message: { job: 'inbox.evaluate', app: 'inbox-intake', ready_per_pod: 200, scale_after_s: 5, late_after_s: 30 },
   process_run: { job: 'process.run', app: 'process-engine', ready_per_pod: 50, scale_after_s: 5, late_after_s: 30 },
+  // Files may be large, and whoever adds many expects to wait.
+  knowledge_source: { job: 'knowledge.index', app: 'process-engine', ready_per_pod: 50, scale_after_s: 30, late_after_s: 120 },
 } as const satisfies Record<string, RunKindPolicy>;
 
 export type RunKindName = keyof typeof RUN_KINDS;

@@ -8,6 +8,7 @@ export * from './files';
 export * from './identity';
 export * from './inboxes';
 export * from './inference';
+export * from './knowledge';
 export * from './orgs';
 export * from './processes';
 export * from './projects';

@@ -8,6 +8,7 @@ import * as files from './files/files.entities';
 import * as identity from './identity/identity.entities';
 import * as inboxes from './inboxes/inboxes.entities';
 import * as inference from './inference/inference.entities';
+import * as knowledge from './knowledge/knowledge.entities';
 import * as orgs from './orgs/orgs.entities';
 import * as processes from './processes/processes.entities';
 import * as projects from './projects/projects.entities';
@@ -32,6 +33,7 @@ export * from './files/files.entities';
 export * from './identity/identity.entities';
 export * from './inboxes/inboxes.entities';
 export * from './inference/inference.entities';
+export * from './knowledge/knowledge.entities';
 export * from './orgs/orgs.entities';
 export * from './processes/processes.entities';
 export * from './projects/projects.entities';
@@ -53,6 +55,7 @@ export {
   DECISION_TALLY,
   HITL_TALLY,
   INBOX_TALLY,
+  KNOWLEDGE_TALLY,
   LIST_TALLY,
   NIL_UUID,
   USAGE_TALLY,
@@ -60,6 +63,7 @@ export {
   listTally,
   PLATFORM_AUDIT,
   recountOf,
+  sourceState,
   TALLIES,
   type Tally,
 } from './tallies';
@@ -81,6 +85,7 @@ export const ENTITIES: EntityClass[] = [
   identity,
   inboxes,
   inference,
+  knowledge,
   orgs,
   processes,
   projects,

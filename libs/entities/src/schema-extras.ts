@@ -33,6 +33,7 @@ export const SCHEMA_EXTRAS: Extra[] = [
     'INDEX',
     `inbox_messages USING gin (previous_dispatches jsonb_path_ops) WHERE previous_dispatches <> '[]'`,
   ),
+  index('knowledge_chunks_words', 'INDEX', 'knowledge_chunks USING gin (words)'),
   // Rows that change several times in their first seconds: with room on their page, an update touches no index.
   fillfactor('chats', 70),
   fillfactor('turns', 70),

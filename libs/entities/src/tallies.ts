@@ -152,6 +152,23 @@ export const INBOX_TALLY: Tally = {
   ],
 };
 
+/** SQL of what is shown of a source. One that is to be indexed again waits for that, whatever is done with it now. */
+export const sourceState = (source: string): string =>
+  `CASE WHEN ${source}.again OR ${source}.status = 'queued' THEN 'PENDING' WHEN ${source}.status = 'ready' THEN 'READY' WHEN ${source}.status = 'failed' THEN 'FAILED' ELSE 'PROCESSING' END`;
+
+/** The sources of bases, and their chunks. */
+export const KNOWLEDGE_TALLY: Tally = {
+  table: 'knowledge_tallies',
+  of: [
+    {
+      rows: 'knowledge_sources',
+      by: { org_id: 'row.org_id', kb_id: 'row.kb_id', state: sourceState('row') },
+      sums: { sources: '1', chunks: 'row.chunk_count' },
+      moves: ['status', 'again', 'chunk_count'],
+    },
+  ],
+};
+
 /** What operators did anywhere, and what belongs to no organization. */
 export const PLATFORM_AUDIT = `source = 'admin' OR org_id IS NULL`;
 
@@ -219,6 +236,7 @@ export const LIST_TALLY: Tally = {
       { ...UNLESS_DELETED, moves: ['deleted_at', 'project_id', 'target_kind', 'target_id'] },
     ),
     list('processes', OF_PROJECT, UNLESS_MOVED),
+    list('knowledge_bases', OF_PROJECT, UNLESS_MOVED),
     // Their state follows from these columns.
     list('process_runs', { facet: `row.process_id || ':' || row.state` }, { moves: ['status', 'asks_human', 'started_at', 'finished_at'] }),
     list('process_llm_calls', OF_RUN),
@@ -247,7 +265,7 @@ export const LIST_TALLY: Tally = {
 /** Where a list finds its total in {@link LIST_TALLY}, as `t`. @param name the table, or as what its rows are counted */
 export const listTally = (name: string): string => `(SELECT * FROM list_tallies WHERE list = '${name}') t`;
 
-export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, LIST_TALLY, USAGE_TALLY, INBOX_TALLY];
+export const TALLIES = [CHAT_TALLY, DECISION_TALLY, BASIS_TALLY, HITL_TALLY, LIST_TALLY, USAGE_TALLY, INBOX_TALLY, KNOWLEDGE_TALLY];
 
 const sumsOf = ({ sums = { n: '1' } }: Source) => sums;
 const namesOf = ({ of: [{ by }] }: Tally): string[] => Object.keys(by);
@@ -290,7 +308,10 @@ function kept(table: string, source: Source): Extra[] {
   ];
   // A trigger's condition may look at its row alone.
   const place = (row: string) =>
-    `ROW(${[counts, ...Object.values(by).filter((sql) => !sql.includes('SELECT'))].join(', ')})`.replaceAll('row.', `${row}.`);
+    `ROW(${[counts, ...[...Object.values(by), ...Object.values(sumsOf(source))].filter((sql) => !sql.includes('SELECT'))].join(', ')})`.replaceAll(
+      'row.',
+      `${row}.`,
+    );
   return [
     ...trigger(`${as}_into_${table}`, `INSERT ON ${rows} REFERENCING NEW TABLE AS changed FOR EACH STATEMENT`, append('changed')),
     ...trigger(`${as}_out_of_${table}`, `DELETE ON ${rows} REFERENCING OLD TABLE AS changed FOR EACH STATEMENT`, append('changed', true)),

@@ -19,6 +19,7 @@ export const BUNDLED_TOOLS = ['migrate'];
 /** By app, what it starts as processes of its own: their files beside its main.js, by the modules that they are made of. */
 const CHILDREN = {
   'inbox-intake': { 'mail-reader.worker': 'libs/domains/inboxes/src/intake/mail/mail-reader.worker.js' },
+  'process-engine': { 'source-reader.worker': 'libs/domains/knowledge/src/extraction/source-reader.worker.js' },
 };
 
 /** What packages ask for where somebody uses it, and nobody here does: it is not installed. */

@@ -72,6 +72,9 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const draft = await make('POST', `/processes/${process.id}/revisions`, { definition, sop_text: `${mark} again` });
   const ofRun = await ran(db, { id, mark, processId: process.id, revisionId: pushed.id });
   const connectionId = await connected(db, { id, mark, ownerId: owner.id });
+  const base = await make('POST', '/knowledge', { name: mark, slug: `base-${mark}`, description: mark });
+  const document = await make('POST', `/knowledge/${base.id}/documents`, { title: mark, content: mark });
+  await known(db, { id, mark, kbId: base.id, sourceId: document.source_id });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
@@ -107,6 +110,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       'hooks.token': inbox.channels[1].address_token,
       'inboxes.revision_id': rules.id,
       invitation_id: invitation.id,
+      kb_id: base.id,
       member_id: memberId,
       memory_id: memory.id,
       message_id: messageId,
@@ -124,6 +128,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       rollout_id: rollout.id,
       route_id: routeId,
       slug: skill.slug,
+      source_id: document.source_id,
       template_id: template.id,
     },
     slugs: { agent_id: agent.slug, team_id: team.slug, template_id: template.slug },
@@ -299,6 +304,20 @@ async function ran(
   ];
   for (const [text, values] of rows) await db.execute(sql(text), [o.id, ...values]);
   return { run_id: runId, call_id: callId, schedule_id: scheduleId };
+}
+
+/** What is found of a source. */
+async function known(db: Database, o: { id: string; mark: string; kbId: string; sourceId: string }): Promise<void> {
+  const chunkId = uuidv7();
+  await db.execute(
+    sql(`INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
+     VALUES ($4, $1, $2, $3, 0, $5, '{}', 0, 10, 5, to_tsvector('english', $5))`),
+    [o.id, o.kbId, o.sourceId, chunkId, o.mark],
+  );
+  await db.execute(
+    sql(`INSERT INTO knowledge_vectors (chunk_id, model, org_id, kb_id, bits, vector) VALUES ($3, $4, $1, $2, '1', '\\x0000803f')`),
+    [o.id, o.kbId, chunkId, o.mark],
+  );
 }
 
 /** A row of each table of billing. */

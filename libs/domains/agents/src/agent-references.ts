@@ -3,6 +3,7 @@ import { ConnectionsQueries } from '@aps/connections';
 import { DomainError, type Problem } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import { GrantedBases } from '@aps/knowledge';
 import type { Tx } from '@aps/platform/database';
 import { isSet } from './agents.policy';
 import { AgentsRepository } from './agents.repository';
@@ -30,6 +31,8 @@ interface ReferenceOptions {
   prefix?: 'shared_';
   /** Tools that were shared before: what has gone without asking them, they may go on naming. */
   before?: readonly string[];
+  /** Knowledge bases that were named before: those that have gone are lost silently. */
+  basesBefore?: readonly string[];
   /** A denial of an agent that is gone takes nothing away: what was written when the agent was there still holds. */
   deniedMayBeGone?: boolean;
 }
@@ -49,9 +52,8 @@ export interface MissingReference {
  * Checks that what a configuration names is there, and holds it there until the transaction ends: whoever deletes it meanwhile waits,
  * and then finds the reference.
  *
- * Of tool scopes, all but those of agents are checked by form only: knowledge bases have no domain yet, and connections, prompt templates and processes are
- * deleted whoever names them: an agent that names one that is gone can still be changed. What is shared names what is there for everybody, or was when it was first
- * shared; prompt templates aside.
+ * Of tool scopes, all but those of agents are checked by form only: connections, knowledge bases, prompt templates and processes are deleted whoever names them: an agent
+ * that names one that is gone can still be changed. What is shared names what is there for everybody, or was when it was first shared; prompt templates aside.
  */
 @Injectable()
 export class AgentReferences {
@@ -61,6 +63,7 @@ export class AgentReferences {
     private readonly blocks: BlocksRepository,
     private readonly owners: ScopeOwners,
     private readonly connections: ConnectionsQueries,
+    private readonly bases: GrantedBases,
   ) {}
 
   /** @throws DomainError `unknown_reference` with every problem */
@@ -79,13 +82,13 @@ export class AgentReferences {
     tx: Tx,
     scope: OrgScope,
     refs: Referring,
-    { self, prefix, before = [], deniedMayBeGone }: ReferenceOptions = {},
+    { self, prefix, before = [], basesBefore = [], deniedMayBeGone }: ReferenceOptions = {},
   ): Promise<MissingReference[]> {
-    const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: bases = [] } = refs;
+    const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: baseIds = [] } = refs;
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
       (refs[field] ?? []).map((text, i) => ({ path: [field, i] as Path, text, tool: parseToolScope(text) })),
     );
-    const slugsOf = (kind: 'agent' | 'process') => tools.flatMap(({ tool }) => (tool?.kind === kind ? [tool.slug] : []));
+    const slugsOf = (kind: 'agent' | 'process' | 'kb') => tools.flatMap(({ tool }) => (tool?.kind === kind ? [tool.slug] : []));
     const isHeld = async (kind: 'team' | 'project', id?: string | null) => !isSet(id) || (await this.blocks.hold(tx, scope, { kind, id }));
     const belongs = { team_id: await isHeld('team', refs.team_id), project_id: await isHeld('project', refs.project_id) };
     const processes = prefix ? await this.owners.existing(tx, scope, 'process', slugsOf('process')) : null;
@@ -96,6 +99,7 @@ export class AgentReferences {
           tools.flatMap(({ tool }) => connectionIn(tool) ?? []),
         )
       : null;
+    const bases = await this.bases.existing(tx, scope, { ids: baseIds, slugs: prefix ? slugsOf('kb') : [] });
     const agents = await this.agents.hold(tx, scope, { ids: children, slugs: slugsOf('agent') });
     const there = { ids: new Set(agents.map((a) => a.id)), slugs: new Set(agents.map((a) => a.slug)) };
     const mountable = await this.skills.hold(tx, scope, skills);
@@ -109,8 +113,7 @@ export class AgentReferences {
         if (!tool) return missing('There is no such tool scope');
         if (prefix && !before.includes(text)) {
           if (tool.kind === 'process' && processes?.has(tool.slug) === false) return missing('There is no process of this slug');
-          // They have no domain yet, so there is none of any slug.
-          if (tool.kind === 'kb') return missing('There is no knowledge base of this slug');
+          if (tool.kind === 'kb' && !bases.slugs.has(tool.slug)) return missing('There is no knowledge base of this slug');
           const connection = connectionIn(tool);
           if (connection !== undefined && connections?.has(connection) === false) return missing('There is no connection of this slug');
         }
@@ -123,11 +126,15 @@ export class AgentReferences {
       ),
       ...(belongs.team_id ? [] : unknown('team', refs.team_id!, ['team_id'], 'There is no such team')),
       ...(belongs.project_id ? [] : unknown('project', refs.project_id!, ['project_id'], 'There is no such project')),
-      // Neither environments nor knowledge bases have a domain yet: no id can be one of this organization's.
+      // They have no domain yet: no id can be one of this organization's.
       ...(isSet(refs.environment_id)
         ? unknown('environment', refs.environment_id, ['environment_id'], 'There is no such environment')
         : []),
-      ...bases.flatMap((id, i) => unknown('knowledge_base', id, ['knowledge_base_ids', i], 'There is no such knowledge base')),
+      ...baseIds.flatMap((id, i) =>
+        bases.ids.has(id) || basesBefore.includes(id)
+          ? []
+          : unknown('knowledge_base', id, ['knowledge_base_ids', i], 'There is no such knowledge base'),
+      ),
       ...children.flatMap((id, i) => {
         if (id === self?.id) return unknown('agent', id, ['child_agent_ids', i], 'An agent cannot be its own child');
         return there.ids.has(id) ? [] : unknown('agent', id, ['child_agent_ids', i], 'There is no such agent');

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ConnectionDependents, ConnectionReadsModule } from '@aps/connections';
 import { FilesModule } from '@aps/files';
 import { InferenceModule, ModelUsers } from '@aps/inference';
+import { KnowledgeModule } from '@aps/knowledge';
 import { PromptsModule } from '@aps/prompts';
 import { ToolsModule } from '@aps/tools';
 import { AgentReferences } from './agent-references';
@@ -51,7 +52,7 @@ export class AgentModelsModule {
 }
 
 @Module({
-  imports: [AgentModelsModule, ConnectionReadsModule, FilesModule, InferenceModule, PromptsModule, ToolsModule],
+  imports: [AgentModelsModule, ConnectionReadsModule, FilesModule, InferenceModule, KnowledgeModule, PromptsModule, ToolsModule],
   providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })

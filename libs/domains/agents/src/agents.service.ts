@@ -116,7 +116,7 @@ export class AgentsService {
 
   private async requireResolvable(tx: Tx, scope: OrgScope, columns: Partial<Agent>, self?: Agent): Promise<void> {
     if (isSet(columns.model) && columns.model !== self?.model) await this.catalog.holdChatModel(tx, scope, columns.model, 'agent');
-    await this.references.require(tx, scope, columns, { self });
+    await this.references.require(tx, scope, columns, { self, basesBefore: self?.knowledge_base_ids });
   }
 
   private async requireUnused(tx: Tx, scope: OrgScope, { slug }: Agent, naming: Promise<AgentName[]>): Promise<void> {

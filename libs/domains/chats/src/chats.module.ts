@@ -6,6 +6,7 @@ import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RunsModule } from '@aps/platform/runs';
+import { KnowledgeToolsModule } from '@aps/knowledge';
 import { PromptsModule, PromptToolsModule } from '@aps/prompts';
 import { ToolsModule } from '@aps/tools';
 import { ChatLog } from './state/chat-log';
@@ -70,6 +71,7 @@ const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, De
     IdempotencyModule,
     PromptsModule,
     PromptToolsModule,
+    KnowledgeToolsModule,
     RolloutChatsModule,
     ToolsModule,
   ],

@@ -29,6 +29,8 @@ export type InferenceFeature = (typeof FEATURES)[number];
 /** What those who may choose have chosen, from the most to the least specific. */
 export interface ModelWish {
   messageModel?: string | null;
+  /** Of an index that stands, for embeddings alone. */
+  embeddingModel?: string | null;
   /** The mode of the message or, without one, of the chat. */
   chatMode?: string | null;
   agentModel?: string | null;

@@ -31,6 +31,7 @@ const grants = (over: Partial<ToolGrants>): ToolGrants => ({
   memory_enabled: false,
   mounted_skills: [],
   child_agent_ids: [],
+  knowledge_base_ids: [],
   enabled_scopes: null,
   decision_log: false,
   origin: { kind: 'user', ref_id: null },

@@ -8,6 +8,8 @@ export interface ToolGrants {
   memory_enabled: boolean;
   mounted_skills: readonly string[];
   child_agent_ids: readonly string[];
+  /** Bases that may be read, by id. */
+  knowledge_base_ids: readonly string[];
   /** Of the scopes that a chat can switch, those that are on; null = all. */
   enabled_scopes: readonly string[] | null;
   /** Whether decisions are recorded and asked for. */

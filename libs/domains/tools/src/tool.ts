@@ -153,6 +153,7 @@ interface ToolDescription<Args> {
     allowed_tools: readonly string[];
     mounted_skills: readonly string[];
     child_agent_ids: readonly string[];
+    knowledge_base_ids: readonly string[];
     decision_log: boolean;
     origin: ChatOrigin;
   }) => boolean;

@@ -15,6 +15,7 @@ import {
 import { DECISION_KIND_VALUES } from '../decisions';
 import { InboxMessageUpdate } from '../inboxes/message.dto';
 import { INBOX_STATUSES, type InboxStatus } from '../inboxes/values';
+import { KnowledgeSourceError, SourceState } from '../knowledge/source.dto';
 import { ChatErrorDto, ChatMessageDto, ChatPauseDto, ChatSummary, CHAT_STATUSES } from './chat.dto';
 import { HITL_KINDS, HITL_STATUSES, HitlAnswer, HitlOption, HitlToolCall } from './hitl.dto';
 import { ChatViewer } from './realtime.dto';
@@ -232,6 +233,15 @@ export class StepUpdate {
   @StringField({ description: 'What kind of step it is.', example: 'llm' }) kind: string;
 }
 
+export class SourceUpdate {
+  @UuidField({ description: 'The source.' }) source_id: string;
+  @UuidField({ description: 'Its base.' }) kb_id: string;
+  @SourceState('What it is now.') status: string;
+  @IntField({ description: 'Pieces that a search can find.', example: 40 }) chunk_count: number;
+  @NestedField(() => KnowledgeSourceError, { nullable: true, description: 'Why it could not be indexed.' })
+  error: KnowledgeSourceError | null;
+}
+
 /** Every event that the event logs of chats keep. The type has the compiler ask for a schema where a type is added. */
 const KEPT: Record<Exclude<EventType, keyof typeof OF_OTHERS | 'org_suspended'>, new () => object> = {
   status_changed: EventOf('status_changed', StatusChange, { description: 'The chat is something else now.' }),
@@ -258,9 +268,10 @@ const KEPT: Record<Exclude<EventType, keyof typeof OF_OTHERS | 'org_suspended'>,
 };
 
 /** The same of what is no chat. */
-const OF_OTHERS: Record<'inbox_message_updated' | 'run_updated' | 'step_updated', new () => object> = {
+const OF_OTHERS: Record<'inbox_message_updated' | 'run_updated' | 'step_updated' | 'source_updated', new () => object> = {
   run_updated: EventOf('run_updated', RunUpdate, { description: 'A run of a process has begun, or is over.' }),
   step_updated: EventOf('step_updated', StepUpdate, { description: 'A step of a run has begun, waits, or is over.' }),
+  source_updated: EventOf('source_updated', SourceUpdate, { description: 'A source of a knowledge base is something else now.' }),
   inbox_message_updated: EventOf('inbox_message_updated', InboxMessageUpdate, {
     description: 'A message of the inbox is something else now. One that comes in is told of when its first evaluation is over.',
   }),

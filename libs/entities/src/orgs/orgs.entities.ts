@@ -15,6 +15,8 @@ export class Organization {
   /** Of its subscription, whose trigger writes it: lists look for it. Null without one. */
   @Column('uuid', { nullable: true }) plan_id: string | null;
   @Column('timestamptz', { nullable: true }) suspended_at: Date | null;
+  /** Newest event of the organization's own topic. */
+  @Column('int', { default: 0 }) event_seq: number;
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;

@@ -16,6 +16,7 @@ export const IN_PROJECTS = {
   agent_team: 'agent_teams',
   agent: 'agents',
   inbox: 'inboxes',
+  knowledge_base: 'knowledge_bases',
   process: 'processes',
   prompt_template: 'prompt_templates',
   skill: 'skills',

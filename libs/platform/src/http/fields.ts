@@ -71,6 +71,10 @@ export interface StringOptions extends FieldOptions {
   /** Said when the pattern does not match. */
   patternMessage?: string;
   format?: string;
+  /** Bytes in UTF-8. */
+  maxBytes?: number;
+  /** What is around it, white space, is no part of it. */
+  trim?: boolean;
   /**
    * The value is a credential, shown in this answer alone: no cache may keep the answer, and its repeat by `Idempotency-Key` says null.
    * So it is nullable where the operation is idempotent.
@@ -86,6 +90,13 @@ function stringValidators(o: StringOptions, wrap: (v: ValidationOptions) => Vali
     );
   if (o.max !== undefined)
     validators.push(MaxLength(o.max, wrap(message('string_too_long', `String should have at most ${o.max} characters`))));
+  if (o.maxBytes !== undefined)
+    validators.push(
+      ValidateBy(
+        { name: 'maxBytes', validator: { validate: (v: unknown) => typeof v !== 'string' || Buffer.byteLength(v) <= o.maxBytes! } },
+        wrap(message('string_too_long', `String should have at most ${o.maxBytes} bytes`)),
+      ),
+    );
   if (o.pattern)
     validators.push(Matches(o.pattern, wrap(message('value_error', o.patternMessage ?? `String should match ${o.pattern.source}`))));
   return validators;
@@ -105,6 +116,7 @@ export function StringField(o: StringOptions = {}): PropertyDecorator {
   return field('string', o, { ...stringSchema(o), ...(o.credential && { 'x-credential': true }) }, stringValidators(o, one), {
     credential: o.credential,
     decimal: o.format === 'decimal',
+    ...(o.trim && { convert: (value: unknown) => (typeof value === 'string' ? value.trim() : value) }),
   });
 }
 

@@ -81,10 +81,10 @@ export const LISTS = {
   'GET /api/orgs/{org_id}/agent-teams/{team_id}/memories': (of) => [['memories of a team', { team_id: NAMED }, of.rows]],
   'GET /api/orgs/{org_id}/projects': (of) => [['projects', {}, of.rows]],
   'GET /api/orgs/{org_id}/projects/{project_id}/memories': (of) => [['memories of a project', { project_id: NAMED }, of.rows]],
-  // Agents, prompts, inboxes and processes beside the teams.
+  // Agents, prompts, inboxes, processes and knowledge bases beside the teams.
   'GET /api/orgs/{org_id}/projects/{project_id}/resources': (of) => [
-    ['what is in a project', { project_id: NAMED }, of.rows + 3 * SHARED],
-    ['what is in a project, far on', { project_id: NAMED, offset: of.rows * 0.9 }, of.rows + 3 * SHARED],
+    ['what is in a project', { project_id: NAMED }, of.rows + 4 * SHARED],
+    ['what is in a project, far on', { project_id: NAMED, offset: of.rows * 0.9 }, of.rows + 4 * SHARED],
   ],
   'GET /api/orgs/{org_id}/prompt-templates': (of) => [
     ['prompts', {}, of.rows],
@@ -94,6 +94,17 @@ export const LISTS = {
   // Half of them are private to somebody else.
   'GET /api/orgs/{org_id}/connections': (of) => [['connections', {}, of.rows / 2]],
   'GET /api/orgs/{org_id}/connections/stewardship': (of) => [['connections, all', {}, of.rows]],
+  'GET /api/orgs/{org_id}/knowledge': (of) => [
+    ['knowledge bases', {}, of.rows + 1],
+    ['knowledge bases, of a project', { project_id: NAMED }, SHARED],
+    ['knowledge bases, of no project', { project_id: 'none' }, of.rows - SHARED + 1],
+  ],
+  'GET /api/orgs/{org_id}/knowledge/{kb_id}/sources': () => [['sources', { kb_id: NAMED }]],
+  'GET /api/orgs/{org_id}/knowledge/{kb_id}/documents': () => [['documents', { kb_id: NAMED }]],
+  'GET /api/orgs/{org_id}/knowledge/{kb_id}/sources/{source_id}/chunks': (of) => [
+    ['pieces of a source', { kb_id: NAMED, source_id: NAMED }, of.rows],
+    ['pieces of a source, far on', { kb_id: NAMED, source_id: NAMED, offset: of.rows * 0.9 }, of.rows],
+  ],
   'GET /api/orgs/{org_id}/processes': (of) => [
     ['processes', {}, of.rows],
     ['processes, of a project', { project_id: NAMED }, SHARED],

@@ -118,6 +118,19 @@ export const SEEDS = {
     SELECT ${idAt('at', 'mail')}, '${org}', '${inbox}', gen_random_uuid(), CASE WHEN few THEN 'webhook' ELSE 'email' END, 'person-' || n || '@growth.example', 'person-' || n || '@growth.example',
       CASE WHEN few THEN 'Rare' ELSE 'Order' END || ' ' || n, 2048, 'settled', CASE WHEN few THEN 'held' ELSE 'accepted' END, CASE WHEN few THEN 'quarantined' ELSE 'accepted' END,
       CASE WHEN few THEN 'quarantined' END, 'default', at, false, at, at, at, at, at FROM (SELECT *, ${few(rows).sql} AS few FROM ${numbered(rows)}) m`,
+  bases: ({ rows, org }) => `
+    INSERT INTO knowledge_bases (id, org_id, slug, name, project_id, created_at, updated_at)
+    SELECT ${idAt('at', 'base')}, '${org}', 'growth-' || n, 'Base ' || n, CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, at, at FROM ${numbered(rows)}`,
+  /** Of one base; each is a page, and one of them has as many pieces. */
+  sources: ({ rows, org }) => `
+    INSERT INTO knowledge_bases (id, org_id, slug, name) VALUES ('${NAMED}', '${org}', 'named', 'Named');
+    INSERT INTO knowledge_sources (id, org_id, status, kb_id, kind, title, position, version, finished_at, indexed_at, created_at, updated_at)
+    SELECT ${idAt('at', 'source')}, '${org}', 'ready', '${NAMED}', 'document', 'Page ' || n, n, 1, at, at, at, at FROM ${numbered(rows)};
+    INSERT INTO knowledge_sources (id, org_id, status, kb_id, kind, title, chunk_count, finished_at, indexed_at)
+    VALUES ('${NAMED}', '${org}', 'ready', '${NAMED}', 'text', 'Long', ${rows}, now(), now());
+    INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
+    SELECT ${idAt('at', 'piece')}, '${org}', '${NAMED}', '${NAMED}', n - 1, 'Piece ' || n, '{}', n, n, 2,
+      to_tsvector('english', 'Piece ' || n) || array_to_tsvector(ARRAY['org:${org}', 'kb:${NAMED}']) FROM ${numbered(rows)}`,
   processes: ({ rows, org }) => `
     INSERT INTO processes (id, org_id, slug, name, title, project_id, created_at, updated_at)
     SELECT 'prc_' || lpad(n::text, 26, '0'), '${org}', 'growth-' || n, 'Process ' || n, 'Does it', CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, at, at FROM ${numbered(rows)}`,

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { AgentReferences } from '../agent-references';
 import { AgentsRepository } from '../agents.repository';
 import { entitle } from '@aps/billing/testing';
+import { KnowledgeBase } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { anAgent, aProject } from '../testing';
 import { agentsService, MODEL } from '../testing/agents';
@@ -179,6 +180,25 @@ describe('editing an agent', () => {
     expect(deployed.body).toMatchObject({ draft_dirty: false, live_revision: { version: 2 } });
     const { body } = await asMember('GET', `/agents/${agent.id}/revisions/${deployed.body.live_revision.id}`);
     expect(body.config).toMatchObject({ name: 'New name', description: null, instruction: 'Two.', instruction_version: 2 });
+  });
+
+  it('names knowledge bases that are there, and loses those that go silently', async () => {
+    const aBase = (slug: string) => t.insert(KnowledgeBase, { org_id: org.id, slug, name: slug });
+    const [books, gone] = [await aBase('books'), await aBase('gone')];
+    const named = { knowledge_base_ids: [books, gone], allowed_tools: ['kb:books:write', 'kb:nowhere'] };
+    const agent = (await asOwner('POST', '/agents', { name: 'Reader', ...named })).body;
+    expect(agent).toMatchObject(named);
+    await t.db.manager.update(KnowledgeBase, gone, { deleted_at: new Date() });
+    expect((await asOwner('PATCH', `/agents/${agent.id}?deploy=true`, { ...named, description: 'x' })).status).toBe(200);
+    const { status, body } = await asOwner('POST', '/agents', { name: 'Other', ...named });
+    expect([status, body.code, body.detail.map(({ loc }: { loc: unknown[] }) => loc)]).toEqual([
+      422,
+      'unknown_reference',
+      [['body', 'knowledge_base_ids', 1]],
+    ]);
+    const shares = (tool: string) => asOwner('POST', '/agent-teams', { name: 'Team', shared_allowed_tools: [tool] });
+    expect((await shares('kb:books')).status).toBe(201);
+    for (const tool of ['kb:gone', 'kb:books:read']) expect((await shares(tool)).body.code).toBe('unknown_reference');
   });
 
   it('names no team, project, environment or knowledge base that is not there', async () => {

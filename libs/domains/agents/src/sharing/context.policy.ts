@@ -1,5 +1,6 @@
 import type { Memory } from '@aps/entities';
 import { hashOf } from '@aps/platform/definitions';
+import type { NamedBase } from '@aps/knowledge';
 import type { RunnablePrompt } from '@aps/prompts';
 import { covers } from '@aps/tools';
 import type { NamedAgent } from '../delegates.queries';
@@ -45,6 +46,8 @@ export interface Told {
   agents: NamedAgent[];
   /** Those that it may run. */
   prompts: RunnablePrompt[];
+  /** Those that it may read. */
+  bases: NamedBase[];
   /** The agent's first, and then what is shared. */
   memories: Memory[];
 }
@@ -111,9 +114,17 @@ export function effectiveContext(
  * Tells one context from another, in hex: all that a model is told beside its chat, and what it may use. A memory never changes, so its id
  * stands for what it says.
  */
-export function contextHash(context: Pick<AgentContext, 'sealed' | 'shares'>, { skills, agents, prompts, memories }: Told): string {
+export function contextHash(context: Pick<AgentContext, 'sealed' | 'shares'>, { skills, agents, prompts, bases, memories }: Told): string {
   const { instruction, tools, ...effective } = effectiveContext(context, { skills, memories });
   const scopes = tools.map(({ scope, denied }) => ({ scope, denied })).sort((a, b) => (a.scope < b.scope ? -1 : 1));
   const named = agents.map(({ slug, name, description }) => ({ slug, name, description }));
-  return hashOf({ instruction, tools: scopes, told: skills, memories: effective.memories, agents: named, prompts });
+  return hashOf({
+    instruction,
+    tools: scopes,
+    told: skills,
+    memories: effective.memories,
+    agents: named,
+    prompts,
+    bases: bases.map(({ slug, name, description }) => ({ slug, name, description })),
+  });
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import { GrantedBases } from '@aps/knowledge';
 import { Database, statement, type Db } from '@aps/platform/database';
 import { PromptsQueries } from '@aps/prompts';
 import { AgentsQueries } from '../agents.queries';
@@ -43,6 +44,7 @@ export class AgentContexts {
     private readonly memories: MemoriesService,
     private readonly delegates: AgentDelegates,
     private readonly prompts: PromptsQueries,
+    private readonly bases: GrantedBases,
   ) {}
 
   /**
@@ -60,13 +62,14 @@ export class AgentContexts {
 
   /** All that a turn is told beside its chat and its instructions. */
   async told(scope: OrgScope, context: AgentContext): Promise<Told> {
-    const [skills, agents, prompts, memories] = await Promise.all([
+    const [skills, agents, prompts, bases, memories] = await Promise.all([
       this.skills.told(this.db, scope, context.mounted_skills),
       this.delegates.reachable(this.db, scope, context),
       this.prompts.runnable(this.db, scope, context),
+      this.bases.told(this.db, scope, context),
       this.remembered(scope, context),
     ]);
-    return { skills, agents, prompts, memories };
+    return { skills, agents, prompts, bases, memories };
   }
 
   /** As the next turn of an agent would get it. @throws DomainError `not_found` */

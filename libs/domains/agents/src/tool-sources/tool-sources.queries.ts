@@ -3,6 +3,7 @@ import { connectionId } from '@aps/contracts';
 import { ConnectionsQueries, toolName, toolSlug, type ConnectionOutline } from '@aps/connections';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement, type Listed, type Slice } from '@aps/platform/database';
+import { GrantedBases, readsBase, writesBase } from '@aps/knowledge';
 import { PromptsQueries, reachesPrompt } from '@aps/prompts';
 import { covers, DECISION_MODES, isCovered, ToolCatalog, type DecisionMode, type Tool } from '@aps/tools';
 import { AgentsQueries } from '../agents.queries';
@@ -57,6 +58,8 @@ export interface Coverage extends Pick<ConnectionOutline, 'slug' | 'label' | 'de
   covered: Record<DecisionMode, number>;
 }
 
+const EVERY_BASE = { allowed_tools: ['*'], denied_tools: [], knowledge_base_ids: [] };
+
 const CORE = 'core';
 const LABELS: Record<string, string> = { core: 'Core tools', 'system:web': 'Web search', 'system:exec': 'Commands' };
 
@@ -71,6 +74,7 @@ export class ToolSourcesQueries {
     private readonly db: Database,
     private readonly catalog: ToolCatalog,
     private readonly connections: ConnectionsQueries,
+    private readonly bases: GrantedBases,
     private readonly prompts: PromptsQueries,
     private readonly owners: ScopeOwners,
     private readonly agents: AgentsQueries,
@@ -133,10 +137,11 @@ export class ToolSourcesQueries {
     const agent = agentRef === undefined ? null : await this.contextOf(scope, agentRef);
     const has = (of: (agent: AgentContext) => boolean): boolean | null => agent && of(agent);
     const hasScope = (name: string) => has((context) => covers(context.allowed_tools, name) && !covers(context.denied_tools, name));
-    const opened = (kind: NonNullable<Tool['openedBy']>) =>
-      this.catalog.own().flatMap((tool) => (tool.openedBy === kind ? [tool.slug] : []));
+    const opened = (kind: NonNullable<Tool['openedBy']>, level?: Tool['accessLevel']) =>
+      this.catalog.own().flatMap((tool) => (tool.openedBy === kind && (!level || tool.accessLevel === level) ? [tool.slug] : []));
     const { core = [], ...systems } = Object.fromEntries(this.byScope());
-    const [connections, agents, processes, prompts] = await Promise.all([
+    const [bases, connections, agents, processes, prompts] = await Promise.all([
+      this.bases.readable(this.db, scope, EVERY_BASE, MAX_OF_KIND),
       this.connections.outlines(this.db, scope),
       this.db.query(AGENTS, [scope.orgId, MAX_OF_KIND]),
       this.owners.named(this.db, scope, 'process', MAX_OF_KIND),
@@ -149,6 +154,16 @@ export class ToolSourcesQueries {
           ...{ scope: name, label: LABELS[name] ?? name, source_kind: 'system', tool_slugs: tools.map(({ slug }) => slug) },
           granted: hasScope(name),
         })),
+        ...bases.flatMap((base): GrantableScope[] => [
+          {
+            ...{ scope: `kb:${base.slug}`, label: base.name, source_kind: 'knowledge', tool_slugs: opened('kb', 'read') },
+            granted: has((context) => readsBase(context, base)),
+          },
+          {
+            ...{ scope: `kb:${base.slug}:write`, label: base.name, source_kind: 'knowledge', tool_slugs: opened('kb') },
+            granted: has((context) => writesBase(context, base)),
+          },
+        ]),
         ...connections.map(({ slug, label, tools }): GrantableScope => ({
           ...{ scope: `con:${slug}`, label, source_kind: 'connection', tool_slugs: tools.map(({ name }) => toolSlug(slug, name)) },
           granted: hasScope(`con:${slug}`),

@@ -9,7 +9,7 @@ const LOOK_MS = 1_000;
 
 /**
  * The organization as a topic: `org`. Its stream tells the caller's role, that the service is there, when the caller is out, and, without
- * numbers, that credits or the subscription have changed. Nothing writes events to it yet that every member may see.
+ * numbers, that credits or the subscription have changed. Its log tells what becomes of the sources of knowledge bases.
  */
 @Injectable()
 export class OrgTopics implements TopicSource, OnModuleInit, BeforeApplicationShutdown {

@@ -1,6 +1,6 @@
 import { systemPrompt } from './system-prompt';
 
-const nothing = { instructions: [], skills: [], agents: [], prompts: [], memories: [] };
+const nothing = { instructions: [], skills: [], agents: [], prompts: [], bases: [], memories: [] };
 
 describe('what a model is told before the conversation', () => {
   it('is nothing where there is nothing to tell', () => {

@@ -1,4 +1,5 @@
 import type { MemoryOwner } from '@aps/agents';
+import type { NamedBase } from '@aps/knowledge';
 import type { RunnablePrompt } from '@aps/prompts';
 
 export interface PromptParts {
@@ -9,6 +10,8 @@ export interface PromptParts {
   agents: { slug: string; name: string; description: string | null }[];
   /** Those that it may run. */
   prompts: RunnablePrompt[];
+  /** Those that it may read. */
+  bases: Pick<NamedBase, 'slug' | 'name' | 'description'>[];
   memories: { content: string; owner_kind: MemoryOwner['kind'] }[];
 }
 
@@ -21,7 +24,7 @@ const line = ({ slug, name, description }: { slug: string; name: string; descrip
 /**
  * What the model is told before the conversation. Stable parts come first, so that providers can reuse what they have already read.
  */
-export function systemPrompt({ instructions, skills, agents, prompts, memories }: PromptParts): string | undefined {
+export function systemPrompt({ instructions, skills, agents, prompts, bases, memories }: PromptParts): string | undefined {
   const parts = instructions.map(({ source, text }) => `# ${HEADINGS[source.kind]}\n\n${text}`);
   if (skills.length) {
     parts.push(
@@ -40,6 +43,9 @@ export function systemPrompt({ instructions, skills, agents, prompts, memories }
       [...(variables.length ? [`Variables: ${variables.join(', ')}.`] : []), ...(structured ? ['Reads `input_text`.'] : [])].join(' ');
     const lines = prompts.map((prompt) => [line(prompt), takes(prompt)].filter(Boolean).join('. '));
     parts.push(['## Prompt templates', 'You can run these with `run_prompt_template`.', ...lines].join('\n'));
+  }
+  if (bases.length) {
+    parts.push(['## Knowledge bases', 'You can search these with `knowledge_search`.', ...bases.map(line)].join('\n'));
   }
   for (const kind of ['agent', 'team', 'project'] as const) {
     const lines = memories.filter(({ owner_kind }) => owner_kind === kind).map(({ content }) => `- ${content.replaceAll('\n', '\n  ')}`);

@@ -49,6 +49,7 @@ const GRANTS: ToolGrants = {
   memory_enabled: false,
   mounted_skills: [],
   child_agent_ids: [],
+  knowledge_base_ids: [],
   enabled_scopes: null,
   decision_log: true,
   origin: { kind: 'user', ref_id: null },

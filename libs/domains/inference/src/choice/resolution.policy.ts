@@ -122,6 +122,7 @@ export function chooseModel(view: CatalogView, request: ChooseRequest, rules: Re
 
 /** The key that the most specific chooser names. */
 function wantedKey(view: CatalogView, { feature, requested: wish = {} }: ChooseRequest, kind: ModelKind): string | null {
+  if (feature === 'embedding' && wish.embeddingModel) return wish.embeddingModel;
   const ofFeature = feature && view.platform.settings.feature_models[feature];
   if (ofFeature || kind !== 'chat') return ofFeature || null;
   return wish.messageModel || presetKey(view, wish.chatMode) || wish.agentModel || presetKey(view, wish.agentMode) || null;
@@ -146,6 +147,7 @@ function* candidates(
     const preset = known && presetOf(view, known);
     return preset ? [{ source, key: preset.model_key, scope: allowlist, preset }] : [];
   };
+  if (feature === 'embedding') yield* named('message', wish.embeddingModel, scope);
   if (feature) yield* named('feature', features[feature], scope);
   if (kind !== 'chat') return;
 

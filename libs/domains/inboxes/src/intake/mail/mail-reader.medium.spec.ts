@@ -255,8 +255,8 @@ describe('mails that wait for the DNS', () => {
   };
   /** To the process in which the first of all mails is. */
   const signal = (name: NodeJS.Signals) => {
-    const { places } = own as unknown as { places: { process?: { child: { pid: number } } }[] };
-    process.kill(places[1].process!.child.pid, name);
+    const { places } = own as unknown as { places: { all: { holds?: { child: { child: { pid: number } } } }[] } };
+    process.kill(places.all[1].holds!.child.child.pid, name);
   };
   const ALL_SPF = (n: number) => Array.from({ length: n }, () => ['Hi', 'pass']);
   const told = (reads: ReturnType<typeof fromMany>) =>

@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Places, type Place } from '@aps/platform/children';
 import { fromAlone, NOBODY_ASKED, NOBODY_VOUCHES, type MailAuth, type MailEnvelope, type MailParts } from './mail.types';
 import { MailResolver } from './mail-resolver';
 import { ReaderProcess, type MailInProcess } from './reader-process';
@@ -12,10 +13,6 @@ export interface ReadMail {
 /** Places at which a mail is parsed. */
 const READERS = 2;
 
-interface Place {
-  process?: ReaderProcess;
-}
-
 /** `parts` is undefined where a process has ended over it. */
 interface Parsed extends Pick<MailInProcess, 'auth'> {
   parts: MailParts | null | undefined;
@@ -24,26 +21,24 @@ interface Parsed extends Pick<MailInProcess, 'auth'> {
 /** Reads mails in processes of their own: what a hostile mail can do ends there, with that mail alone. */
 @Injectable()
 export class MailReader implements OnApplicationShutdown {
-  private readonly free: Place[] = Array.from({ length: READERS }, () => ({}));
-  private readonly waiting: ((place: Place) => void)[] = [];
-  private readonly places = [...this.free];
+  private readonly places = new Places<ReaderProcess>(READERS, (process) => process.room());
   private isEnding = false;
 
   constructor(private readonly resolver: MailResolver) {}
 
   async read(raw: Buffer, envelope: MailEnvelope): Promise<ReadMail> {
-    const { parts, auth } = await this.at((place) => this.parse(place, raw, envelope));
+    const { parts, auth } = await this.places.at((place) => this.parse(place, raw, envelope));
     if (parts === undefined) return { parts: null, auth: NOBODY_VOUCHES };
     return { parts, auth: (await auth) ?? (await this.askAgain(raw, envelope, fromAlone(parts))) };
   }
 
   onApplicationShutdown(): void {
     this.isEnding = true;
-    for (const { process } of this.places) process?.end();
+    for (const { holds } of this.places.all) holds?.end();
   }
 
   /** What has ended a process may be another mail in it, so one that was not alone is read once more, alone. */
-  private async parse(place: Place, raw: Buffer, envelope: MailEnvelope): Promise<Parsed> {
+  private async parse(place: Place<ReaderProcess>, raw: Buffer, envelope: MailEnvelope): Promise<Parsed> {
     const process = this.runningAt(place);
     const wasAlone = process.isEmpty;
     const { parts, auth } = process.read(raw, envelope);
@@ -54,30 +49,14 @@ export class MailReader implements OnApplicationShutdown {
   /** Of a mail that waited in a process that has ended: until it is done, or was alone in one that ends as well. */
   private async askAgain(raw: Buffer, envelope: MailEnvelope, from: string | null): Promise<MailAuth> {
     if (this.isEnding) return NOBODY_ASKED;
-    const { auth, wasAlone } = await this.at((place) => {
+    const { auth, wasAlone } = await this.places.at((place) => {
       const process = this.runningAt(place);
       return { wasAlone: process.isEmpty, auth: process.authenticate(raw, envelope, from) };
     });
     return (await auth) ?? (wasAlone ? NOBODY_VOUCHES : this.askAgain(raw, envelope, from));
   }
 
-  private async at<T>(use: (place: Place) => T | Promise<T>): Promise<T> {
-    const place = this.free.pop() ?? (await new Promise<Place>((taken) => this.waiting.push(taken)));
-    try {
-      return await use(place);
-    } finally {
-      void this.giveBack(place);
-    }
-  }
-
-  private async giveBack(place: Place): Promise<void> {
-    await place.process?.room();
-    const next = this.waiting.shift();
-    if (next) next(place);
-    else this.free.push(place);
-  }
-
-  private runningAt(place: Place): ReaderProcess {
-    return (place.process = place.process?.isRunning ? place.process : new ReaderProcess(this.resolver));
+  private runningAt(place: Place<ReaderProcess>): ReaderProcess {
+    return (place.holds = place.holds?.isRunning ? place.holds : new ReaderProcess(this.resolver));
   }
 }

@@ -1,3 +1,4 @@
+import { serveParent } from '@aps/platform/children';
 import type { DNSResolver } from 'mailauth';
 import { authenticateMail } from './authentication';
 import { fromAlone, NOBODY_VOUCHES, type FromReader, type MailEnvelope, type ToReader, type Vouching } from './mail.types';
@@ -14,7 +15,14 @@ interface Waiting {
 const waiting = new Map<number, Waiting>();
 let lastQuestion = 0;
 
-const say = (message: FromReader) => process.send!(message);
+const say = serveParent<ToReader, FromReader>((message) => {
+  if (message.type === 'read') return void read(message.mail, message.raw, message.envelope);
+  if (message.type === 'authenticate') return void authenticate(message.mail, message.raw, message.envelope, message.from);
+  const question = waiting.get(message.id);
+  waiting.delete(message.id);
+  if (message.type === 'records') question?.resolve(message.records as string[]);
+  else question?.reject(Object.assign(new Error('There is no answer'), { code: message.code }));
+});
 
 /** A resolver as `node:dns` has it. */
 const resolverOf =
@@ -36,14 +44,3 @@ async function authenticate(mail: number, raw: Buffer, envelope: MailEnvelope, f
   const auth = await authenticateMail(raw, envelope, from, (by) => resolverOf(mail, by)).catch(() => NOBODY_VOUCHES);
   say({ type: 'auth', mail, auth });
 }
-
-process
-  .on('message', (message: ToReader) => {
-    if (message.type === 'read') return void read(message.mail, message.raw, message.envelope);
-    if (message.type === 'authenticate') return void authenticate(message.mail, message.raw, message.envelope, message.from);
-    const question = waiting.get(message.id);
-    waiting.delete(message.id);
-    if (message.type === 'records') question?.resolve(message.records as string[]);
-    else question?.reject(Object.assign(new Error('There is no answer'), { code: message.code }));
-  })
-  .on('disconnect', () => process.exit());

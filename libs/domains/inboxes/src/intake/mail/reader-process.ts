@@ -1,6 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
+import { ParserChild } from '@aps/platform/children';
 import { counter } from '@aps/platform/observability';
 import type { FromReader, MailAuth, MailEnvelope, MailParts, ToReader, Vouching } from './mail.types';
 import type { MailResolver } from './mail-resolver';
@@ -27,13 +25,6 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const NO_RECORDS = 'ENODATA';
 const RECORDS = new Set(['TXT', 'A', 'AAAA', 'MX', 'PTR']);
 
-const FILE = 'mail-reader.worker.js';
-const REPOSITORY = path.resolve(__dirname, '../../../../../..');
-/** Beside this file, in a build and in a bundle; specs run from the sources, whose build stands below dist. */
-const ENTRY = [path.join(__dirname, FILE), path.join(REPOSITORY, 'dist', path.relative(REPOSITORY, __dirname), FILE)].find((file) =>
-  existsSync(file),
-);
-
 /** What comes of a mail in a process; undefined where the process has ended before. */
 export interface MailInProcess {
   parts: Promise<MailParts | null | undefined>;
@@ -50,29 +41,23 @@ interface Held {
   isVouchedFor: (auth: MailAuth | undefined) => void;
 }
 
-/** A process that parses one mail at a time, while others that it has parsed wait in it for the DNS. It has no settings and no secrets. */
+/** A process that parses one mail at a time, while others that it has parsed wait in it for the DNS. */
 export class ReaderProcess {
-  private readonly child: ChildProcess;
+  private readonly child: ParserChild<ToReader, FromReader>;
   private readonly mails = new Map<number, Held>();
   private lastMail = 0;
   private bytes = 0;
   private roomWanted?: () => void;
 
   constructor(private readonly resolver: MailResolver) {
-    if (!ENTRY) throw new Error(`${FILE} is not built`);
-    this.child = fork(ENTRY, [], {
-      execArgv: [`--max-old-space-size=${MEMORY_MIB}`],
-      env: {},
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    })
-      .on('message', (said: FromReader) => this.hear(said))
-      .on('error', () => undefined)
-      .once('exit', () => this.end());
+    this.child = new ParserChild({
+      ...{ directory: __dirname, file: 'mail-reader.worker.js', heapMib: MEMORY_MIB },
+      ...{ heard: (said: FromReader) => this.hear(said), ended: () => this.end() },
+    });
   }
 
   get isRunning(): boolean {
-    return this.child.connected;
+    return this.child.isRunning;
   }
 
   get isEmpty(): boolean {
@@ -83,7 +68,7 @@ export class ReaderProcess {
   read(raw: Buffer, envelope: MailEnvelope): MailInProcess {
     const { mail, held, coming } = this.take(raw);
     held.timer = setTimeout(() => this.end(), PARSE_MS);
-    this.tell({ type: 'read', mail, raw, envelope });
+    this.child.tell({ type: 'read', mail, raw, envelope });
     return coming;
   }
 
@@ -91,7 +76,7 @@ export class ReaderProcess {
   authenticate(raw: Buffer, envelope: MailEnvelope, from: string | null): MailInProcess['auth'] {
     const { mail, held, coming } = this.take(raw);
     this.awaitAuth(mail, held);
-    this.tell({ type: 'authenticate', mail, raw, envelope, from });
+    this.child.tell({ type: 'authenticate', mail, raw, envelope, from });
     return coming.auth;
   }
 
@@ -103,8 +88,7 @@ export class ReaderProcess {
   /** Ends it, with what is in it. */
   end(): void {
     if (this.mails.size) failed.inc();
-    this.child.kill('SIGKILL');
-    if (this.child.connected) this.child.disconnect();
+    this.child.end();
     for (const [mail, held] of this.mails) this.letGo(mail, held, undefined);
   }
 
@@ -147,25 +131,20 @@ export class ReaderProcess {
 
   private async ask(held: Held | undefined, { id, by, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
     const left = held?.left[by];
-    if (!held || !left || left.ms <= 0 || --left.questions < 0) return this.tell({ type: 'no_records', id, code: NO_RECORDS });
+    if (!held || !left || left.ms <= 0 || --left.questions < 0) return this.child.tell({ type: 'no_records', id, code: NO_RECORDS });
     held.questions++;
     const began = performance.now();
     const hasTime = left.ms > ANSWERS_MS / 2;
     try {
       if (!RECORDS.has(rrtype)) throw Object.assign(new Error('No such records are looked for'), { code: NO_RECORDS });
-      this.tell({ type: 'records', id, records: await inTime(left.ms, this.resolver.resolve(name, rrtype)) });
+      this.child.tell({ type: 'records', id, records: await inTime(left.ms, this.resolver.resolve(name, rrtype)) });
     } catch (error) {
       const { code = 'ESERVFAIL' } = error as { code?: string };
       const isOfSender = code === 'EBADNAME' || rrtype === 'PTR' || (code === 'ETIMEOUT' && !hasTime);
-      this.tell({ type: 'no_records', id, code: isOfSender ? NO_RECORDS : code });
+      this.child.tell({ type: 'no_records', id, code: isOfSender ? NO_RECORDS : code });
     }
     held.questions--;
     left.ms -= performance.now() - began;
-  }
-
-  /** One that is gone is noticed by its end. */
-  private tell(message: ToReader): void {
-    if (this.child.connected) this.child.send(message, () => undefined);
   }
 }
 

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { notFound, slugsFor } from '@aps/contracts';
+import { KnowledgeBase } from '@aps/entities';
+import type { OrgScope } from '@aps/guards';
+import { Audit } from '@aps/platform/audit';
+import { Database, Deletions, OrgTable, takingSlug } from '@aps/platform/database';
+import { In } from 'typeorm';
+import { KnowledgeQueries, type KnowledgeBaseView } from './knowledge.queries';
+
+/** What a caller sets of a base. Absent leaves it as it is, null clears it. */
+export type KnowledgeBaseInput = Partial<Pick<KnowledgeBase, 'name' | 'description'>>;
+
+const targetOf = (id: string) => ({ kind: 'knowledge_base', id });
+
+/** Makes, edits and deletes knowledge bases. */
+@Injectable()
+export class KnowledgeBases {
+  private readonly bases = new OrgTable(KnowledgeBase, 'Knowledge base');
+
+  constructor(
+    private readonly db: Database,
+    private readonly queries: KnowledgeQueries,
+    private readonly deletions: Deletions,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Its slug, as wished or made from its name, stays. @throws DomainError `slug_taken` */
+  create(
+    scope: OrgScope,
+    { slug: wished, ...input }: KnowledgeBaseInput & { name: string; slug?: string | null },
+  ): Promise<KnowledgeBaseView> {
+    return this.db.transaction(scope, async (tx) => {
+      const slugs = slugsFor(input.name, wished, 'knowledge');
+      const taken = await this.bases.list(tx, scope, { slug: In(slugs) }, {});
+      const { id, slug } = await takingSlug(slugs, taken, (free) =>
+        this.bases.insertOrNothing(tx, scope, { ...input, slug: free, created_by: scope.actor.userId }),
+      );
+      await this.audit.record(tx, scope, 'knowledge_base.created', targetOf(id), { slug });
+      return this.queries.get(scope, id, tx);
+    });
+  }
+
+  /** @throws DomainError `not_found` */
+  update(scope: OrgScope, id: string, { name, description }: KnowledgeBaseInput): Promise<KnowledgeBaseView> {
+    return this.db.transaction(scope, async (tx) => {
+      if (!(await this.bases.update(tx, scope, id, { name, description }))) throw notFound('Knowledge base');
+      const fields = Object.entries({ name, description }).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+      if (fields.length) await this.audit.record(tx, scope, 'knowledge_base.updated', targetOf(id), { fields });
+      return this.queries.get(scope, id, tx);
+    });
+  }
+
+  /** Its slug is free again. Nobody finds or opens what is in it from the commit on; what is being indexed is dropped. @throws DomainError `not_found` */
+  async delete(scope: OrgScope, id: string): Promise<void> {
+    await this.db.transaction(scope, async (tx) => {
+      const gone = await this.bases.delete(tx, scope, id);
+      if (!gone) throw notFound('Knowledge base');
+      await this.deletions.tell(tx, { kind: 'knowledge_base', orgId: scope.orgId, id, slug: gone.slug });
+      await this.audit.record(tx, scope, 'knowledge_base.deleted', targetOf(id), { slug: gone.slug });
+    });
+  }
+}

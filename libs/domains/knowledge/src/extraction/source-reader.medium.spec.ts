@@ -1,0 +1,275 @@
+import { randomly } from '@aps/platform/testing';
+import { ExtractionError } from './extraction-error';
+import { SourceReader } from './source-reader';
+import { docx, paragraph, pdf, pptx, shape, xlsx, zip } from './testing/files';
+
+const reader = new SourceReader();
+afterAll(() => reader.onApplicationShutdown());
+
+const MIB = 1024 * 1024;
+const NEVER = new AbortController().signal;
+const read = (bytes: string | Buffer, filename: string | null = null, media_type: string | null = null) =>
+  reader.read(Buffer.from(bytes as string), { filename, media_type }, NEVER);
+const text = async (bytes: string | Buffer, filename?: string, mediaType?: string) =>
+  (await read(bytes, filename, mediaType)).extracted.text;
+const codeOf = (bytes: string | Buffer, filename?: string) =>
+  read(bytes, filename).then(
+    () => null,
+    (error: ExtractionError) => (error instanceof ExtractionError ? error.code : error),
+  );
+
+describe('a source is read as Markdown', () => {
+  it('a Word document, with headings, lists, tables and notes', async () => {
+    const styles = `<w:styles><w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>
+      <w:style w:styleId="Mine"><w:basedOn w:val="berschrift2"/></w:style></w:styles>`;
+    const numbering = `<w:numbering><w:abstractNum w:abstractNumId="7"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl>
+      <w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum><w:num w:numId="3"><w:abstractNumId w:val="7"/></w:num></w:numbering>`;
+    const item = (said: string, level: number) => paragraph(said, `<w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="3"/></w:numPr>`);
+    const cell = (said: string) => `<w:tc>${paragraph(said)}</w:tc>`;
+    const body = [
+      paragraph('Book', '<w:outlineLvl w:val="0"/>'),
+      paragraph('Chapter', '<w:pStyle w:val="Mine"/>'),
+      '<w:p><w:r><w:t>One</w:t><w:tab/><w:t>&amp; two</w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>',
+      item('first', 0) + item('deeper', 1),
+      `<w:tbl><w:tr>${cell('a')}${cell('b|c')}</w:tr><w:tr>${cell('1')}<w:tc><w:tbl><w:tr>${cell('in')}${cell('ner')}</w:tr></w:tbl></w:tc></w:tr></w:tbl>`,
+      paragraph('# no heading'),
+    ].join('');
+    const { extracted } = await read(
+      docx(body, { 'word/styles.xml': styles, 'word/numbering.xml': numbering, 'word/media/a.zip': zip({}) }),
+    );
+    expect(extracted).toMatchObject({
+      text: '# Book\n\n## Chapter\n\nOne\t& two\n\n1. first\n  - deeper\n\n| a | b\\|c |\n| --- | --- |\n| 1 | in ner |\n\n\\# no heading\n',
+      title: 'The title',
+      media_type: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    });
+    expect(extracted.sections.map(({ heading_path }) => heading_path)).toEqual([['Book'], ['Book', 'Chapter']]);
+  });
+
+  it('slides, each a page under its title, with tables and notes', async () => {
+    const rows = '<a:tbl><a:tr><a:tc><a:p><a:t>x</a:t></a:p></a:tc><a:tc><a:p><a:t>y</a:t></a:p></a:tc></a:tr></a:tbl>';
+    const { extracted } = await read(
+      pptx([
+        { shapes: shape('body', 'one', 'two') + shape('ctrTitle', 'Hello') + shape('sldNum', '1'), notes: shape('body', 'Say it') },
+        { shapes: `${shape(null, 'Free')}<p:graphicFrame>${rows}</p:graphicFrame>` },
+      ]),
+    );
+    expect(extracted.text).toBe('# Hello\n\n- one\n- two\n\nSay it\n\n# Slide 2\n\nFree\n\n| x | y |\n| --- | --- |\n\n\n');
+    expect(extracted.sections.map(({ page, heading_path }) => [page, heading_path])).toEqual([
+      [1, ['Hello']],
+      [2, ['Slide 2']],
+    ]);
+  });
+
+  it('sheets, each a table of the columns that it uses, with dates as such', async () => {
+    const rows = `<row><c r="B1" t="s"><v>0</v></c><c r="XFD1" t="inlineStr"><is><t>b</t></is></c></row><row/>
+      <row><c r="B3" s="1"><v>45000.5</v></c><c r="XFD3"><f>1+1</f><v>2</v></c></row>`;
+    const styles =
+      '<styleSheet><numFmts><numFmt numFmtId="170" formatCode="yyyy\\-mm"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="170"/></cellXfs></styleSheet>';
+    expect(await text(xlsx({ Sales: rows, Empty: '' }, ['day'], { 'xl/styles.xml': styles }))).toBe(
+      '# Sales\n\n| day | b |\n| --- | --- |\n| 2023-03-15 12:00:00 | 2 |\n\n',
+    );
+  });
+
+  it('a PDF, page by page', async () => {
+    const { extracted, chunks } = await read(pdf([['First page', 'goes on'], null, ['# Third']]));
+    expect(extracted).toMatchObject({ text: 'First page\ngoes on\n\n\n\n# Third\n\n', title: 'The title', media_type: 'application/pdf' });
+    expect(extracted.sections.map(({ page, heading_path }) => [page, heading_path])).toEqual([1, 2, 3].map((page) => [page, []]));
+    expect(chunks).toMatchObject([{ position: 0, page: 1, char_start: 0 }]);
+  });
+
+  it('a page of the web, without what is around its article', async () => {
+    const paragraphs = Array.from(
+      { length: 8 },
+      (_, i) => `<p>Paragraph ${i} says a lot, and then, with commas, some more of it.</p>`,
+    ).join('');
+    const html = `<!doctype html><title> A page </title><nav><a href="/x">Menu</a></nav><article><h1>Head</h1>${paragraphs}
+      <script>alert(1)</script><ul><li>a <a href="https://x.example/y">link</a></li></ul><pre><code>let x;\nlet y;</code></pre>
+      <table><tr><th>k</th><th>v</th></tr><tr><td>1</td><td>2</td></tr></table></article>`;
+    const { extracted } = await read(html);
+    expect(extracted).toMatchObject({ title: 'A page', media_type: 'text/html' });
+    for (const part of [
+      'Paragraph 7 says',
+      '[link](https://x.example/y)',
+      '```\nlet x;\nlet y;\n```',
+      '| k | v |\n| --- | --- |\n| 1 | 2 |',
+    ])
+      expect(extracted.text).toContain(part);
+    expect(extracted.text).not.toMatch(/alert|Menu/);
+    expect(await text('<h2>Short</h2><p>snake_case', 'a.html')).toBe('## Short\n\nsnake_case');
+  });
+
+  it('a mail, without what is attached', async () => {
+    const mail =
+      `From: Ada <ada@x.example>\r\nTo: b@x.example\r\nSubject: =?utf-8?q?H=C3=A9?=\r\nDate: Thu, 1 Jan 2026 10:00:00 +0100\r\nMIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/html\r\n\r\n<p>Hello <b>you</b></p>\r\n--x\r\nContent-Type: text/plain
+Content-Disposition: attachment; filename=a.txt\r\n\r\nsecret\r\n--x--`.replace(/\r?\n/g, '\r\n');
+    const { extracted } = await read(mail);
+    expect(extracted.title).toBe('Hé');
+    expect(extracted.text).toBe('# Hé\n\nFrom: "Ada" <ada@x.example>\nTo: b@x.example\nDate: 2026-01-01T09:00:00.000Z\n\nHello **you**');
+  });
+
+  it('tables of text, and JSON with its numbers as they are', async () => {
+    expect(await text('a;b\r\n"x; ""y""";1\r\n', 'A.CSV')).toBe('| a | b |\n| --- | --- |\n| x; "y" | 1 |\n');
+    const json = `{"id":12345678901234567890,"list":[1,{}],"text":"${'x,'.repeat(200)}"}`;
+    expect(await text(json, null!, 'application/json')).toContain(
+      '```json\n{\n  "id": 12345678901234567890,\n  "list": [\n    1,\n    {}\n  ],',
+    );
+    expect(await text('{"a": }', 'a.json')).toBe('{"a": }');
+  });
+
+  it.each([
+    ['UTF-8 with its mark', Buffer.from('\ufeffHé 😀'), null, 'Hé 😀'],
+    ['UTF-16', Buffer.from('\ufeffHé 😀', 'utf16le'), null, 'Hé 😀'],
+    ['UTF-16, the other way round', Buffer.from('\ufeffHé 😀', 'utf16le').swap16(), null, 'Hé 😀'],
+    ['windows-1252', Buffer.from([0x80, 0x20, 0xe9]), null, '€ é'],
+    ['what is declared', Buffer.from([0xcf, 0xf0]), 'text/plain; charset=windows-1251', 'Пр'],
+    ['a charset that is none', Buffer.from('é'), 'text/plain; charset=nonsense', 'é'],
+    ['a page that declares it', Buffer.from('<meta charset="iso-8859-2"><p>\xb1', 'latin1'), 'text/html', 'ą'],
+  ])('in %s', async (_, bytes, mediaType, expected) => {
+    expect(await text(bytes, undefined, mediaType ?? undefined)).toBe(expected);
+  });
+
+  it('tells texts apart by their name, then by their type, and takes out what cannot be stored', async () => {
+    const kinds = await Promise.all([
+      read('# a', 'a.md'),
+      read('# a', 'a.txt', 'text/markdown'),
+      read('# a', 'x', 'text/markdown'),
+      read('# a'),
+    ]);
+    expect(kinds.map(({ extracted: { media_type, sections } }) => [media_type, sections[0].heading_path])).toEqual([
+      ['text/markdown', ['a']],
+      ['text/plain', []],
+      ['text/markdown', ['a']],
+      ['text/plain', []],
+    ]);
+    expect(await text(`a\0b\r\nc\rd${' '.repeat(20)}`)).toBe(`ab\nc\nd${' '.repeat(20)}`);
+    expect(await text(Buffer.from([0xff, 0xfe, 0x3d, 0xd8, 0x61, 0]))).toBe('a');
+  });
+});
+
+describe('a source is refused', () => {
+  it.each([
+    ['unsupported_type', 'a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), 'a.txt'],
+    ['unsupported_type', 'an archive of other things', zip({ 'a.txt': 'x' }), 'a.docx'],
+    ['unsupported_type', 'what is no text', Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 7919) % 256)), 'a.txt'],
+    [
+      'encrypted',
+      'an office document with a password',
+      Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.from('EncryptedPackage', 'utf16le')]),
+      'a.docx',
+    ],
+    ['unsupported_type', 'an old office document', Buffer.from('d0cf11e0a1b11ae10000', 'hex'), 'a.doc'],
+    ['encrypted', 'an archive with a password', docx(paragraph('x'), {}, { encrypted: true }), 'a'],
+    [
+      'encrypted',
+      'a PDF with a password',
+      pdf([['x']], `/Encrypt<</Filter/Standard/V 1/R 2/O(${'o'.repeat(32)})/U(${'u'.repeat(32)})/P -4>>/ID[(a)(a)]`),
+      'a',
+    ],
+    ['no_text', 'nothing', '', 'a.txt'],
+    ['no_text', 'blank lines', ' \r\n\0\r\n', 'a.txt'],
+    ['no_text', 'a PDF of pictures', pdf([null, null]), 'a'],
+    ['no_text', 'a document without words', docx(''), 'a'],
+    ['extract_failed', 'half an archive', docx(paragraph('x')).subarray(0, 300), 'a'],
+    ['extract_failed', 'XML that breaks off', zip({ 'word/document.xml': '<w:document><w:p>' }), 'a'],
+    ['extract_failed', 'a PDF that is none', '%PDF-1.4 nothing', 'a'],
+    ['too_large', 'a text of more than 10 MiB', 'word '.repeat(2 * MIB + 210_000), 'a.txt'],
+    ['too_large', 'a table that grows to more', xlsx({ a: '<row><c t="s"><v>0</v></c></row>'.repeat(20_000) }, ['x'.repeat(1000)]), 'a'],
+    ['too_large', 'a PDF of more than 5,000 pages', pdf(Array.from({ length: 5_001 }, () => null)), 'a'],
+  ])('as %s: %s', async (code, _, bytes, filename) => {
+    expect(await codeOf(bytes, filename)).toBe(code);
+  });
+
+  it.each([
+    ['a file that unpacks to more than 100 times its bytes', () => docx(' '.repeat(3 * MIB))],
+    ['one of more than 200 MiB', () => docx('', { a: Buffer.alloc(201 * MIB) })],
+    [
+      'files that share their bytes',
+      () =>
+        zip(
+          { 'word/document.xml': 'x'.repeat(MIB), ...Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, ''])) },
+          { overlapping: true },
+        ),
+    ],
+    ['more than 10,000 files', () => docx('', Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`${i}`, ''])))],
+    ['entities that name entities', () => zip({ 'word/document.xml': '<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><a>&c;</a>' })],
+    [
+      'entities of files',
+      () => xlsx({ a: '' }, [], { 'xl/styles.xml': '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>' }),
+    ],
+    ['XML that nests without end', () => docx('<w:sdt>'.repeat(100_000))],
+  ])('as a bomb: %s', async (_, bytes) => {
+    expect(await codeOf(bytes())).toBe('bomb');
+  });
+
+  it('where it unpacks to more than it says', async () => {
+    expect(await codeOf(docx(paragraph('x'.repeat(10_000)), {}, { claimed: 100 }))).toBe('extract_failed');
+  });
+});
+
+describe('a hostile source', () => {
+  it.each([
+    ['HTML that nests', () => '<div>'.repeat(100_000), 'a.html'],
+    ['tables that nest', () => '<table><tr><td>'.repeat(5_000), 'a.html'],
+    ['attributes without end', () => `<p ${'a=b '.repeat(100_000)}>x`, 'a.html'],
+    ['lists of JSON that nest', () => '['.repeat(50_000) + ']'.repeat(50_000), 'a.json'],
+    ['quotes that do not end', () => '"a,'.repeat(100_000), 'a.csv'],
+    ['hashes', () => `${'#'.repeat(100_000)} ${'`'.repeat(100_000)}`, 'a.md'],
+    ['bars', () => '| - '.repeat(100_000), 'a.md'],
+    [
+      'parts of mail that nest',
+      () => `Content-Type: multipart/mixed; boundary=x\r\n\r\n${'--x\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n'.repeat(5_000)}`,
+      'a.eml',
+    ],
+    [
+      'a PDF whose pages are their own parent',
+      () =>
+        pdf([['x']])
+          .toString('latin1')
+          .replace('/Kids[5 0 R]', '/Kids[2 0 R]'),
+      'a.pdf',
+    ],
+  ])(
+    'ends alone: %s',
+    async (_, bytes, filename) => {
+      const code = await codeOf(bytes(), filename);
+      expect([null, 'bomb', 'too_large', 'extract_failed', 'no_text', 'timeout']).toContain(code);
+      expect(await text('Hello')).toBe('Hello');
+    },
+    120_000,
+  );
+
+  it('ends alone, whatever its bytes are', async () => {
+    const next = randomly(3);
+    const files = [
+      docx(paragraph('Hello')),
+      xlsx({ a: '<row><c><v>1</v></c></row>' }),
+      pptx([{ shapes: shape(null, 'x') }]),
+      pdf([['Hello']]),
+    ];
+    for (let i = 0; i < 60; i++) {
+      const bytes = Buffer.from(files[i % files.length]);
+      for (let n = 0; n < 5; n++) bytes[Math.floor(next() * bytes.length)] = Math.floor(next() * 256);
+      expect(await codeOf(bytes)).not.toBeInstanceOf(Error);
+    }
+  });
+
+  it('is given up when its time is over, or nobody waits for it any more', async () => {
+    const own = new SourceReader();
+    try {
+      Object.assign(own, { readMs: 300 });
+      const slow = () => own.read(Buffer.from('<table><tr><td>'.repeat(20_000)), { filename: 'a.html', media_type: null }, NEVER);
+      await expect(slow()).rejects.toMatchObject({ code: 'timeout' });
+      Object.assign(own, { readMs: 60_000 });
+      const given = new AbortController();
+      const reading = own.chunk('word '.repeat(100_000), given.signal);
+      given.abort(new Error('Nobody waits'));
+      await expect(reading).rejects.toThrow('Nobody waits');
+      expect(await own.chunk('# A\n\nb', NEVER)).toMatchObject([
+        { content: '# A\n\nb', heading_path: ['A'], char_start: 0, char_end: 6, page: null },
+      ]);
+    } finally {
+      own.onApplicationShutdown();
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { ParserChild, Places, type ParserEnd } from '@aps/platform/children';
+import { counter } from '@aps/platform/observability';
+import type { Chunk, SourceHints } from './extracted';
+import { ExtractionError } from './extraction-error';
+import type { FromReader, ReadSource, ToReader } from './reading';
+
+const lost = counter('knowledge_readers_lost_total', 'Processes that read sources and were ended: out of time, or of memory', []);
+
+/** Sources that are read at once. */
+const READERS = 2;
+const HEAP_MIB = 384;
+const MEMORY_MIB = 512;
+const READ_MS = 60_000;
+
+const ENDS: Record<ParserEnd | 'time', ExtractionError> = {
+  time: new ExtractionError('timeout', `It cannot be read within ${READ_MS / 1000} seconds`),
+  memory: new ExtractionError('too_large', `It takes more than ${MEMORY_MIB} MiB of memory to be read`),
+  other: new ExtractionError('extract_failed', 'What read it has ended over it'),
+};
+
+/** Reads sources in processes of their own: what a hostile one can do ends there, with that source alone. */
+@Injectable()
+export class SourceReader implements OnApplicationShutdown {
+  private readonly places = new Places<Reader>(READERS);
+  private readonly readMs = READ_MS;
+
+  /**
+   * Reads a source to Markdown, and divides that.
+   *
+   * @throws ExtractionError; or the reason of the signal
+   */
+  async read(bytes: Buffer, hints: SourceHints, signal: AbortSignal): Promise<ReadSource> {
+    const said = await this.ask({ type: 'read', bytes, hints }, signal);
+    return 'read' in said ? said.read : unexpected();
+  }
+
+  /**
+   * Divides a text that is stored already, as Markdown.
+   *
+   * @throws ExtractionError; or the reason of the signal
+   */
+  async chunk(text: string, signal: AbortSignal): Promise<Chunk[]> {
+    if (!text.trim()) return [];
+    const said = await this.ask({ type: 'chunk', text }, signal);
+    return 'chunks' in said ? said.chunks : unexpected();
+  }
+
+  onApplicationShutdown(): void {
+    for (const { holds } of this.places.all) holds?.end('other');
+  }
+
+  private ask(message: ToReader, signal: AbortSignal): Promise<FromReader> {
+    return this.places.at(async (place) => {
+      signal.throwIfAborted();
+      place.holds = place.holds?.isRunning ? place.holds : new Reader();
+      const said = await place.holds.ask(message, signal, this.readMs);
+      if ('failed' in said) throw new ExtractionError(said.failed.code, said.failed.message);
+      return said;
+    });
+  }
+}
+
+const unexpected = (): never => {
+  throw new Error('A reader has answered what it was not asked');
+};
+
+/** A process that does one thing at a time. */
+class Reader {
+  private asked?: { answer: (said: FromReader) => void; fail: (error: unknown) => void };
+  private readonly child = new ParserChild<ToReader, FromReader>({
+    ...{ directory: __dirname, file: 'source-reader.worker.js', heapMib: HEAP_MIB, residentMib: MEMORY_MIB },
+    heard: (said) => this.asked?.answer(said),
+    ended: (why) => this.end(why),
+  });
+
+  get isRunning(): boolean {
+    return this.child.isRunning;
+  }
+
+  async ask(message: ToReader, signal: AbortSignal, ms: number): Promise<FromReader> {
+    const timer = setTimeout(() => this.end('time'), ms);
+    const abort = () => this.end('other', signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await new Promise<FromReader>((answer, fail) => {
+        this.asked = { answer, fail };
+        this.child.tell(message);
+      });
+    } finally {
+      this.asked = undefined;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Ends it, with what it is at. */
+  end(why: ParserEnd | 'time', reason: unknown = ENDS[why]): void {
+    if (this.asked && reason === ENDS[why]) lost.inc();
+    this.child.end();
+    this.asked?.fail(reason);
+  }
+}

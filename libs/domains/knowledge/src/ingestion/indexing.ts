@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { SourceStage } from '@aps/entities';
+import { Database, NO_CALLER } from '@aps/platform/database';
+import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { ExtractionError } from '../extraction/extraction-error';
+import { SourceReader } from '../extraction/source-reader';
+import { SourcesRepository, type ClaimedSource, type Indexed } from '../sources.repository';
+import type { LoadedSource } from '../sources.sql';
+import { IndexingFailed } from './indexing-failed';
+import { SourceFetcher } from './source-fetcher';
+
+const MAX_TITLE = 500;
+
+/** Makes of a source what is found: gets it, reads it, divides it, and puts that in the place of what was found before. */
+@Injectable()
+export class Indexing {
+  constructor(
+    private readonly db: Database,
+    private readonly sources: SourcesRepository,
+    private readonly fetcher: SourceFetcher,
+    private readonly reader: SourceReader,
+  ) {}
+
+  /** @throws IndexingFailed, LeaseEnded */
+  async index(run: OwnedRun<ClaimedSource>, lease: Lease): Promise<void> {
+    lease.requireNext();
+    await run.committed;
+    const source = await this.sources.load(this.db, run.id);
+    if (!source) throw new LeaseEnded('lost');
+    await this.db.transaction(NO_CALLER, (tx) => this.sources.tell(tx, run.org_id, [run.id]));
+    const indexed =
+      source.written === null ? await this.read(source, lease.signal) : await this.divide(source, source.written, lease.signal);
+    lease.requireNext();
+    await this.sources.finish(run, source.kb_id, indexed);
+  }
+
+  /** What was written here is a text already. */
+  private async divide({ title }: LoadedSource, written: string, signal: AbortSignal): Promise<Indexed> {
+    const chunks = await at('chunk', this.reader.chunk(written, signal));
+    return { title, media_type: 'text/markdown', size_bytes: Buffer.byteLength(written), extracted: null, chunks };
+  }
+
+  private async read(source: LoadedSource, signal: AbortSignal): Promise<Indexed> {
+    const { bytes, hints } = await this.fetcher.get(source, signal);
+    const { extracted, chunks } = await at('extract', this.reader.read(bytes, hints, signal));
+    const title = titleOf(source, extracted.title);
+    return { title, media_type: extracted.media_type, size_bytes: bytes.length, extracted: extracted.text, chunks };
+  }
+}
+
+const at = <T>(stage: SourceStage, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw error instanceof ExtractionError ? new IndexingFailed(error.code, stage, `${error.message}.`) : error;
+  });
+
+/** What stands at an address is called as it calls itself, from when it is first read. */
+const titleOf = ({ kind, title, indexed_at }: LoadedSource, own: string | null): string =>
+  kind === 'url' && indexed_at === null && own?.trim() ? own.trim().slice(0, MAX_TITLE) : title;

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buffer } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { FilesQueries } from '@aps/files';
+import { OrgScope } from '@aps/guards';
+import { Egress, EgressError, type EgressResponse } from '@aps/platform/egress';
+import type { SourceHints } from '../extraction/extracted';
+import type { LoadedSource } from '../sources.sql';
+import { IndexingFailed, type IndexingCode } from './indexing-failed';
+
+/** What a source is made of, as it is now. */
+export interface SourceBytes {
+  bytes: Buffer;
+  hints: SourceHints;
+}
+
+/** Of what stands at an address. */
+const MAX_BYTES = 10 * 1024 * 1024;
+const FETCH_MS = 30_000;
+const TRIES = 3;
+const FIRST_WAIT_MS = 500;
+
+/** What the way out says of an address, and of what it answers. */
+const CODES: Partial<Record<EgressError['reason'], IndexingCode>> = {
+  ...{ url: 'fetch_refused', scheme: 'fetch_refused', userinfo: 'fetch_refused', port: 'fetch_refused', address: 'fetch_refused' },
+  ...{ timeout: 'timeout', too_large: 'too_large' },
+};
+
+/** Gets the bytes that sources are made of which were not written here: of files, and of what stands at an address. */
+@Injectable()
+export class SourceFetcher {
+  constructor(
+    private readonly files: FilesQueries,
+    private readonly egress: Egress,
+  ) {}
+
+  /** Never inside a transaction. @throws IndexingFailed; the reason of the signal */
+  get(source: LoadedSource, signal: AbortSignal): Promise<SourceBytes> {
+    return source.kind === 'file' ? this.file(source, signal) : this.page(source.url!, signal);
+  }
+
+  private async file({ org_id, file_id }: LoadedSource, signal: AbortSignal): Promise<SourceBytes> {
+    const file = await this.files.get(OrgScope.system(org_id, 'indexing of a source'), file_id!);
+    const stored = await this.files.open(file);
+    if (!stored) throw new IndexingFailed('fetch_failed', 'fetch', 'The bytes of the file are gone.');
+    const bytes = await buffer(stored.stream);
+    signal.throwIfAborted();
+    return { bytes, hints: { filename: file.filename, media_type: file.media_type } };
+  }
+
+  private async page(url: string, signal: AbortSignal): Promise<SourceBytes> {
+    for (let tries = 1; ; tries++) {
+      const { status, headers, body, url: from } = await this.fetch(url, signal);
+      if (status >= 200 && status <= 299)
+        return { bytes: body, hints: { filename: new URL(from).pathname.split('/').at(-1)!, media_type: headers['content-type'] ?? null } };
+      if (tries === TRIES || (status !== 429 && status < 500))
+        throw new IndexingFailed('fetch_failed', 'fetch', `The address answered with status ${status}.`);
+      await sleep(FIRST_WAIT_MS * 2 ** tries, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  private async fetch(url: string, signal: AbortSignal): Promise<EgressResponse> {
+    try {
+      return await this.egress.fetch(url, { purpose: 'source', maxBytes: MAX_BYTES, timeoutMs: FETCH_MS, signal });
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      throw new IndexingFailed(CODES[error.reason] ?? 'fetch_failed', 'fetch', error.message);
+    }
+  }
+}

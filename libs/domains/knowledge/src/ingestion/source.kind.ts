@@ -1,0 +1,90 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { JobPayload } from '@aps/contracts';
+import { alreadyCommitted, Database, type Ahead, type Tx } from '@aps/platform/database';
+import {
+  LeaseEnded,
+  MAX_DELIVERIES,
+  RunKind,
+  RunSweeper,
+  type ClaimAnswer,
+  type Claiming,
+  type Lease,
+  type OwnedRun,
+} from '@aps/platform/runs';
+import { SourcesRepository, type ClaimedSource } from '../sources.repository';
+import { Indexing } from './indexing';
+import { IndexingFailed } from './indexing-failed';
+
+/** Of an organization, so that a flood of one leaves room for the others. */
+const CAP = 4;
+
+type Answer = ClaimAnswer<ClaimedSource>;
+
+/** The indexing of a source, as a durable run. */
+@Injectable()
+export class SourceKind extends RunKind<'knowledge.index', ClaimedSource> {
+  private readonly logger = new Logger('SourceKind');
+  readonly rows = this.sources.runs;
+
+  constructor(
+    private readonly db: Database,
+    private readonly sources: SourcesRepository,
+    private readonly indexing: Indexing,
+    sweeper: RunSweeper,
+  ) {
+    super();
+    sweeper.register(this);
+  }
+
+  capOf = (): Promise<number> => Promise.resolve(CAP);
+  claiming = ({ source_id }: JobPayload<'knowledge.index'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id: source_id, key: source_id });
+  claimAll = (tx: Tx, claimings: Claiming[]): Promise<(Answer | null)[]> => this.sources.claimAll(tx, claimings);
+
+  async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
+    const answer = await this.sources.claim(this.db, claiming);
+    return answer && alreadyCommitted(answer);
+  }
+
+  /** Jobs are handed out when their sources are committed. */
+  awaitWriter = (): Promise<void> => Promise.resolve();
+  park = (tx: Tx, runs: Answer[]): Promise<void> =>
+    this.rows.park(
+      tx,
+      runs.map(({ id }) => id),
+    );
+  refuse = (run: Answer): Promise<void> =>
+    this.sources.giveUp(run, {
+      code: 'worker_lost',
+      // What reads a file is what may kill its worker.
+      stage: run.kind === 'url' ? 'fetch' : 'extract',
+      message: 'Its workers were lost three times in a row.',
+    });
+  /** Whoever claims it finds the organization suspended, and leaves it for later. */
+  suspend = (run: OwnedRun<ClaimedSource>): Promise<void> => this.rows.handBack(this.db, run);
+  attributesOf = ({ id, kind }: ClaimedSource): Record<string, string> => ({ 'aps.source.id': id, 'aps.source.kind': kind });
+
+  async drive(run: OwnedRun<ClaimedSource>, lease: Lease): Promise<string> {
+    await this.indexing.index(run, lease);
+    return 'done';
+  }
+
+  /** What is wrong with a source is no better the next time; all else is, up to three times. */
+  async fail(run: OwnedRun<ClaimedSource>, error: unknown): Promise<string | null> {
+    const known = error instanceof IndexingFailed ? error : null;
+    if (!known) {
+      this.logger.warn({ msg: 'A source could not be indexed', source_id: run.id, error: (error as Error)?.message });
+      if (run.deliveries + 1 < MAX_DELIVERIES) return null;
+    }
+    const { code, stage, message } =
+      known ?? ({ code: 'internal', stage: 'store', message: 'It could not be indexed by a fault of ours.' } as const);
+    const source = await this.sources.load(this.db, run.id);
+    if (!source) return 'lost';
+    try {
+      await this.sources.fail(run, source.kb_id, { code, stage, message });
+    } catch (failure) {
+      if (failure instanceof LeaseEnded) return failure.reason;
+      throw failure;
+    }
+    return 'failed';
+  }
+}

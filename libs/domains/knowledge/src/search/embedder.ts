@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Holds,
+  InferenceError,
+  InferenceSettings,
+  ModelCalls,
+  ModelResolver,
+  ReceiptsRepository,
+  type CallCost,
+  type HoldingWork,
+  type ModelCall,
+  type ResolvedModel,
+} from '@aps/inference';
+import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
+
+const FEATURE = 'embedding';
+
+/** What texts are embedded for. */
+export interface EmbeddingWork extends Pick<HoldingWork, 'orgId' | 'name' | 'receiptId' | 'budget'> {
+  /** The turn that wants it, if one does. */
+  of?: { chatId: string; turnId: string; agentId: string };
+  /** Adds what it has cost where that is summed up, in the transaction of its receipt. */
+  charge?: (tx: Tx, cost: CallCost) => Promise<void>;
+}
+
+/** A model for embeddings. What two of the same space say of texts can be compared. */
+export interface EmbeddingModel {
+  model: ResolvedModel;
+  space: string;
+}
+
+/** The key of the model behind a space. */
+const keyOf = (space: string): string => space.slice(0, space.indexOf('/'));
+
+/** Has models say what texts mean: metered as any call, and never where no model is named for it. */
+@Injectable()
+export class Embedder {
+  constructor(
+    private readonly db: Database,
+    private readonly settings: InferenceSettings,
+    private readonly resolver: ModelResolver,
+    private readonly models: ModelCalls,
+    private readonly holds: Holds,
+    private readonly receipts: ReceiptsRepository,
+  ) {}
+
+  /** The key that the platform names; null without one. */
+  async named(): Promise<string | null> {
+    return (await this.settings.platformData()).settings.feature_models.embedding ?? null;
+  }
+
+  /**
+   * @param space of an index that stands; without one, the model that is named now
+   * @returns null where none is named, or it cannot be called
+   */
+  async model(orgId: string, space?: string): Promise<EmbeddingModel | null> {
+    if (!(await this.named())) return null;
+    try {
+      const requested = space === undefined ? {} : { embeddingModel: keyOf(space) };
+      const model = await this.resolver.resolve({ orgId, scope: 'chat', feature: FEATURE, requested });
+      const found = { model, space: `${model.entry.key}/${model.remote_model_id}` };
+      // One that is chosen because there is no other is none that anybody wants.
+      return model.source === 'automatic' || (space !== undefined && found.space !== space) ? null : found;
+    } catch (error) {
+      if (error instanceof InferenceError) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Never inside a transaction.
+   *
+   * @param store what else is written with the receipt
+   * @returns a vector of length 1 for each text; null where a gate is closed, or the provider does not answer
+   */
+  async embed(
+    { of, charge, ...work }: EmbeddingWork,
+    { model }: EmbeddingModel,
+    texts: string[],
+    signal: AbortSignal,
+    store: (tx: Tx, vectors: number[][]) => Promise<void> = () => Promise.resolve(),
+  ): Promise<number[][] | null> {
+    const { chatId = null, turnId = null, agentId = null } = of ?? {};
+    const call: ModelCall = { messages: [{ role: 'user', content: texts.join('\n') }], maxOutputTokens: 0, feature: FEATURE };
+    return this.holds.holding({ ...work, chatId, agentId, feature: FEATURE }, async (hold) => {
+      try {
+        await hold.reserve(model, call);
+        const began = performance.now();
+        const { vectors, usage } = await this.models.embed(model, { input: texts, feature: FEATURE }, { signal });
+        hold.receipt({ resolved: model, usage, durationMs: performance.now() - began });
+        await this.db.transaction(NO_CALLER, async (tx) => {
+          await store(tx, vectors);
+          const owner = { org_id: work.orgId, chat_id: chatId, turn_id: turnId, step_no: null, agent_id: agentId };
+          await this.receipts.insertOnce(tx, hold.receipts, owner, charge && ((cost) => charge(tx, cost)));
+        });
+        return vectors;
+      } catch (error) {
+        if (!hold.receipts.length) await hold.release();
+        if (error instanceof InferenceError) return null;
+        throw error;
+      }
+    });
+  }
+}

@@ -1,0 +1,90 @@
+import { anApiToken } from '@aps/identity/testing';
+import { knowledgeService, type TestBase } from '../testing';
+
+const t = knowledgeService();
+const search = (base: TestBase, body: object) => t.asMember(base, 'POST', '/search', body);
+const searchAll = ({ org }: TestBase, body: object) => t.call('POST', `${org.path}/knowledge/search`, { as: org.member, body });
+const titles = ({ body }: { body: { results: { title: string }[] } }) => body.results.map(({ title }) => title);
+
+/** Texts that are indexed, by title. */
+async function withTexts(texts: Record<string, string>, base?: TestBase): Promise<TestBase> {
+  const of = base ?? (await t.base());
+  const ids = await Promise.all(Object.entries(texts).map(async ([title, content]) => (await t.text(of, title, content)).id as string));
+  for (const id of ids) await t.settled(of, id);
+  return of;
+}
+
+describe('a search by words', () => {
+  it('finds pieces with any of them, those with rarer ones first', async () => {
+    const base = await withTexts({
+      Travel: 'The company pays for trains. The company pays for hotels. The company pays for taxis.',
+      Leave: 'The company grants thirty days of leave each year.',
+      Parents: '# Parental leave\n\nThe company grants parental leave of three years.',
+      Sabbatical: 'The company knows sabbaticals.',
+    });
+    const { status, body } = await search(base, { query: '  How long is parental leave in the company? ', limit: 3 });
+    expect([status, body]).toMatchObject([
+      200,
+      { query: 'How long is parental leave in the company?', mode: 'text', took_ms: expect.any(Number) },
+    ]);
+    expect(titles({ body }).slice(0, 2)).toEqual(['Parents', 'Leave']);
+    expect(body.results).toHaveLength(3);
+    expect(body.results[0]).toEqual({
+      ...{
+        chunk_id: expect.any(String),
+        kb_id: base.id,
+        source_id: expect.any(String),
+        title: 'Parents',
+        heading_path: ['Parental leave'],
+      },
+      ...{ content: expect.stringContaining('three years'), score: expect.any(Number), position: 0, url: null },
+    });
+    const scores = body.results.map(({ score }: { score: number }) => score);
+    expect(scores.every((score: number, i: number) => score > 0 && (i === 0 || score <= scores[i - 1]))).toBe(true);
+    expect(titles(await search(base, { query: 'sabbatical' }))).toEqual(['Sabbatical']);
+  });
+
+  it('takes whatever is asked, and answers nothing where nothing is found', async () => {
+    const base = await withTexts({ Odd: `It's 100% a \\ "test" & (more) | of: it* <-> !` });
+    for (const query of ['nothing', 'the of and', `'`, `\\`, `it's & | ! :* <-> (`, '💥', `x'); DROP TABLE knowledge_chunks; --`])
+      expect([query, (await search(base, { query })).status]).toEqual([query, 200]);
+    expect((await search(base, { query: 'the of and' })).body.results).toEqual([]);
+    expect(titles(await search(base, { query: `test "more"` }))).toEqual(['Odd']);
+    for (const bad of [{ query: ' ' }, { query: 'x'.repeat(2_001) }, { query: 'x', limit: 0 }, { query: 'x', limit: 101 }])
+      expect((await search(base, bad)).status).toBe(422);
+  });
+
+  it('finds a changed title at once, and what a text says when it is indexed', async () => {
+    const base = await t.base();
+    const id = (await t.asMember(base, 'POST', '/documents', { title: 'Rules', content: 'Be kind.' })).body.source_id as string;
+    await t.settled(base, id);
+    await t.asOwner(base, 'PUT', `/documents/${id}`, { title: 'Etiquette' });
+    expect(titles(await search(base, { query: 'etiquette' }))).toEqual(['Etiquette']);
+    expect(titles(await search(base, { query: 'rules' }))).toEqual([]);
+  });
+
+  it('looks in live bases of the organization alone, in all of them or in one', async () => {
+    const base = await withTexts({ One: 'A zebra.' });
+    const other = await withTexts({ Two: 'A zebra, too.' }, await t.base(base.org, 'Other'));
+    const foreign = await withTexts({ Foreign: 'A zebra elsewhere.' });
+    expect(titles(await searchAll(base, { query: 'zebra' })).sort()).toEqual(['One', 'Two']);
+    expect(titles(await search(other, { query: 'zebra' }))).toEqual(['Two']);
+    expect(
+      (await t.call('POST', `${base.org.path}/knowledge/${foreign.id}/search`, { as: base.org.member, body: { query: 'zebra' } })).status,
+    ).toBe(404);
+    await t.asOwner(other, 'DELETE', '');
+    expect(titles(await searchAll(base, { query: 'zebra' }))).toEqual(['One']);
+    expect((await search(other, { query: 'zebra' })).status).toBe(404);
+  });
+
+  it('takes no more than the right to read, though it is a POST, and no key', async () => {
+    const base = await withTexts({ One: 'A zebra.' });
+    const reader = await anApiToken(t, base.org.member, { scope: 'knowledge:read' });
+    const ask = (path: string, query: string) =>
+      t.call('POST', base.org.path + path, { as: reader, body: { query }, headers: { 'Idempotency-Key': 'k' } });
+    for (const path of ['/knowledge/search', `/knowledge/${base.id}/search`])
+      for (const query of ['zebra', 'lion']) expect((await ask(path, query)).status).toBe(200);
+    const written = await t.call('POST', `${base.path}/documents`, { as: reader, body: {} });
+    expect([written.status, written.body.code]).toEqual([403, 'insufficient_scope']);
+  });
+});

@@ -1,0 +1,162 @@
+import { Injectable } from '@nestjs/common';
+import { notFound, orgTopic } from '@aps/contracts';
+import type { KnowledgeSource } from '@aps/entities';
+import { Database, NO_CALLER, storable, type Db, type Tenant, type Tx } from '@aps/platform/database';
+import { nextGeneration, Outbox } from '@aps/platform/outbox';
+import { RealtimePublisher } from '@aps/platform/realtime';
+import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import { uuidv7 } from 'uuidv7';
+import type { Chunk } from './extraction/extracted';
+import {
+  CLAIM,
+  DELETE_CHUNKS,
+  FAILED,
+  GIVEN_UP,
+  HOLD_BASE,
+  INSERT_CHUNKS,
+  KEEP_EXTRACTED,
+  LOAD,
+  OWNED,
+  READY,
+  REINDEX,
+  RETITLE_CHUNKS,
+  RUNS,
+  TELL,
+  type LoadedSource,
+} from './sources.sql';
+
+/** Pieces that go to the database at once. */
+const AT_ONCE = 500;
+
+/** What the claim of a source answers. */
+export interface ClaimedSource extends ClaimedRun, Pick<KnowledgeSource, 'kind'> {}
+
+/** What a source came to. */
+export interface Indexed extends Pick<KnowledgeSource, 'title' | 'media_type'> {
+  size_bytes: number;
+  /** As it was read; null of what was written here. */
+  extracted: string | null;
+  chunks: Chunk[];
+}
+
+/** Why a source could not be indexed, and where. */
+export type SourceError = Omit<NonNullable<KnowledgeSource['error']>, 'retryable'>;
+
+type OwnRun = Pick<ClaimedSource, 'id' | 'org_id' | 'fence'>;
+type Ended = Pick<KnowledgeSource, 'status'>;
+
+const withTimes = (answer: ClaimAnswer<ClaimedSource> | null): ClaimAnswer<ClaimedSource> | null =>
+  answer && { ...answer, ready_at: new Date(answer.ready_at), retry_at: answer.retry_at && new Date(answer.retry_at) };
+
+/** Sources, as they are indexed. Whoever locks a base and a source locks them in this order. */
+@Injectable()
+export class SourcesRepository {
+  readonly runs: RunRows<'knowledge.index'>;
+
+  constructor(
+    private readonly db: Database,
+    private readonly realtime: RealtimePublisher,
+    private readonly outbox: Outbox,
+  ) {
+    this.runs = new RunRows(RUNS, outbox);
+  }
+
+  async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedSource> | null> {
+    return withTimes(await db.batched<Claiming, ClaimAnswer<ClaimedSource>>(CLAIM, claiming));
+  }
+
+  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<ClaimedSource> | null)[]> {
+    return (await tx.batchedAll<Claiming, ClaimAnswer<ClaimedSource>>(CLAIM, claimings)).map(withTimes);
+  }
+
+  /** A base that nobody deletes before the transaction ends. @throws DomainError `not_found` */
+  async holdBase(tx: Tx, { orgId }: Pick<Tenant, 'orgId'>, kbId: string): Promise<void> {
+    if (!(await tx.query(HOLD_BASE, [orgId, kbId])).length) throw notFound('Knowledge base');
+  }
+
+  /** Null for one that is gone. */
+  async load(db: Db, id: string): Promise<LoadedSource | null> {
+    return (await db.query(LOAD, [id]))[0] ?? null;
+  }
+
+  /** Has sources of locked bases indexed that have just been added. */
+  async dispatch(tx: Tx, { orgId: org_id }: Pick<Tenant, 'orgId'>, ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.runs.dispatch(tx, id, { org_id, source_id: id });
+    await this.tell(tx, org_id, ids);
+  }
+
+  /** Has a source of a held base indexed anew. @returns whether there is one */
+  async reindex(tx: Tx, { orgId: org_id }: Pick<Tenant, 'orgId'>, id: string): Promise<boolean> {
+    const [row] = await tx.query(REINDEX, [org_id, id]);
+    if (!row) return false;
+    // One that waits has its job, or is over the cap and gets one; one that is under way gets the next when it ends.
+    if (row.was === 'ready' || row.was === 'failed') await this.runs.dispatch(tx, id, { org_id, source_id: id }, nextGeneration());
+    await this.tell(tx, org_id, [id]);
+    return true;
+  }
+
+  /** Has a changed title found at once. */
+  async retitle(tx: Tx, id: string, title: string): Promise<void> {
+    await tx.execute(RETITLE_CHUNKS, [id, title]);
+  }
+
+  /**
+   * Ends a run: what it has found takes the place of what was found before, at once and whole.
+   *
+   * @throws LeaseEnded when it is not this owner's any more, or its base is gone
+   */
+  async finish(run: OwnRun, kbId: string, indexed: Indexed): Promise<void> {
+    const { title, media_type, size_bytes, extracted, chunks } = storable(indexed);
+    await this.owned(run, kbId, async (tx) => {
+      await tx.execute(DELETE_CHUNKS, [run.id]);
+      for (let from = 0; from < chunks.length; from += AT_ONCE) {
+        const some = chunks.slice(from, from + AT_ONCE).map((chunk) => ({ id: uuidv7(), ...chunk }));
+        await tx.execute(INSERT_CHUNKS, [run.org_id, kbId, run.id, JSON.stringify(some), title]);
+      }
+      if (extracted !== null) await tx.execute(KEEP_EXTRACTED, [run.id, run.org_id, extracted]);
+      return (await tx.query(READY, [run.id, run.fence, chunks.length, size_bytes, media_type, title]))[0];
+    });
+  }
+
+  /** Ends a run that has failed. What was found before stays. @throws LeaseEnded as {@link finish} */
+  async fail(run: OwnRun, kbId: string, error: SourceError): Promise<void> {
+    await this.owned(run, kbId, async (tx) => (await tx.query(FAILED, [run.id, run.fence, errorOf(error)]))[0]);
+  }
+
+  /** The same of one whose workers were lost. */
+  async giveUp({ id, org_id }: Pick<OwnRun, 'id' | 'org_id'>, error: SourceError): Promise<void> {
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      const [row] = await tx.query(GIVEN_UP, [id, errorOf(error)]);
+      if (row) await this.ended(tx, { id, org_id }, row);
+    });
+  }
+
+  /** Tells readers of the organization what sources are now. */
+  async tell(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
+    const at = this.db.now();
+    const told = await tx.query(TELL, [orgId, ids, at]);
+    tx.afterCommit(() =>
+      this.realtime.publish(
+        orgTopic(orgId),
+        told.map(({ id, data }) => ({ id, type: 'source_updated', at: at.toISOString(), data })),
+      ),
+    );
+  }
+
+  private async owned(run: OwnRun, kbId: string, end: (tx: Tx) => Promise<Ended>): Promise<void> {
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      const held = await tx.query(HOLD_BASE, [run.org_id, kbId]);
+      if (!held.length || !(await tx.query(OWNED, [run.id, run.fence])).length) throw new LeaseEnded('lost');
+      await this.ended(tx, run, await end(tx));
+    });
+  }
+
+  private async ended(tx: Tx, { id, org_id }: Pick<OwnRun, 'id' | 'org_id'>, { status }: Ended): Promise<void> {
+    if (status === 'queued') await this.runs.dispatch(tx, id, { org_id, source_id: id }, nextGeneration());
+    else await this.outbox.cancel(tx, id);
+    tx.afterCommit(() => this.runs.fillSlot(this.db, org_id));
+    await this.tell(tx, org_id, [id]);
+  }
+}
+
+const errorOf = (error: SourceError): string => JSON.stringify({ ...storable(error), retryable: false });

@@ -1,0 +1,101 @@
+import { sourceState, type KnowledgeSource } from '@aps/entities';
+import { statement } from '@aps/platform/database';
+import { appendEvent } from '@aps/platform/realtime';
+import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
+
+const TABLE = 'knowledge_sources';
+
+/** What is shown of a source. */
+export type SourceState = 'PENDING' | 'PROCESSING' | 'READY' | 'FAILED';
+
+export const SOURCE_RUNS = {
+  kind: 'knowledge_source',
+  table: TABLE,
+  payload: { org_id: 'org_id', source_id: 'id' },
+  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
+  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
+} satisfies RunTable<'knowledge.index'>;
+
+export const RUNS = runStatements<'knowledge.index'>(SOURCE_RUNS);
+export const CLAIM = claimStatement(SOURCE_RUNS, {
+  from: `${TABLE} r`,
+  lock: 'r',
+  key: 'id',
+  columns: 'r.kind, (SELECT b.deleted_at IS NOT NULL FROM knowledge_bases b WHERE b.id = r.kb_id) AS base_gone',
+  isGone: 'l.base_gone',
+  refusals: [],
+  effects: '',
+  answer: 'v.kind',
+});
+
+/** Holds a live base: nobody deletes it before the transaction ends. */
+export const HOLD_BASE = statement<{ id: string }>(
+  'SELECT id FROM knowledge_bases WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE',
+);
+
+/** What a run reads of its source. */
+export type LoadedSource = Pick<KnowledgeSource, 'id' | 'org_id' | 'kb_id' | 'kind' | 'title' | 'url' | 'file_id' | 'indexed_at'> & {
+  written: string | null;
+};
+export const LOAD = statement<LoadedSource>(`
+  SELECT s.id, s.org_id, s.kb_id, s.kind, s.title, s.url, s.file_id, s.indexed_at, c.written FROM ${TABLE} s LEFT JOIN knowledge_contents c ON c.source_id = s.id WHERE s.id = $1`);
+
+/** Has a source indexed anew: by a new run, or, where one is under way, by one more after that. */
+export const REINDEX = statement<{ was: KnowledgeSource['status'] }>(`
+  WITH l AS MATERIALIZED (SELECT id, status FROM ${TABLE} WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE)
+  UPDATE ${TABLE} s SET again = l.status = 'running', status = CASE l.status WHEN 'running' THEN l.status ELSE 'queued' END,
+    deliveries = CASE l.status WHEN 'running' THEN s.deliveries ELSE 0 END, error = NULL, started_at = CASE l.status WHEN 'running' THEN s.started_at END,
+    finished_at = NULL, dispatched_at = CASE l.status WHEN 'queued' THEN s.dispatched_at ELSE now() END, updated_at = now()
+  FROM l WHERE s.id = l.id RETURNING l.status AS was`);
+
+/** Ends a run, by its owner or of one whose workers were lost. Where it is to be indexed again, it waits for that. */
+const over = (status: 'ready' | 'failed', sets: string): string => `
+  UPDATE ${TABLE} SET ${runOver(`CASE WHEN ${TABLE}.again THEN 'queued' ELSE '${status}' END`, `CASE WHEN ${TABLE}.again THEN NULL ELSE now() END`)}, steps_done = 0,
+    deliveries = CASE WHEN ${TABLE}.again THEN 0 ELSE ${TABLE}.deliveries END, dispatched_at = CASE WHEN ${TABLE}.again THEN now() ELSE ${TABLE}.dispatched_at END, again = false, updated_at = now(), ${sets}`;
+export const READY = statement<{ status: KnowledgeSource['status'] }>(
+  `${over('ready', "error = NULL, chunk_count = $3, size_bytes = $4, media_type = $5, title = $6, indexed_at = now(), embedded_as = '', embed_at = now()")} WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING status`,
+);
+export const FAILED = statement<{ status: KnowledgeSource['status'] }>(
+  `${over('failed', `error = CASE WHEN ${TABLE}.again THEN NULL ELSE $3::jsonb END`)} WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING status`,
+);
+/** The same of one that nobody has any more. */
+export const GIVEN_UP = statement<{ status: KnowledgeSource['status'] }>(
+  `${over('failed', `error = CASE WHEN ${TABLE}.again THEN NULL ELSE $2::jsonb END`)} WHERE id = $1 AND status IN ('queued', 'running') AND coalesce(lease_expires_at, '-infinity') <= now() RETURNING status`,
+);
+export const OWNED = statement<{ id: string }>(
+  `SELECT id FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running' FOR NO KEY UPDATE`,
+);
+
+/** SQL of the words of a piece, those of its title and headings above all; and what it belongs to, by which the index finds that first. */
+const wordsOf = (chunk: string, title: string): string =>
+  `setweight(to_tsvector('english', ${title}), 'A') || setweight(to_tsvector('english', array_to_string(${chunk}.heading_path, ' ')), 'B') || to_tsvector('english', ${chunk}.content)
+    || array_to_tsvector(ARRAY['org:' || ${chunk}.org_id, 'kb:' || ${chunk}.kb_id])`;
+export const DELETE_CHUNKS = statement('DELETE FROM knowledge_chunks WHERE source_id = $1');
+export const INSERT_CHUNKS = statement(`
+  INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, page, token_count, words)
+  SELECT c.id, c.org_id, c.kb_id, c.source_id, c.position, c.content, c.heading_path, c.char_start, c.char_end, c.page, c.token_count, ${wordsOf('c', '$5')}
+  FROM (SELECT x.*, $1::uuid AS org_id, $2::uuid AS kb_id, $3::uuid AS source_id
+    FROM jsonb_to_recordset($4::jsonb) AS x(id uuid, position int, content text, heading_path text[], char_start int, char_end int, page int, token_count int)) c`);
+export const RETITLE_CHUNKS = statement(`UPDATE knowledge_chunks c SET words = ${wordsOf('c', '$2')} WHERE source_id = $1`);
+export const KEEP_EXTRACTED = statement(`
+  INSERT INTO knowledge_contents (source_id, org_id, extracted) VALUES ($1, $2, $3) ON CONFLICT (source_id) DO UPDATE SET extracted = excluded.extracted`);
+
+/** What readers of the organization are told of a source. */
+export interface SourceUpdate extends Record<string, unknown> {
+  source_id: string;
+  kb_id: string;
+  status: SourceState;
+  chunk_count: number;
+  error: KnowledgeSource['error'];
+}
+/** Tells of sources, in the order of their ids. The organization's row, whose lock numbers its events, is locked here, and best no sooner. */
+export const TELL = statement<{ id: number; data: SourceUpdate }>(`
+  WITH s AS MATERIALIZED (
+    SELECT row_number() OVER (ORDER BY s.id) AS n, jsonb_build_object('source_id', s.id, 'kb_id', s.kb_id, 'status', ${sourceState('s')}, 'chunk_count', s.chunk_count,
+      'error', s.error - 'retryable') AS data
+    FROM ${TABLE} s WHERE s.org_id = $1 AND s.id = ANY ($2::uuid[])
+  ), o AS (UPDATE organizations o SET event_seq = o.event_seq + (SELECT count(*)::int FROM s) WHERE o.id = $1 RETURNING o.event_seq - (SELECT count(*)::int FROM s) AS before
+  ), told AS MATERIALIZED (SELECT s.data, (o.before + s.n - 1)::int AS before FROM s CROSS JOIN o
+  ), e AS (${appendEvent({ from: 'told x', topic: `'org:' || $1::uuid`, orgId: '$1', after: 'x.before', type: 'source_updated', data: 'x.data', at: '$3::timestamptz' })}
+  )
+  SELECT before + 1 AS id, data FROM told ORDER BY before`);

@@ -1,0 +1,5 @@
+export * from './base.dto';
+export * from './diagnosis.dto';
+export * from './document.dto';
+export * from './search.dto';
+export * from './source.dto';

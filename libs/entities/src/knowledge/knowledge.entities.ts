@@ -1,0 +1,153 @@
+import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { StoredFile } from '../files/files.entities';
+import { Organization } from '../orgs/orgs.entities';
+import { DurableRun, type RunWait } from '../platform/durable-run.entity';
+import { Project } from '../projects/projects.entities';
+
+export const SOURCE_KINDS = ['file', 'text', 'url', 'synced', 'document'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+/** What is done to a source, in this order. */
+export const SOURCE_STAGES = ['fetch', 'extract', 'chunk', 'embed', 'store'] as const;
+export type SourceStage = (typeof SOURCE_STAGES)[number];
+
+/** Sources that are searched together. */
+@Entity('knowledge_bases')
+@Unique('knowledge_bases_org_id', ['org_id', 'id'])
+@Index('knowledge_bases_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
+@Index('knowledge_bases_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('knowledge_bases_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
+export class KnowledgeBase {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+  @Column('text') slug: string;
+  @Column('text') name: string;
+  @Column('text', { nullable: true }) description: string | null;
+  @Column('uuid', { nullable: true }) project_id: string | null;
+  /** The space of the vectors that searches use; null without any. */
+  @Column('text', { nullable: true }) embedding_model: string | null;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/**
+ * Something that is indexed, and the run that does so: a new one each time that what it says may have changed. `deliveries` of one that is over stays what it
+ * was.
+ */
+@Entity('knowledge_sources')
+@Unique('knowledge_sources_org_id', ['org_id', 'id'])
+@Index('knowledge_sources_base', ['kb_id', 'created_at', 'id'])
+@Index('knowledge_sources_tree', ['kb_id', 'position', 'created_at', 'id'], { where: `kind = 'document'` })
+@Index('knowledge_sources_parent', ['parent_id', 'position'], { where: 'parent_id IS NOT NULL' })
+@Index('knowledge_sources_embedded', ['embedded_as', 'embed_at'], { where: 'chunk_count > 0' })
+@Index('knowledge_sources_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
+@Index('knowledge_sources_waiting', ['org_id'], { where: `status = 'waiting' AND finished_at IS NULL` })
+@Index('knowledge_sources_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
+@ForeignKey(() => KnowledgeBase, ['org_id', 'kb_id'], ['org_id', 'id'])
+@ForeignKey(() => KnowledgeSource, ['org_id', 'parent_id'], ['org_id', 'id'])
+@ForeignKey(() => StoredFile, ['org_id', 'file_id'], ['org_id', 'id'])
+@Check('knowledge_sources_kind', `kind IN ('file', 'text', 'url', 'synced', 'document')`)
+@Check('knowledge_sources_status', `status IN ('queued', 'running', 'waiting', 'ready', 'failed')`)
+@Check('knowledge_sources_over', `(status IN ('ready', 'failed')) = (finished_at IS NOT NULL)`)
+@Check('knowledge_sources_document', `(kind = 'document') = (position IS NOT NULL) AND (kind = 'document') = (version IS NOT NULL)`)
+export class KnowledgeSource extends DurableRun<'queued' | 'running' | 'waiting' | 'ready' | 'failed', RunWait> {
+  @Column('uuid') kb_id: string;
+  @Column('text') kind: SourceKind;
+  @Column('text') title: string;
+  declare error: { code: string; message: string; stage: SourceStage; retryable: boolean } | null;
+  /** It is to be indexed once more when the run that is under way is over. */
+  @Column('boolean', { default: false }) again: boolean;
+  /** That can be found; those of an earlier run until a later one has brought its own. */
+  @Column('int', { default: 0 }) chunk_count: number;
+  @Column('bigint', { nullable: true }) size_bytes: string | null;
+  @Column('text', { nullable: true }) media_type: string | null;
+  @Column('text', { nullable: true }) url: string | null;
+  @Column('uuid', { nullable: true }) file_id: string | null;
+  /** Of what a connection has: how it is called there, and by which synchronisation it came. */
+  @Column('uuid', { nullable: true }) sync_config_id: string | null;
+  @Column('text', { nullable: true }) remote_id: string | null;
+  /** The page that a document stands below. */
+  @Column('uuid', { nullable: true }) parent_id: string | null;
+  /** Of a document: among its siblings, the lowest first. */
+  @Column('float8', { nullable: true }) position: number | null;
+  /** Of a document: what it says is another one with each. */
+  @Column('int', { nullable: true }) version: number | null;
+  @Column('timestamptz', { nullable: true }) indexed_at: Date | null;
+  /** By which name of a model all its pieces have vectors; empty where they have not. */
+  @Column('text', { default: '' }) embedded_as: string;
+  /** Before that nobody tries to give it vectors. */
+  @Column('timestamptz', { default: () => 'now()' }) embed_at: Date;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  @Column('uuid', { nullable: true }) updated_by: string | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/** What sources say. Apart from them, since lists do not show it. */
+@Entity('knowledge_contents')
+@ForeignKey(() => KnowledgeSource, ['org_id', 'source_id'], ['org_id', 'id'], { onDelete: 'CASCADE' })
+export class KnowledgeContent {
+  @PrimaryColumn('uuid') source_id: string;
+  @Column('uuid') org_id: string;
+  /** As it was written, of a text or a document. */
+  @Column('text', { nullable: true }) written: string | null;
+  /** As it was read from the source when its chunks were made, whose places are in it. */
+  @Column('text', { nullable: true }) extracted: string | null;
+}
+
+/** A piece of a source that is found by itself. */
+@Entity('knowledge_chunks')
+@Unique('knowledge_chunks_org_id', ['org_id', 'id'])
+@Unique('knowledge_chunks_position', ['source_id', 'position'])
+@ForeignKey(() => KnowledgeSource, ['org_id', 'source_id'], ['org_id', 'id'], { onDelete: 'CASCADE' })
+export class KnowledgeChunk {
+  @PrimaryColumn('uuid') id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') kb_id: string;
+  @Column('uuid') source_id: string;
+  @Column('int') position: number;
+  @Column('text') content: string;
+  @Column('text', { array: true }) heading_path: string[];
+  /** In what was read from the source, code points; the end is exclusive. */
+  @Column('int') char_start: number;
+  @Column('int') char_end: number;
+  /** From 1; null where the source has no pages. */
+  @Column('int', { nullable: true }) page: number | null;
+  @Column('int') token_count: number;
+  /** Its words, with those of its title and headings; and what it belongs to, by which an index finds that first. */
+  @Column('tsvector') words: string;
+}
+
+/** What a piece means, as a model says. A base has those of one model; of a second one only until they have all come. */
+@Entity('knowledge_vectors')
+@Index('knowledge_vectors_base', ['kb_id', 'model'])
+@ForeignKey(() => KnowledgeChunk, ['org_id', 'chunk_id'], ['org_id', 'id'], { onDelete: 'CASCADE' })
+export class KnowledgeVector {
+  @PrimaryColumn('uuid') chunk_id: string;
+  /** Those of the same space can be compared. */
+  @PrimaryColumn('text') model: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') kb_id: string;
+  /** The signs of its numbers, by which near ones are found. */
+  @Column('bit varying') bits: string;
+  /** Of length 1, in single precision, the lowest byte first. */
+  @Column('bytea') vector: Buffer;
+}
+
+/** How many sources and chunks a base has; see {@link KNOWLEDGE_TALLY}. */
+@Entity('knowledge_tallies')
+@Index('knowledge_tallies_base', ['kb_id'])
+@Index('knowledge_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class KnowledgeTally {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column('uuid') org_id: string;
+  @Column('uuid') kb_id: string;
+  /** As it is shown. */
+  @Column('text') state: string;
+  @Column('int') sources: number;
+  @Column('int') chunks: number;
+  @Column('boolean', { default: false }) folded: boolean;
+}

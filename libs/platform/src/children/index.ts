@@ -1,0 +1,3 @@
+export * from './parent';
+export * from './parser-child';
+export * from './places';

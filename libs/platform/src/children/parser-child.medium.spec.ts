@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { ParserChild, type ParserEnd } from './parser-child';
+import { Places } from './places';
+import type { Deed } from './testing/prying.worker';
+
+/** What comes of a deed: what the process says, or why it has ended. */
+function trying(deed: Deed): Promise<string> {
+  return new Promise((resolve) => {
+    const child = new ParserChild<{ deed: Deed }, { came: string }>({
+      ...{ directory: path.join(__dirname, 'testing'), file: 'prying.worker.js', heapMib: 64, residentMib: 256 },
+      heard: ({ came }) => {
+        resolve(came);
+        child.end();
+      },
+      ended: (why: ParserEnd) => resolve(why),
+    });
+    child.tell({ deed });
+  });
+}
+
+describe('a process that parses', () => {
+  it.each(['file', 'parent', 'write', 'program', 'connection', 'request', 'names'] as const)('has no %s', async (deed) => {
+    expect(await trying(deed)).toBe('refused');
+  });
+
+  it('has no settings', async () => {
+    expect((await trying('environment')).split(',')).not.toEqual(expect.arrayContaining(['PATH']));
+  });
+
+  it.each(['heap', 'buffers'] as const)('has no more memory than it may, of its %s', async (deed) => {
+    expect(await trying(deed)).toBe('memory');
+  });
+
+  it('ends when it is told to, and says so once', async () => {
+    const ends: ParserEnd[] = [];
+    await new Promise<void>((resolve) => {
+      const child = new ParserChild({
+        ...{ directory: path.join(__dirname, 'testing'), file: 'prying.worker.js', heapMib: 64 },
+        heard: () => undefined,
+        ended: (why) => resolve(void ends.push(why)),
+      });
+      child.end();
+      child.end();
+      expect(child.isRunning).toBe(false);
+    });
+    expect(ends).toEqual(['other']);
+  });
+});
+
+it('places are taken one after another, the last used first', async () => {
+  const places = new Places<string>(2);
+  let [running, most] = [0, 0];
+  await Promise.all(
+    Array.from({ length: 9 }, () =>
+      places.at(async (place) => {
+        most = Math.max(most, ++running);
+        place.holds = 'used';
+        await new Promise(setImmediate);
+        running--;
+      }),
+    ),
+  );
+  await expect(places.at(() => Promise.reject(new Error('not done')))).rejects.toThrow('not done');
+  expect(most).toBe(2);
+  const alone = new Places<number>(2);
+  for (let i = 0; i < 5; i++) await alone.at((place) => void (place.holds = i));
+  expect(alone.all.filter(({ holds }) => holds !== undefined)).toHaveLength(1);
+});
