@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CAPS, FEATURES, OrgPlans, type Cap, type EntitlementSet, type Feature } from '@aps/billing';
 import { override } from '@aps/billing/testing';
+import { ConnectionsHttpModule } from '@aps/connections/http';
 import { DecisionRetention, DecisionsMaintenanceModule } from '@aps/decisions';
 import { Subscription } from '@aps/entities';
 import { IdentityHttpModule } from '@aps/identity/http';
@@ -27,6 +28,7 @@ const app = inboxesService({}, [
   InferenceHttpModule,
   DecisionsMaintenanceModule,
   ProjectsHttpModule,
+  ConnectionsHttpModule,
 ]);
 let org: TestOrg;
 beforeEach(async () => {
@@ -228,7 +230,15 @@ const BITES: Record<Feature | Cap, Bite | NotBuilt> = {
     }
   },
 
-  max_integrations: ['GET /api/orgs/{org_id}/connections'],
+  /** Also where nothing answers. */
+  async max_integrations() {
+    app.configure({ DEMO_TOOLS_URL: 'http://127.0.0.1:9/mcp' });
+    await allow({ max_integrations: 1 });
+    const connect = () => call('POST', '/connections', { app_key: 'demo', method: 'none' });
+    ok(await connect());
+    expect(await connect()).toMatchObject(exceeded('max_integrations', 1));
+  },
+
   max_custom_environments: ['POST /api/orgs/{org_id}/environments'],
   max_custom_image_gb: ['POST /api/orgs/{org_id}/environments/{environment_id}/validate'],
 };

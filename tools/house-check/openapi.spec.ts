@@ -205,7 +205,7 @@ describe('the OpenAPI document', () => {
 
   it('leaves an object open only where its keys are nobody’s but the caller’s, or a tool’s', () => {
     const theirs =
-      /^(arguments|config|context|data|definition|detail|display_fx|edited_arguments|input|input_schema|metadata|payload|rates|schema|settings|values|variables)$/;
+      /^(arguments|config|context|credentials|data|definition|detail|display_fx|edited_arguments|headers|input|input_schema|metadata|payload|rates|schema|settings|values|variables)$/;
     const open = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       Object.entries(schema.properties ?? {})
         .filter(([field, p]) => resolve(document, p).additionalProperties === true && !theirs.test(field))

@@ -33,6 +33,9 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'MessagesController.terminate': ['not_held', 'payload_expired', 'still_evaluating'],
   // An event of its stream says it; and a budget is of what chats spend.
   'PromptTemplatesController.test': ['internal_error', 'budget_exceeded'],
+  // What closes a gate has it search by words alone.
+  'KnowledgeSearchController.search': ['budget_exceeded', 'credits_exhausted'],
+  'KnowledgeSearchController.searchOne': ['budget_exceeded', 'credits_exhausted'],
   // Who is let in again was shut out, and is not the last one who can act.
   'AdminUsersController.reactivate': ['last_admin'],
 };

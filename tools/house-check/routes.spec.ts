@@ -26,6 +26,7 @@ describe('access declarations', () => {
       ...(access?.area && { area: access.area }),
       ...(access?.sessionOnly && { session_only: true }),
       ...(access?.params && { params: access.params }),
+      ...(access?.reads && { reads: true }),
       ...(access?.ticketTopics && { ticket: true }),
     }));
     expectCommitted('access.snapshot.json', entries);
@@ -77,6 +78,7 @@ describe('access declarations', () => {
        "ALL /api/hooks",
        "ALL /api/hooks/*path",
        "GET /api/invitations/:token",
+       "GET /api/oauth/callback",
        "GET /api/openapi.json",
        "POST /api/waitlist",
        "ALL /api/webhooks",

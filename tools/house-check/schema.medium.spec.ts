@@ -152,7 +152,6 @@ const LOOSE: Record<string, string> = {
   'chats.root_chat_id': 'written by the service, from a chat that it holds',
   'chats.source_chat_id': 'written by the service, from a chat that it holds',
   'child_waits.parent_turn_id': 'a note of which turn waits; written under the lock of its chat',
-  'connection_consents.user_id': 'a user, who belongs to no organization; asked for again among its members',
   'connections.owner_user_id': 'a user, who belongs to no organization; taken from who leaves it',
   'decisions.turn_id': 'a note of where it was made; a recorder holds the turn’s chat',
   'hitl_requests.agent_id': 'of a chat, which it names with its organization',

@@ -4,6 +4,7 @@ import { LeaseEnded } from '@aps/platform/runs';
 import { TurnKind } from '../../libs/domains/chats/src/turns/turn.kind';
 import { script, SLOW, type Frame, type TestOrg } from '@aps/chats/testing';
 import { inboxesService } from '@aps/inboxes/testing';
+import { KnowledgeHttpModule } from '@aps/knowledge/http';
 import { ProcessesHttpModule } from '@aps/processes/http';
 import { aProcess, aRevision, aRun, tell } from '@aps/processes/testing';
 import { addAgent } from '../../libs/domains/chats/src/testing/delegations';
@@ -17,7 +18,7 @@ const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>
 const call = (name: string, args: Record<string, unknown>) => ({ tool_calls: [{ name, arguments: args }] });
 
 describe('the documented events', () => {
-  const app = inboxesService({}, [ProcessesHttpModule]);
+  const app = inboxesService({}, [ProcessesHttpModule, KnowledgeHttpModule]);
   let streams: EventStreamsClient;
   let org: TestOrg;
   /** Every frame of every stream that was read, by kind of stream. */
@@ -190,6 +191,16 @@ describe('the documented events', () => {
     const step = { event: 'step_started', step_id: 'say', path: 'say', kind: 'transform' };
     await tell(app, place, run, { type: 'run_updated', data: { event: 'run_started' } }, { type: 'step_updated', data: step });
     topicFrames.push(...(await stream.until(({ event }) => event === 'step_updated')));
+    stream.close();
+  });
+
+  it('when a source of a knowledge base is something else', async () => {
+    const knowledge = `/api/orgs/${org.id}/knowledge`;
+    const { id } = await app.make('POST', knowledge, { as: org.owner, body: { name: 'Handbook' } });
+    const stream = await streams.events(org, { topics: 'org' });
+    await stream.until(({ event }) => event === 'snapshot');
+    await app.make('POST', `${knowledge}/${id}/documents`, { as: org.owner, body: {} });
+    topicFrames.push(...(await stream.until(({ event }) => event === 'source_updated')));
     stream.close();
   });
 

@@ -27,6 +27,7 @@ export const INFO = {
     'Agent teams': 'Agents that work on the same things, and what they share.',
     Projects: 'Resources of any kind that belong together, and what the agents among them share.',
     Connections: 'Tool servers elsewhere, whose tools agents use: of the organization, or of a member alone.',
+    'Tool sources': 'Where tools come from, which there are, and what agents can be granted of them.',
     Skills: 'Instructions for a task that agents mount.',
     Knowledge: 'Bases of texts, files, addresses and written pages, which are indexed and searched.',
     'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text.',

@@ -63,7 +63,10 @@ export class TogglesService {
   }
 
   private async known(scope: OrgScope, agentId: string, revisionId: string): Promise<Toggle[]> {
-    const [grants, connections] = await Promise.all([this.contexts.of(scope, agentId, revisionId), this.connections.active(this.db, scope)]);
+    const [grants, connections] = await Promise.all([
+      this.contexts.of(scope, agentId, revisionId),
+      this.connections.active(this.db, scope),
+    ]);
     const toggles = connections.map(({ id, slug, label }): Toggle => ({
       scope: `con:${slug}`,
       label,

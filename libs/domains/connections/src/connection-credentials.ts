@@ -62,14 +62,33 @@ export class ConnectionCredentials {
     const connection = await this.connections.find(this.db, OrgScope.system(org_id, 'its server is asked'), id);
     if (!connection) throw new ServerFailed('There is no such connection any more.');
     const reached = await this.reachedBy(connection);
-    if (!consents(connection.method)) return ask(addressOf(reached, authorizing(reached.app, connection.method, reached.credentials)));
+    if (!consents(connection.method))
+      return told(ask, addressOf(reached, authorizing(reached.app, connection.method, reached.credentials)));
     const token = await this.tokens.tokenOf(connection);
     try {
-      return await ask(addressOf(reached, bearer(token)));
+      return await told(ask, addressOf(reached, bearer(token)));
     } catch (error) {
       if (!(error instanceof Unauthorized)) throw error;
-      return ask(addressOf(reached, bearer(await this.tokens.tokenOf(connection, token))));
+      return told(ask, addressOf(reached, bearer(await this.tokens.tokenOf(connection, token))));
     }
+  }
+}
+
+/** Shorter ones stand in any sentence, and say nothing. */
+const LEAST_SECRET = 6;
+
+/** Servers may repeat in an error what they were sent, and its sentence is shown and kept. */
+async function told<T>(ask: (server: ServerAddress) => Promise<T>, server: ServerAddress): Promise<T> {
+  try {
+    return await ask(server);
+  } catch (error) {
+    if (!(error instanceof ServerFailed)) throw error;
+    const sent = [
+      ...Object.values(server.headers).map((value) => value.replace(/^\w+ /, '')),
+      ...new URL(server.url).searchParams.values(),
+    ];
+    if (!sent.some((secret) => secret.length >= LEAST_SECRET && error.message.includes(secret))) throw error;
+    throw new ServerFailed('The server answered with an error.');
   }
 }
 

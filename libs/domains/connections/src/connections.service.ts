@@ -4,7 +4,7 @@ import { connectionUuid, notFound, refuseField, requireValid, slugsFor } from '@
 import { Connection, type ConnectionMethod } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, changesOf, Database, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
+import { advisoryLock, changesOf, Database, OrgTable, takingSlug, type Db, type Tx } from '@aps/platform/database';
 import { Egress } from '@aps/platform/egress';
 import { Mailer } from '@aps/platform/mail';
 import { In } from 'typeorm';
@@ -20,6 +20,7 @@ import { headersOf, hintOf, masked, readCredentials, readHeaders, refuseMasked, 
 import { ConnectionConsents, type Asked } from './consents/connection-consents';
 import { ConnectionDependents } from './dependents';
 import { ConnectionListings } from './listing/connection-listings';
+import { ServerFailed } from './mcp/tool-server';
 
 export interface NewConnection {
   app_key: string;
@@ -211,7 +212,9 @@ export class ConnectionsService {
 
   /** Asks the server for its tools, and changes nothing. @throws DomainError `not_found` */
   async test(scope: OrgScope, ref: string): Promise<{ ok: boolean; message: string }> {
-    const connection = await this.seen(scope, idOf(ref));
+    const id = idOf(ref);
+    // Nothing is written, but nobody is asked for who may not any more.
+    const connection = await this.db.transaction(scope, (tx) => this.seen(scope, id, tx));
     if (connection.status === 'initiated') return { ok: false, message: 'Nobody has signed in at the server yet.' };
     const dialed = await this.listings.dial(connection);
     return 'error' in dialed ? { ok: false, message: dialed.error } : { ok: true, message: answered(dialed.listing.tools.length) };
@@ -244,7 +247,11 @@ export class ConnectionsService {
   ): Promise<Connection> {
     if (!given.credentials && !given.headers) return before;
     const app = appFor(before);
-    const old = await this.credentials.open(before).catch(() => NO_SECRETS);
+    const old = await this.credentials.open(before).catch((error: unknown) => {
+      // What cannot be read any more is what somebody reconnects for.
+      if (error instanceof ServerFailed) return NO_SECRETS;
+      throw error;
+    });
     const { secrets, credential_hint, headers } = readSecrets(app, before.method, {
       credentials: given.credentials ?? old.credentials,
       headers: given.headers ?? old.headers,
@@ -258,8 +265,8 @@ export class ConnectionsService {
     });
   }
 
-  private async seen(scope: OrgScope, id: string): Promise<Connection> {
-    const connection = await this.connections.find(this.db, scope, id);
+  private async seen(scope: OrgScope, id: string, db: Db = this.db): Promise<Connection> {
+    const connection = await this.connections.find(db, scope, id);
     if (!connection) throw notFound('Connection');
     requireVisible(connection, scope);
     return connection;

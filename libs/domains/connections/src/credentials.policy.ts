@@ -40,7 +40,7 @@ export function readCredentials(app: App, method: ConnectionMethod, sent: Record
   const values: Record<string, string> = {};
   const problems: Problem[] = Object.keys(sent)
     .filter((name) => !fields.some((field) => field.name === name))
-    .map((name) => ({ loc: at(name), msg: `The method ${method} has no such field`, type: 'extra_forbidden' }));
+    .map((name) => ({ loc: at(name), msg: `The method ${method} has no such field`, type: 'value_error' }));
   for (const { name, required } of fields) {
     const value = sent[name];
     if (value === undefined || value === null || value === '') {

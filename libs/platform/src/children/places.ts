@@ -13,7 +13,7 @@ export class Places<T> {
   /** @param room what the next waits for where a place holds something */
   constructor(
     count: number,
-    private readonly room: (held: T) => Promise<void> = async () => undefined,
+    private readonly room: (held: T) => Promise<void> = () => Promise.resolve(),
   ) {
     this.all = Array.from({ length: count }, () => ({}));
     this.free = [...this.all];

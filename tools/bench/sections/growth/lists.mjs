@@ -223,6 +223,10 @@ export const BOUNDED = {
     cap: 'the plans that operators make one by one',
     where: 'libs/domains/billing/src/plans/plans.queries.ts',
   },
+  'GET /api/orgs/{org_id}/tool-sources/tools': {
+    cap: '500 tools of each of the `max_integrations` connections: a server that lists more is refused',
+    where: 'libs/domains/connections/src/mcp/mcp-tool-servers.ts',
+  },
 };
 
 /** Lists that have no pages: they answer all they have, so they cost that. What keeps it little. */

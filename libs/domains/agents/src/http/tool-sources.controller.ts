@@ -64,7 +64,6 @@ export class ToolSourcesController {
     summary: 'List what agents can be granted',
     description: 'What every agent has, and one item for each scope that some have.',
     answers: GrantableScopesResponse,
-    refuses: ['not_found'],
   })
   async listScopes(@CurrentOrg() scope: OrgScope, @Query() { agent_id }: GrantableScopesQuery): Promise<GrantableScopesResponse> {
     const { core, items } = await this.sources.scopes(scope, agent_id);

@@ -1,5 +1,5 @@
 import { ConnectionsHttpModule } from '@aps/connections/http';
-import { startToolServer, tool, type TestToolServer, type ToolServerOptions } from '@aps/connections/testing';
+import { besideTools, tool } from '@aps/connections/testing';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { calls, ChatsService, script, type TestOrg } from '../testing/chats';
 import { OUTCOME_UNKNOWN } from './transcript';
@@ -7,28 +7,8 @@ import { OUTCOME_UNKNOWN } from './transcript';
 const said = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const ADDRESS = { type: 'object', properties: { to: { type: 'string', minLength: 3 } }, required: ['to'] };
 
-/** Chats beside connections, with the tool server that is the demo of the catalog. */
-class WithToolServer extends ChatsService {
-  readonly has: ToolServerOptions = {};
-  server: TestToolServer;
-
-  constructor() {
-    super({}, [ConnectionsHttpModule]);
-  }
-
-  protected override async prepare(): Promise<void> {
-    this.server = await startToolServer(this.has);
-    this.configure({ EGRESS_ALLOW: new URL(this.server.url).host, DEMO_TOOLS_URL: this.server.url });
-  }
-
-  override async close(): Promise<void> {
-    await super.close();
-    await this.server?.close();
-  }
-}
-
 describe('tools of connections in a turn', () => {
-  const app = new WithToolServer();
+  const app = new (besideTools(ChatsService))({}, [ConnectionsHttpModule]);
   let org: TestOrg;
 
   beforeAll(() => app.start());

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@aps/entities';
 import { connectionUuid } from '@aps/contracts';
 import { mails } from '@aps/identity/testing';
 import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Bearer } from '@aps/platform/testing';
 import { ConnectionCredentials, ConnectionListings } from '..';
+import { OAuthClient } from '../oauth/oauth-client';
 import { startAuthorizationServer, type AuthorizationServer } from '../oauth/testing/authorization-server';
 import { connectionsService } from '../testing';
 
@@ -42,12 +44,12 @@ const begin = async (as: Bearer = org.member, body: object = {}): Promise<Begun>
 /** Comes back from the authorization server. @returns where that leads to */
 const comeBack = async (authorizeUrl: string, cookie?: string) => land(await server.visit(authorizeUrl), cookie);
 const land = async (query: Record<string, string>, cookie?: string) => {
-  const response = await fetch(`${t.url}/api/oauth/callback?${new URLSearchParams(query)}`, {
+  const response = await fetch(`${t.url}/api/oauth/callback?${new URLSearchParams(query).toString()}`, {
     redirect: 'manual',
     headers: cookie ? { cookie } : {},
   });
   const location = response.headers.get('location');
-  return { status: response.status, at: location ? new URL(location) : null, body: location ? null : await response.json() };
+  return { status: response.status, at: location === null ? null : new URL(location), body: location ? null : await response.json() };
 };
 const connected = async (as: Bearer = org.member, body: object = {}): Promise<string> => {
   const { id, authorizeUrl, cookie } = await begin(as, body);
@@ -133,7 +135,12 @@ describe('access tokens', () => {
     expect([await ask(id), refreshes()]).toMatchObject([{ ok: true }, 0]);
     await overIn(id, '59 seconds');
     const { token_version } = await rowOf(id);
+    // It takes the authorization server long enough for all of them to come.
+    const oauth = t.get(OAuthClient);
+    const refresh = oauth.refresh.bind(oauth);
+    const slowly = jest.spyOn(oauth, 'refresh').mockImplementation(async (...given) => (await sleep(300), refresh(...given)));
     const asked = await Promise.all(Array.from({ length: 6 }, () => ask(id)));
+    slowly.mockRestore();
     expect(asked.map(({ ok }) => ok)).toEqual([true, true, true, true, true, true]);
     expect([refreshes(), (await rowOf(id)).token_version]).toEqual([1, token_version + 1]);
   });

@@ -27,7 +27,7 @@ export class CatalogController {
   }
 
   @Get('catalog/:app_key/methods')
-  @OrgMember('connections')
+  @OrgMember('connections', { params: { app_key: 'string' } })
   @Operation({ summary: 'List the ways to connect an app', description: 'The best first.', answers: MethodListResponse })
   methods(@CurrentOrg() _scope: OrgScope, @Param('app_key') key: string): MethodListResponse {
     return { methods: this.apps.methods(key).map(toMethod) };

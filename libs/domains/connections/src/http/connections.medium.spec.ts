@@ -102,7 +102,7 @@ describe('connecting', () => {
     };
     expect(problems(await call('POST', '', org.owner, custom({ credentials: { tokn: 'x' }, headers })))).toEqual([
       ['body.server_url', 'missing'],
-      ['body.credentials.tokn', 'extra_forbidden'],
+      ['body.credentials.tokn', 'value_error'],
       ['body.credentials.token', 'missing'],
       ['body.headers.Host', 'value_error'],
       ['body.headers.Mcp-Session-Id', 'value_error'],
@@ -150,6 +150,18 @@ describe('connecting', () => {
       expect((await call('PATCH', at, org.member, { status: now })).body.status).toBe(now);
       expect(t.server.seen).toHaveLength(asked);
     }
+  });
+
+  it('keeps no secret that a server repeats in its error', async () => {
+    const before = t.has.before!;
+    t.has.before = (request, response) => {
+      const error = { code: -32_000, message: `No such token: ${request.headers.authorization}\u0000` };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: 0, error }));
+      return true;
+    };
+    const { status: made, body } = await call('POST', '', org.member, custom({ server_url: t.at('/mcp') }));
+    t.has.before = before;
+    expect([made, body.connection.status, body.connection.last_error]).toEqual([201, 'error', 'The server answered with an error.']);
   });
 
   it('takes a place of the plan for each, however many come at once', async () => {

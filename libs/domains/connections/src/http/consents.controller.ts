@@ -1,15 +1,13 @@
-import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { connectionId } from '@aps/contracts';
-import { AuthorizationResponse, ConfirmConsentRequest, ConnectionResponse, OAuthCallbackQuery } from '@aps/dtos';
-import { CurrentOrg, OrgMember, OrgScope, Public } from '@aps/guards';
+import { AuthorizationResponse, ConfirmConsentRequest, ConnectionResponse } from '@aps/dtos';
+import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
-import { appLink } from '@aps/platform/mail';
 import type { Request, Response } from 'express';
 import { ConnectionConsents, ConnectionsQueries } from '..';
 import { BY_CONNECTION } from './connections.controller';
 import { toAuthorization, toConnection } from './connections.convert';
-import { keptIn, keepIn } from './consent-cookie';
+import { keepIn } from './consent-cookie';
 
 @ApiTags('Connections')
 @Controller('api/orgs/:org_id/connections/:connection_id')
@@ -52,25 +50,5 @@ export class ConsentsController {
   async confirm(@CurrentOrg() scope: OrgScope, @Param('connection_id') ref: string, @Body() body: ConfirmConsentRequest) {
     await this.consents.confirm(scope, ref, body.state);
     return toConnection(await this.queries.get(scope, ref));
-  }
-}
-
-@ApiTags('Connections')
-@Controller('api/oauth')
-export class OAuthCallbackController {
-  constructor(private readonly consents: ConnectionConsents) {}
-
-  @Get('callback')
-  @Public()
-  @Operation({
-    summary: 'Come back from an authorization server',
-    description:
-      'Not called by clients. Leads on to the connection in the application, with `status`: what the connection is now, `error` where the consent was refused, or `confirm`, with a `state` for `POST …/confirm`.',
-    status: 302,
-    refuses: ['invalid_state'],
-  })
-  async callback(@Query() query: OAuthCallbackQuery, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const { connectionId: id, ...landed } = await this.consents.land(query, (name) => keptIn(request, name));
-    response.redirect(302, `${appLink('/connections/', connectionId(id))}?${new URLSearchParams({ ...landed }).toString()}`);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Connection } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, now } from '@aps/platform/database';
+import { Database, now, storable } from '@aps/platform/database';
 import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionsRepository } from '../connections.repository';
 import { ServerFailed, ToolServers, Unauthorized, type ServerListing } from '../mcp/tool-server';
@@ -9,6 +9,9 @@ import { relist, type ToolChange } from './terms.policy';
 
 /** How long a server has to list its tools, milliseconds. */
 export const DIAL_MS = 10_000;
+
+/** Of a sentence that may be the server's, characters. */
+const MAX_ERROR = 500;
 
 /** How deep a tool's schema may nest: whatever looks at it recurses. */
 const MAX_DEPTH = 64;
@@ -106,7 +109,7 @@ export class ConnectionListings {
       return { listing };
     } catch (error) {
       if (error instanceof Unauthorized) return { error: error.message, refused: true };
-      if (error instanceof ServerFailed) return { error: error.message.slice(0, 500), refused: false };
+      if (error instanceof ServerFailed) return { error: storable(error.message.slice(0, MAX_ERROR)), refused: false };
       throw error;
     }
   }

@@ -1,2 +1,2 @@
+export * from './beside-tools';
 export * from './connections';
-export { startToolServer, type TestToolServer, type ToolServerOptions } from '../mcp/testing/tool-server';

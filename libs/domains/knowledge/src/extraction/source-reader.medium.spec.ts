@@ -268,6 +268,9 @@ describe('a hostile source', () => {
       expect(await own.chunk('# A\n\nb', NEVER)).toMatchObject([
         { content: '# A\n\nb', heading_path: ['A'], char_start: 0, char_end: 6, page: null },
       ]);
+      const late = own.chunk('word '.repeat(100_000), NEVER);
+      setImmediate(() => own.onApplicationShutdown());
+      await expect(late).rejects.not.toBeInstanceOf(ExtractionError);
     } finally {
       own.onApplicationShutdown();
     }

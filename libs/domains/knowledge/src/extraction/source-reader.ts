@@ -47,7 +47,8 @@ export class SourceReader implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    for (const { holds } of this.places.all) holds?.end('other');
+    // No fault of what is being read, so no ExtractionError.
+    for (const { holds } of this.places.all) holds?.end('other', new Error('Shutting down'));
   }
 
   private ask(message: ToReader, signal: AbortSignal): Promise<FromReader> {

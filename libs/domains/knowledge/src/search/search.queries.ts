@@ -21,17 +21,17 @@ const WEIGHTS = `'{0.4, 0.4, 0.6, 0.8}'`;
  */
 const BY_WORDS = statement<Hit>(`
   WITH q AS MATERIALIZED (SELECT (row_number() OVER ())::int AS i, ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery AS word FROM unnest(to_tsvector('english', $2))
-  ), words AS MATERIALIZED (SELECT string_agg(word::text, ' | ' ORDER BY i)::tsquery AS found_by, array_agg(word ORDER BY i) AS each FROM q HAVING count(*) > 0
+  ), words AS MATERIALIZED (SELECT string_agg(word::text, ' | ')::tsquery AS found_by FROM q HAVING count(*) > 0
   ), found AS MATERIALIZED (
-    SELECT c.id, ranks.of
+    SELECT c.id, r.i, r.rank / (1 + ln(1 + c.token_count)) AS rank
     FROM words CROSS JOIN knowledge_chunks c JOIN knowledge_bases b ON b.id = c.kb_id
     CROSS JOIN LATERAL (SELECT c.words || ''::tsvector AS words OFFSET 0) unpacked
-    CROSS JOIN LATERAL (SELECT array_agg(ts_rank(${WEIGHTS}, unpacked.words, w.word, 1) ORDER BY w.i) AS of FROM unnest(words.each) WITH ORDINALITY AS w(word, i)) ranks
-    WHERE c.org_id = $1 AND c.words @@ ($3::tsquery && words.found_by) AND b.deleted_at IS NULL
+    CROSS JOIN LATERAL (SELECT q.i, ts_rank(${WEIGHTS}, unpacked.words, q.word) AS rank FROM q OFFSET 0) r
+    WHERE c.org_id = $1 AND c.words @@ ($3::tsquery && words.found_by) AND b.deleted_at IS NULL AND r.rank > 0
   ), rare AS MATERIALIZED (
-    SELECT r.i, ln(1 + ((SELECT count(*) FROM found) + 1.0) / count(*)) AS idf FROM found CROSS JOIN LATERAL unnest(found.of) WITH ORDINALITY AS r(rank, i) WHERE r.rank > 0 GROUP BY r.i
+    SELECT i, ln(1 + ((SELECT count(DISTINCT id) FROM found) + 1.0) / count(*)) AS idf FROM found GROUP BY i
   ), best AS MATERIALIZED (
-    SELECT f.id, (SELECT sum(r.rank * rare.idf) FROM unnest(f.of) WITH ORDINALITY AS r(rank, i) JOIN rare ON rare.i = r.i)::float8 AS score FROM found f ORDER BY score DESC, f.id LIMIT $4
+    SELECT f.id, sum(f.rank * rare.idf)::float8 AS score FROM found f JOIN rare ON rare.i = f.i GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4
   )
   SELECT c.id AS chunk_id, c.kb_id, c.source_id, s.title, c.heading_path, c.content, best.score, c.position, c.char_start, c.char_end, s.url
   FROM best JOIN knowledge_chunks c ON c.id = best.id JOIN knowledge_sources s ON s.id = c.source_id ORDER BY best.score DESC, c.id`);

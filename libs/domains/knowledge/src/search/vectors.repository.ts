@@ -37,7 +37,7 @@ const STORE = statement(`
   JOIN knowledge_chunks c ON c.id = x.id ON CONFLICT DO NOTHING`);
 const HOLD_BASE = statement('SELECT id FROM knowledge_bases WHERE id = $1 FOR NO KEY UPDATE');
 const DONE = statement(`
-  UPDATE knowledge_sources SET embedded_as = $3 WHERE id = $1 AND NOT EXISTS (SELECT FROM knowledge_chunks c WHERE ${LACKING})`);
+  UPDATE knowledge_sources SET embedded_as = $3, embed_at = now() WHERE id = $1 AND NOT EXISTS (SELECT FROM knowledge_chunks c WHERE ${LACKING})`);
 const SWAP = statement<{ id: string }>(`
   UPDATE knowledge_bases SET embedding_model = $2 WHERE id = $1 AND embedding_model IS DISTINCT FROM $2
     AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.kb_id = $1 AND s.chunk_count > 0 AND s.embedded_as <> $3) RETURNING id`);

@@ -1,0 +1,85 @@
+import type { TestOrg } from '@aps/chats/testing';
+import { ConnectionsHttpModule } from '@aps/connections/http';
+import { besideTools, tool } from '@aps/connections/testing';
+import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
+import { ProcessesMaintenanceModule } from '..';
+import { aProcess, aRevision } from '../testing';
+import { RunningService } from '../testing/running';
+
+const t = new (besideTools(RunningService))({}, [ConnectionsHttpModule, MaintenanceModule, ProcessesMaintenanceModule]);
+let org: TestOrg;
+beforeAll(() => t.start());
+afterAll(() => t.close());
+beforeEach(async () => {
+  org = await t.org();
+  Object.assign(t.has, {
+    tools: [
+      {
+        ...tool('count', { readOnlyHint: true }),
+        inputSchema: { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] },
+      },
+      tool('post'),
+    ],
+    calls: {
+      count: () => ({ structuredContent: { count: 3 } }),
+      post: () => ({ content: [{ type: 'text', text: 'no such place' }], isError: true }),
+    },
+  });
+  t.server.seen.length = 0;
+});
+
+const connect = (scope: string, label = 'Demo') =>
+  t.make('POST', `/api/orgs/${org.id}/connections`, { as: org.owner, body: { app_key: 'demo', method: 'none', label, scope } });
+const step = (slug: string, args: object = {}) => ({ id: 'a', kind: 'tool', tool: slug, arguments: args });
+/** Pushes a definition, and deploys it. @returns the process, and what deploying answered */
+const deploying = async (...steps: object[]): Promise<{ id: string; status: number; text: string }> => {
+  const of = { ...org, path: `/api/orgs/${org.id}` };
+  const id = (await aProcess(t, of)).id as string;
+  const revision = await aRevision(t, of, id, { steps });
+  const path = `${of.path}/processes/${id}/revisions/${revision.id as string}/deploy`;
+  return { id, ...(await t.call('POST', path, { as: org.owner })) };
+};
+const staleReason = async (id: string) =>
+  (await t.make('GET', `/api/orgs/${org.id}/processes/${id}`, { as: org.owner })).stale_reason as string | null;
+
+describe('a step that calls a tool of a connection', () => {
+  it('has what it answered, under the key of the step', async () => {
+    await connect('org');
+    const process = await t.deployed(org, [step('demo.count', { of: 'sheep' })], { output: '${steps.a.output.count}' });
+    const id = await t.begin(org, process);
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', output: 3 });
+    const [call] = t.server.seen.filter(({ rpc }) => rpc === 'tools/call');
+    expect(call.params).toMatchObject({ name: 'count', arguments: { of: 'sheep' }, _meta: { idempotency_key: `${id}/a` } });
+  });
+
+  it('fails where its server says so, and where nobody may use the connection any more', async () => {
+    const { connection } = await connect('org');
+    const process = await t.deployed(org, [step('demo.post')]);
+    expect(await t.ended(await t.begin(org, process))).toMatchObject({
+      status: 'failed',
+      error: { code: 'tool_error', message: 'no such place' },
+    });
+    await t.make('PATCH', `/api/orgs/${org.id}/connections/${connection.id}`, { as: org.owner, body: { status: 'disabled' } });
+    t.server.seen.length = 0;
+    expect(await t.ended(await t.begin(org, process))).toMatchObject({ status: 'failed', error: { code: 'tool_error' } });
+    expect(t.server.seen).toEqual([]);
+  });
+
+  it('knows no private ones: a run acts on nobody’s behalf', async () => {
+    await connect('private', 'Mine');
+    expect(await deploying(step('mine.count', { of: 'sheep' }))).toMatchObject({
+      status: 422,
+      text: expect.stringContaining('There is no such tool') as string,
+    });
+  });
+
+  it('makes its process stale when a listing brings another schema', async () => {
+    await connect('org');
+    const process = await deploying(step('demo.count', { of: 'sheep' }));
+    expect(await staleReason(process.id)).toBeNull();
+    t.has.tools = [{ ...tool('count', { readOnlyHint: true }), inputSchema: { type: 'object', properties: { of: { type: 'number' } } } }];
+    await t.make('POST', `/api/orgs/${org.id}/tool-sources/tools/refresh`, { as: org.owner, body: {} });
+    await t.get(Maintenance).runAll();
+    expect(await staleReason(process.id)).toBe('tool_schema_changed:demo.count');
+  });
+});
