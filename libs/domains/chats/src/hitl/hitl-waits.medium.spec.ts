@@ -204,14 +204,23 @@ describe('turns that wait for humans', () => {
     });
 
     it('leaves nothing behind when its tool fails, and does not run without the grant', async () => {
-      const [failing, foreign] = [
+      const [failing, switchedOff] = [
         await waiting(escalate({ ...CHARGE, arguments: { amount: 1, memo: 'fail' } })),
-        await waiting(escalate({ tool_slug: 'con_gold_sell', arguments: {} })),
+        await waiting(escalate(CHARGE)),
       ];
-      for (const { id } of [failing, foreign]) await answer(id, { decision: 'approve' });
+      await rows(`UPDATE chats SET enabled_scopes = '{}' WHERE id = $1`, switchedOff.chat);
+      for (const { id } of [failing, switchedOff]) await answer(id, { decision: 'approve' });
       expect(toolResults(await app.settled(org, failing.chat, 1))).toEqual(['The approved call failed on our side and had no effect.']);
-      expect(await charges(failing.chat)).toEqual([]);
-      expect(toolResults(await app.settled(org, foreign.chat, 1))).toEqual(['There is no tool con_gold.sell, or you may not use it.']);
+      expect(toolResults(await app.settled(org, switchedOff.chat, 1))).toEqual([
+        'There is no tool con_bank.charge, or you may not use it.',
+      ]);
+      for (const { chat } of [failing, switchedOff]) expect(await charges(chat)).toEqual([]);
+    });
+
+    it('is no call where the agent has no such tool', async () => {
+      const { chat, id } = await waiting(escalate({ tool_slug: 'con_gold_sell', arguments: {} }));
+      await answer(id, { decision: 'approve' });
+      expect(toolResults(await app.settled(org, chat, 1))).toEqual(['{"status":"answered","decision":"approve"}']);
     });
 
     it('is not asked for with arguments that its tool refuses', async () => {
