@@ -13,7 +13,7 @@ import type { AgentContext } from '../sharing/context.policy';
 import { AgentContexts } from '../sharing/contexts.queries';
 
 /** Of each kind of what can be granted, so many are named. */
-export const MAX_OF_KIND = 1_000;
+const MAX_OF_KIND = 1_000;
 
 /** Where tools come from. */
 export interface ToolSourceView extends Pick<ConnectionOutline, 'slug' | 'label' | 'stale_since' | 'last_error' | 'status'> {

@@ -8,7 +8,7 @@ import { ServerFailed, ToolServers, Unauthorized, type ServerListing } from '../
 import { relist, type ToolChange } from './terms.policy';
 
 /** How long a server has to list its tools, milliseconds. */
-export const DIAL_MS = 10_000;
+const DIAL_MS = 10_000;
 
 /** Of a sentence that may be the server's, characters. */
 const MAX_ERROR = 500;

@@ -52,7 +52,7 @@ export class ConnectionTools implements ToolSource {
 }
 
 /** Slugs of the connections that grants name, in whole or by a tool; null: all. */
-export function connectionsIn(allowed: readonly string[]): string[] | null {
+function connectionsIn(allowed: readonly string[]): string[] | null {
   if (allowed.includes('*')) return null;
   const slugs = allowed.flatMap((scope) => {
     if (scope.startsWith('con:')) return [scope.slice('con:'.length)];
