@@ -330,7 +330,9 @@ function setting(name: string): string {
 export async function withDatabase<T>(url: string, fn: (db: Database) => Promise<T>): Promise<T> {
   // The data source reads the other settings (time-outs) from the configuration of this process.
   const before = { ...process.env };
-  Object.assign(process.env, testEnvironment(url));
+  // A server that has just begun again is waited for: beside the apps of other scenarios, it may take its time.
+  const environment = { ...testEnvironment(url), DATABASE_CONNECT_TIMEOUT_MS: '30000' };
+  Object.assign(process.env, environment);
   try {
     loadConfig();
     const dataSource = await createDataSource({ entities: [] }, { url, poolSize: 2, applicationName: 'aps-e2e' }).initialize();
@@ -340,7 +342,7 @@ export async function withDatabase<T>(url: string, fn: (db: Database) => Promise
       await dataSource.destroy();
     }
   } finally {
-    for (const name of Object.keys(testEnvironment(url))) {
+    for (const name of Object.keys(environment)) {
       if (before[name] === undefined) delete process.env[name];
       else process.env[name] = before[name];
     }
