@@ -330,8 +330,7 @@ function setting(name: string): string {
 export async function withDatabase<T>(url: string, fn: (db: Database) => Promise<T>): Promise<T> {
   // The data source reads the other settings (time-outs) from the configuration of this process.
   const before = { ...process.env };
-  // A server that has just begun again is waited for: beside the apps of other scenarios, it may take its time.
-  const environment = { ...testEnvironment(url), DATABASE_CONNECT_TIMEOUT_MS: '30000' };
+  const environment = testEnvironment(url);
   Object.assign(process.env, environment);
   try {
     loadConfig();

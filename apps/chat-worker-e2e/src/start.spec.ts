@@ -78,7 +78,7 @@ it('apps whose log nobody reads any more end when they are asked to', async () =
 }, 120_000);
 
 it('apps whose Redis answers nothing any more end when they are asked to', async () => {
-  const platform = await startPlatform({ own: ['redis'] });
+  const platform = await startPlatform({ own: ['redis'], env: { REDIS_COMMAND_TIMEOUT_MS: '2000' } });
   try {
     await platform.redis!.freeze();
     for (const app of APPS) expect([app, await platform.app(app).terminate()]).toEqual([app, { code: 0, signal: null }]);

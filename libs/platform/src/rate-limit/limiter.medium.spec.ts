@@ -10,9 +10,10 @@ describe('RateLimiter on Redis', () => {
   let limiter: RateLimiter;
 
   beforeAll(async () => {
-    loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: process.env.TEST_REDIS_URL, REDIS_PREFIX: `t-${randomUUID()}` });
     // An answer that comes late would be taken for none, and each limiter then counts by itself.
-    redis = connectRedis('commands', { commandTimeout: 30_000 });
+    const patient = { REDIS_COMMAND_TIMEOUT_MS: '30000' };
+    loadConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: process.env.TEST_REDIS_URL, REDIS_PREFIX: `t-${randomUUID()}`, ...patient });
+    redis = connectRedis('commands');
     await new Promise<void>((ready) => redis.once('ready', () => ready()));
     limiter = new RateLimiter(redis);
   });

@@ -40,7 +40,7 @@ export function connectRedis(kind: 'commands' | 'blocking', overrides: RedisOpti
   };
   const options: RedisOptions =
     kind === 'commands'
-      ? { ...common, enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 2_000, ...overrides }
+      ? { ...common, enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: redisConfig.value.commandTimeoutMs, ...overrides }
       : { ...common, maxRetriesPerRequest: null, ...overrides };
   const redis = new Connection(redisConfig.value.url, options);
   let down = false;

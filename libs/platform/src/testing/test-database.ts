@@ -82,6 +82,9 @@ export function testEnvironment(databaseUrl: string): Record<string, string> {
     PORT: '0',
     INTERNAL_PORT: '0',
     SHUTDOWN_DELAY_MS: '0',
+    // Who waits for a server while every core is busy with other specs has waited for nothing that this one is about.
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    REDIS_COMMAND_TIMEOUT_MS: '30000',
     FILES_DIR: path.join(tmpdir(), `aps-files-${randomBytes(6).toString('hex')}`),
   };
 }
@@ -93,9 +96,7 @@ export function testEnvironment(databaseUrl: string): Record<string, string> {
  */
 export async function createTestDatabase(schema: SchemaSources): Promise<TestDatabase> {
   // The template is made with the default settings, before the test's own database exists.
-  // Whoever waits for a connection while every core is busy with other specs has waited for nothing that this one is about.
-  const patient = { DATABASE_CONNECT_TIMEOUT_MS: '30000' };
-  Object.assign(process.env, { ...testEnvironment(adminUrl()), ...patient, ...pick(process.env, ['RATE_LIMITS']) });
+  Object.assign(process.env, { ...testEnvironment(adminUrl()), ...pick(process.env, ['RATE_LIMITS']) });
   loadConfig();
   const { url, drop } = await copyOfSchema(schema);
   process.env.DATABASE_URL = url;
