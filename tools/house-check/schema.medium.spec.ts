@@ -166,7 +166,6 @@ const LOOSE: Record<string, string> = {
   'inboxes.current_revision_id': 'inboxes and their revisions name each other; changes under the row lock of the inbox',
   'instruction_revisions.base_revision_id': 'a note of what a draft began from',
   'knowledge_chunks.kb_id': 'of its source, which it names with its organization',
-  'knowledge_sources.sync_config_id': 'synchronisations have no table yet',
   'knowledge_vectors.kb_id': 'of its piece, which it names with its organization',
   'memories.owner_id': 'names an agent, a team or a project by its kind',
   'messages.turn_id': 'messages and turns name each other; written in one statement',

@@ -87,7 +87,8 @@ it('lets the owner in everywhere, so that refusals below are refusals of strange
   const reads = routes
     .filter((r) => r.method === 'GET')
     .map((route) => ({ name: 'own', route, path: fill(route.path, b.params), as: b.owner }));
-  expect(await walk(reads, ({ status }) => status === 200)).toEqual([]);
+  // Where the server of a connection would be asked, there is none: whoever gets so far was let in.
+  expect(await walk(reads, ({ status, body }) => status === 200 || body.code === 'not_knowledge_capable')).toEqual([]);
 });
 
 it.each([

@@ -23,6 +23,7 @@ export const JOBS = {
   'inbox.reply': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, reply_id: z.uuid() }) },
   'process.run': { queue: 'process-runs', version: 1, payload: z.object({ ...ids, run_id: z.uuid() }) },
   'knowledge.index': { queue: 'knowledge', version: 1, payload: z.object({ ...ids, source_id: z.uuid() }) },
+  'knowledge.sync': { queue: 'knowledge', version: 1, payload: z.object({ ...ids, sync_id: z.uuid() }) },
   'billing.apply': { queue: 'billing', version: 1, payload: z.object({ event_id: z.uuid() }) },
   'billing.cancel': { queue: 'billing', version: 1, payload: z.object(ids) },
   'billing.prove': { queue: 'billing', version: 1, payload: z.object({ proof_id: z.uuid() }) },

@@ -1,6 +1,6 @@
-import { connectionId as shownId } from '@aps/contracts';
+import { connectionUuid, connectionId as shownId } from '@aps/contracts';
 import type { Database } from '@aps/platform/database';
-import { eventually, fileForm, sql } from '@aps/platform/testing';
+import { fileForm, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
@@ -57,10 +57,8 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const template = await make('POST', '/prompt-templates', { name: mark, text: mark, tags: [mark] });
   const chat = await make('POST', `/agents/${agent.id}/chats`, { title: mark });
   const { file_id: fileId } = await make('POST', '/uploads', fileForm(mark, `${mark}.txt`));
-  // Where this machine is so busy that Redis does not answer in time, it is stored, and repeated under its key.
-  const message = { as: owner, body: { content: mark, attachment_ids: [fileId] }, headers: { 'Idempotency-Key': mark } };
-  const send = () => house.call('POST', `${O}/agents/${agent.id}/chats/${chat.id}/messages`, message);
-  const { turn_id: turnId } = (await eventually(send, ({ status }) => status !== 503)).body as { turn_id: string };
+  const message = { content: mark, attachment_ids: [fileId] };
+  const { turn_id: turnId } = await make('POST', `/agents/${agent.id}/chats/${chat.id}/messages`, message);
   const inbox = await make('POST', '/inboxes', { name: mark, slug: `inbox-${mark}`, channels: ['webhook', 'webhook', 'email'] });
   const rules = await make('POST', `/inboxes/${inbox.id}/revisions`, { definition: { default: { action: 'accept', tags: [mark] } } });
   const messageId = await received(db, { id, mark, inboxId: inbox.id, channelId: inbox.channels[0].id, chatId: chat.id, turnId });
@@ -74,7 +72,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const connectionId = await connected(db, { id, mark, ownerId: owner.id });
   const base = await make('POST', '/knowledge', { name: mark, slug: `base-${mark}`, description: mark });
   const document = await make('POST', `/knowledge/${base.id}/documents`, { title: mark, content: mark });
-  await known(db, { id, mark, kbId: base.id, sourceId: document.source_id });
+  const config_id = await known(db, { id, mark, kbId: base.id, sourceId: document.source_id, connectionId });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
@@ -101,12 +99,14 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       chat_id: chat.id,
       app_key: 'custom-mcp',
       channel_id: inbox.channels[0].id,
+      config_id,
       connection_id: connectionId,
       'connections.slug': `connection-${mark}`,
       decision_id: decisionId,
       entry_id: entryId,
       file_id: fileId,
       inbox_id: inbox.id,
+      integration_id: connectionUuid(connectionId)!,
       'hooks.token': inbox.channels[1].address_token,
       'inboxes.revision_id': rules.id,
       invitation_id: invitation.id,
@@ -306,9 +306,9 @@ async function ran(
   return { run_id: runId, call_id: callId, schedule_id: scheduleId };
 }
 
-/** What is found of a source. */
-async function known(db: Database, o: { id: string; mark: string; kbId: string; sourceId: string }): Promise<void> {
-  const chunkId = uuidv7();
+/** What is found of a source, and a collection that its base keeps up with. @returns the latter's id */
+async function known(db: Database, o: { id: string; mark: string; kbId: string; sourceId: string; connectionId: string }): Promise<string> {
+  const [chunkId, syncId] = [uuidv7(), uuidv7()];
   await db.execute(
     sql(`INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
      VALUES ($4, $1, $2, $3, 0, $5, '{}', 0, 10, 5, to_tsvector('english', $5))`),
@@ -318,6 +318,13 @@ async function known(db: Database, o: { id: string; mark: string; kbId: string; 
     sql(`INSERT INTO knowledge_vectors (chunk_id, model, org_id, kb_id, bits, vector) VALUES ($3, $4, $1, $2, '1', '\\x0000803f')`),
     [o.id, o.kbId, chunkId, o.mark],
   );
+  await db.execute(
+    sql(
+      `INSERT INTO knowledge_syncs (id, org_id, status, kb_id, connection_id, collection_id, collection_name, finished_at) VALUES ($3, $1, 'ok', $2, $4, $5, $5, now())`,
+    ),
+    [o.id, o.kbId, syncId, connectionUuid(o.connectionId), o.mark],
+  );
+  return syncId;
 }
 
 /** A row of each table of billing. */

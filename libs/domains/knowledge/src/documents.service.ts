@@ -88,7 +88,7 @@ export class KnowledgeDocuments {
       if (retitled) await this.sources.retitle(tx, id, title);
       if (rewritten) {
         await this.contents.update(tx, scope, { source_id: id }, { written: content });
-        await this.sources.reindex(tx, scope, id);
+        await this.sources.reindex(tx, scope, [id]);
       }
       const fields = [...(retitled ? ['title'] : []), ...(rewritten ? ['content'] : [])];
       await this.audit.record(tx, scope, 'knowledge_document.saved', targetOf(id), { fields, version: versionText(version! + 1) });

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ConnectionDependents, ConnectionsModule } from '@aps/connections';
 import { FilesModule } from '@aps/files';
 import { ToolsModule } from '@aps/tools';
 import { EgressModule } from '@aps/platform/egress';
@@ -21,6 +22,12 @@ import { KnowledgeSearch } from './search/search.service';
 import { VectorsRepository } from './search/vectors.repository';
 import { SourceFiles } from './source-files';
 import { SourcesRepository } from './sources.repository';
+import { SyncKind } from './syncs/sync.kind';
+import { Syncing } from './syncs/syncing';
+import { SyncsMaintenance } from './syncs/syncs.maintenance';
+import { SyncsQueries } from './syncs/syncs.queries';
+import { SyncsRepository } from './syncs/syncs.repository';
+import { KnowledgeSyncs } from './syncs/syncs.service';
 import { GrantedBases } from './tools/granted-bases.queries';
 import { KnowledgeTools } from './tools/knowledge.tools';
 import { KnowledgeSources } from './sources.service';
@@ -32,22 +39,29 @@ const exported = [
   KnowledgeQueries,
   KnowledgeSearch,
   KnowledgeSources,
+  KnowledgeSyncs,
   SourceDiagnoses,
   SourcesRepository,
+  SyncsQueries,
+  SyncsRepository,
 ];
 
 @Module({
-  imports: [EgressModule, FilesModule, InferenceModule],
+  imports: [ConnectionsModule, EgressModule, FilesModule, InferenceModule],
   providers: [...exported, DocumentTree, DocumentsRepository, Embedder, SearchQueries, SourceFiles, VectorsRepository],
   exports: [...exported, Embedder, VectorsRepository],
 })
-export class KnowledgeModule {}
+export class KnowledgeModule {
+  constructor(dependents: ConnectionDependents, syncs: SyncsQueries) {
+    dependents.register({ of: (db, scope, connections) => syncs.ofConnections(db, scope, connections) });
+  }
+}
 
-/** What indexes sources, for the application that does so. */
+/** What indexes sources and keeps them up with collections, for the application that does so. */
 @Module({
-  imports: [EgressModule, FilesModule, KnowledgeModule, RunsModule],
-  providers: [Embedding, Indexing, SourceFetcher, SourceKind, SourceReader],
-  exports: [SourceKind, RunsModule],
+  imports: [ConnectionsModule, EgressModule, FilesModule, KnowledgeModule, RunsModule],
+  providers: [Embedding, Indexing, SourceFetcher, SourceKind, SourceReader, SyncKind, Syncing, SyncsMaintenance],
+  exports: [SourceKind, SyncKind, RunsModule],
 })
 export class IngestionModule {}
 

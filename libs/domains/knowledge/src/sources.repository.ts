@@ -34,6 +34,8 @@ export interface ClaimedSource extends ClaimedRun, Pick<KnowledgeSource, 'kind'>
 /** What a source came to. */
 export interface Indexed extends Pick<KnowledgeSource, 'title' | 'media_type'> {
   size_bytes: number;
+  /** SHA-256 of what it was read from, hexadecimal; null of what was written here. */
+  hash: string | null;
   /** As it was read; null of what was written here. */
   extracted: string | null;
   chunks: Chunk[];
@@ -85,14 +87,14 @@ export class SourcesRepository {
     await this.tell(tx, org_id, ids);
   }
 
-  /** Has a source of a held base indexed anew. @returns whether there is one */
-  async reindex(tx: Tx, { orgId: org_id }: Pick<Tenant, 'orgId'>, id: string): Promise<boolean> {
-    const [row] = await tx.query(REINDEX, [org_id, id]);
-    if (!row) return false;
+  /** Has sources of a held base indexed anew. @returns how many there are */
+  async reindex(tx: Tx, { orgId: org_id }: Pick<Tenant, 'orgId'>, ids: readonly string[]): Promise<number> {
+    const rows = await tx.query(REINDEX, [org_id, ids]);
     // One that waits has its job, or is over the cap and gets one; one that is under way gets the next when it ends.
-    if (row.was === 'ready' || row.was === 'failed') await this.runs.dispatch(tx, id, { org_id, source_id: id }, nextGeneration());
-    await this.tell(tx, org_id, [id]);
-    return true;
+    for (const { id, was } of rows)
+      if (was === 'ready' || was === 'failed') await this.runs.dispatch(tx, id, { org_id, source_id: id }, nextGeneration());
+    if (rows.length) await this.tell(tx, org_id, ids);
+    return rows.length;
   }
 
   /** Has a changed title found at once. */
@@ -106,7 +108,7 @@ export class SourcesRepository {
    * @throws LeaseEnded when it is not this owner's any more, or its base is gone
    */
   async finish(run: OwnRun, kbId: string, indexed: Indexed): Promise<void> {
-    const { title, media_type, size_bytes, extracted, chunks } = storable(indexed);
+    const { title, media_type, size_bytes, hash, extracted, chunks } = storable(indexed);
     await this.owned(run, kbId, async (tx) => {
       await tx.execute(DELETE_CHUNKS, [run.id]);
       for (let from = 0; from < chunks.length; from += AT_ONCE) {
@@ -114,7 +116,7 @@ export class SourcesRepository {
         await tx.execute(INSERT_CHUNKS, [run.org_id, kbId, run.id, JSON.stringify(some), title]);
       }
       if (extracted !== null) await tx.execute(KEEP_EXTRACTED, [run.id, run.org_id, extracted]);
-      return (await tx.query(READY, [run.id, run.fence, chunks.length, size_bytes, media_type, title]))[0];
+      return (await tx.query(READY, [run.id, run.fence, chunks.length, size_bytes, media_type, title, hash]))[0];
     });
   }
 

@@ -79,7 +79,7 @@ export class KnowledgeSources {
     return this.db.transaction(scope, async (tx) => {
       await this.sources.holdBase(tx, scope, kbId);
       await this.queries.source(scope, kbId, id, tx);
-      if (!(await this.sources.reindex(tx, scope, id))) throw notFound('Source');
+      if (!(await this.sources.reindex(tx, scope, [id]))) throw notFound('Source');
       await this.audit.record(tx, scope, 'knowledge_source.resynced', targetOf(id), { kb_id: kbId });
       return this.queries.source(scope, kbId, id, tx);
     });

@@ -34,26 +34,30 @@ export const HOLD_BASE = statement<{ id: string }>(
 );
 
 /** What a run reads of its source. */
-export type LoadedSource = Pick<KnowledgeSource, 'id' | 'org_id' | 'kb_id' | 'kind' | 'title' | 'url' | 'file_id' | 'indexed_at'> & {
+export type LoadedSource = Pick<
+  KnowledgeSource,
+  'id' | 'org_id' | 'kb_id' | 'kind' | 'title' | 'url' | 'file_id' | 'sync_config_id' | 'remote_id' | 'indexed_at'
+> & {
   written: string | null;
 };
 export const LOAD = statement<LoadedSource>(`
-  SELECT s.id, s.org_id, s.kb_id, s.kind, s.title, s.url, s.file_id, s.indexed_at, c.written FROM ${TABLE} s LEFT JOIN knowledge_contents c ON c.source_id = s.id WHERE s.id = $1`);
+  SELECT s.id, s.org_id, s.kb_id, s.kind, s.title, s.url, s.file_id, s.sync_config_id, s.remote_id, s.indexed_at, c.written
+  FROM ${TABLE} s LEFT JOIN knowledge_contents c ON c.source_id = s.id WHERE s.id = $1`);
 
-/** Has a source indexed anew: by a new run, or, where one is under way, by one more after that. */
-export const REINDEX = statement<{ was: KnowledgeSource['status'] }>(`
-  WITH l AS MATERIALIZED (SELECT id, status FROM ${TABLE} WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE)
+/** Has sources indexed anew: by a new run, or, where one is under way, by one more after that. */
+export const REINDEX = statement<{ id: string; was: KnowledgeSource['status'] }>(`
+  WITH l AS MATERIALIZED (SELECT id, status FROM ${TABLE} WHERE org_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR NO KEY UPDATE)
   UPDATE ${TABLE} s SET again = l.status = 'running', status = CASE l.status WHEN 'running' THEN l.status ELSE 'queued' END,
     deliveries = CASE l.status WHEN 'running' THEN s.deliveries ELSE 0 END, error = NULL, started_at = CASE l.status WHEN 'running' THEN s.started_at END,
     finished_at = NULL, dispatched_at = CASE l.status WHEN 'queued' THEN s.dispatched_at ELSE now() END, updated_at = now()
-  FROM l WHERE s.id = l.id RETURNING l.status AS was`);
+  FROM l WHERE s.id = l.id RETURNING s.id, l.status AS was`);
 
 /** Ends a run, by its owner or of one whose workers were lost. Where it is to be indexed again, it waits for that. */
 const over = (status: 'ready' | 'failed', sets: string): string => `
   UPDATE ${TABLE} SET ${runOver(`CASE WHEN ${TABLE}.again THEN 'queued' ELSE '${status}' END`, `CASE WHEN ${TABLE}.again THEN NULL ELSE now() END`)}, steps_done = 0,
     deliveries = CASE WHEN ${TABLE}.again THEN 0 ELSE ${TABLE}.deliveries END, dispatched_at = CASE WHEN ${TABLE}.again THEN now() ELSE ${TABLE}.dispatched_at END, again = false, updated_at = now(), ${sets}`;
 export const READY = statement<{ status: KnowledgeSource['status'] }>(
-  `${over('ready', "error = NULL, chunk_count = $3, size_bytes = $4, media_type = $5, title = $6, indexed_at = now(), embedded_as = '', embed_at = now()")} WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING status`,
+  `${over('ready', "error = NULL, chunk_count = $3, size_bytes = $4, media_type = $5, title = $6, remote_hash = $7, indexed_at = now(), embedded_as = '', embed_at = now()")} WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING status`,
 );
 export const FAILED = statement<{ status: KnowledgeSource['status'] }>(
   `${over('failed', `error = CASE WHEN ${TABLE}.again THEN NULL ELSE $3::jsonb END`)} WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING status`,

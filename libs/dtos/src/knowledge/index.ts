@@ -3,3 +3,4 @@ export * from './diagnosis.dto';
 export * from './document.dto';
 export * from './search.dto';
 export * from './source.dto';
+export * from './sync.dto';

@@ -1,4 +1,5 @@
 import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Connection } from '../connections/connections.entities';
 import { StoredFile } from '../files/files.entities';
 import { Organization } from '../orgs/orgs.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
@@ -34,6 +35,47 @@ export class KnowledgeBase {
 }
 
 /**
+ * A collection of a connection that a base has sources of, and the run that makes these what the collection has: a new one each time.
+ */
+@Entity('knowledge_syncs')
+@Unique('knowledge_syncs_org_id', ['org_id', 'id'])
+@Index('knowledge_syncs_collection', ['kb_id', 'connection_id', 'collection_id'], { unique: true, where: 'deleted_at IS NULL' })
+@Index('knowledge_syncs_base', ['kb_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('knowledge_syncs_connection', ['connection_id'], { where: 'deleted_at IS NULL' })
+@Index('knowledge_syncs_due', ['next_sync_at'], { where: 'deleted_at IS NULL AND finished_at IS NOT NULL' })
+@Index('knowledge_syncs_deleted', ['id'], { where: 'deleted_at IS NOT NULL' })
+@Index('knowledge_syncs_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
+@Index('knowledge_syncs_waiting', ['org_id'], { where: `status = 'waiting' AND finished_at IS NULL` })
+@Index('knowledge_syncs_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
+@ForeignKey(() => KnowledgeBase, ['org_id', 'kb_id'], ['org_id', 'id'])
+@ForeignKey(() => Connection, ['org_id', 'connection_id'], ['org_id', 'id'])
+@Check('knowledge_syncs_status', `status IN ('queued', 'running', 'waiting', 'ok', 'failed')`)
+@Check('knowledge_syncs_over', `(status IN ('ok', 'failed')) = (finished_at IS NOT NULL)`)
+export class KnowledgeSync extends DurableRun<'queued' | 'running' | 'waiting' | 'ok' | 'failed', RunWait> {
+  @Column('uuid') kb_id: string;
+  @Column('uuid') connection_id: string;
+  /** On whose behalf a private connection is asked; null: on nobody's, so it is asked only as long as it is the organization's. */
+  @Column('uuid', { nullable: true }) principal_id: string | null;
+  @Column('text') collection_id: string;
+  @Column('text') collection_name: string;
+  /** Which run this is, from 1: what it has seen of the collection bears its number. */
+  @Column('int', { default: 1 }) round: number;
+  /** What the newest run came to so far. */
+  @Column('int', { default: 0 }) added: number;
+  @Column('int', { default: 0 }) updated: number;
+  @Column('int', { default: 0 }) deleted: number;
+  @Column('int', { default: 0 }) unchanged: number;
+  /** When the base had last what the collection has. */
+  @Column('timestamptz', { nullable: true }) last_sync_at: Date | null;
+  @Column('timestamptz', { nullable: true }) next_sync_at: Date | null;
+  @Column('uuid', { nullable: true }) created_by: string | null;
+  /** What came by it is being deleted. */
+  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
+}
+
+/**
  * Something that is indexed, and the run that does so: a new one each time that what it says may have changed. `deliveries` of one that is over stays what it
  * was.
  */
@@ -42,6 +84,7 @@ export class KnowledgeBase {
 @Index('knowledge_sources_base', ['kb_id', 'created_at', 'id'])
 @Index('knowledge_sources_tree', ['kb_id', 'position', 'created_at', 'id'], { where: `kind = 'document'` })
 @Index('knowledge_sources_parent', ['parent_id', 'position'], { where: 'parent_id IS NOT NULL' })
+@Index('knowledge_sources_synced', ['sync_config_id', 'remote_id'], { unique: true, where: 'sync_config_id IS NOT NULL' })
 @Index('knowledge_sources_embedded', ['embedded_as', 'embed_at'], { where: 'chunk_count > 0' })
 @Index('knowledge_sources_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
 @Index('knowledge_sources_waiting', ['org_id'], { where: `status = 'waiting' AND finished_at IS NULL` })
@@ -49,6 +92,8 @@ export class KnowledgeBase {
 @ForeignKey(() => KnowledgeBase, ['org_id', 'kb_id'], ['org_id', 'id'])
 @ForeignKey(() => KnowledgeSource, ['org_id', 'parent_id'], ['org_id', 'id'])
 @ForeignKey(() => StoredFile, ['org_id', 'file_id'], ['org_id', 'id'])
+@ForeignKey(() => KnowledgeSync, ['org_id', 'sync_config_id'], ['org_id', 'id'])
+@Check('knowledge_sources_of_sync', `(kind = 'synced') = (sync_config_id IS NOT NULL) AND (kind = 'synced') = (remote_id IS NOT NULL)`)
 @Check('knowledge_sources_kind', `kind IN ('file', 'text', 'url', 'synced', 'document')`)
 @Check('knowledge_sources_status', `status IN ('queued', 'running', 'waiting', 'ready', 'failed')`)
 @Check('knowledge_sources_over', `(status IN ('ready', 'failed')) = (finished_at IS NOT NULL)`)
@@ -69,6 +114,11 @@ export class KnowledgeSource extends DurableRun<'queued' | 'running' | 'waiting'
   /** Of what a connection has: how it is called there, and by which synchronisation it came. */
   @Column('uuid', { nullable: true }) sync_config_id: string | null;
   @Column('text', { nullable: true }) remote_id: string | null;
+  /** SHA-256 of what was last read there, hexadecimal; and what its server says of when it was changed. */
+  @Column('text', { nullable: true }) remote_hash: string | null;
+  @Column('text', { nullable: true }) remote_modified: string | null;
+  /** The round of its synchronisation that has seen it last. */
+  @Column('int', { nullable: true }) sync_round: number | null;
   /** The page that a document stands below. */
   @Column('uuid', { nullable: true }) parent_id: string | null;
   /** Of a document: among its siblings, the lowest first. */

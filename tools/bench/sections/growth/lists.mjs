@@ -100,6 +100,7 @@ export const LISTS = {
     ['knowledge bases, of no project', { project_id: 'none' }, of.rows - SHARED + 1],
   ],
   'GET /api/orgs/{org_id}/knowledge/{kb_id}/sources': () => [['sources', { kb_id: NAMED }]],
+  'GET /api/orgs/{org_id}/knowledge/{kb_id}/sync-configs': () => [['synchronisations', { kb_id: NAMED }]],
   'GET /api/orgs/{org_id}/knowledge/{kb_id}/documents': () => [['documents', { kb_id: NAMED }]],
   'GET /api/orgs/{org_id}/knowledge/{kb_id}/sources/{source_id}/chunks': (of) => [
     ['pieces of a source', { kb_id: NAMED, source_id: NAMED }, of.rows],
@@ -234,6 +235,8 @@ export const WHOLE = {
   'GET /api/orgs/{org_id}/inboxes/{inbox_id}/channels': 'An inbox has at most twenty.',
   'GET /api/orgs/{org_id}/inboxes/{inbox_id}/revisions':
     'People deploy them one by one, and there is one open draft. Four are held at a time.',
+  'GET /api/orgs/{org_id}/knowledge/integrations/{integration_id}/collections':
+    'Of what a server lists, 10,001 resources are looked at; nothing of it is stored.',
   'GET /api/orgs/{org_id}/members/invitations': 'Those that are open are seats; one that has expired stays until it is revoked.',
   'GET /api/orgs/{org_id}/processes/{process_id}/revisions':
     'People push them, and nothing is written where one says what the newest does. Four are held at a time.',

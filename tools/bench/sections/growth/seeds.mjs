@@ -131,6 +131,10 @@ export const SEEDS = {
     INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
     SELECT ${idAt('at', 'piece')}, '${org}', '${NAMED}', '${NAMED}', n - 1, 'Piece ' || n, '{}', n, n, 2,
       to_tsvector('english', 'Piece ' || n) || array_to_tsvector(ARRAY['org:${org}', 'kb:${NAMED}']) FROM ${numbered(rows)}`,
+  /** Of the same base, by one of the connections. */
+  syncs: ({ rows, org }) => `
+    INSERT INTO knowledge_syncs (id, org_id, status, kb_id, connection_id, collection_id, collection_name, finished_at, created_at, updated_at)
+    SELECT ${idAt('at', 'sync')}, '${org}', 'ok', '${NAMED}', (SELECT id FROM connections WHERE org_id = '${org}' LIMIT 1), 'notes://' || n, 'Notes', at, at, at FROM ${numbered(rows)}`,
   processes: ({ rows, org }) => `
     INSERT INTO processes (id, org_id, slug, name, title, project_id, created_at, updated_at)
     SELECT 'prc_' || lpad(n::text, 26, '0'), '${org}', 'growth-' || n, 'Process ' || n, 'Does it', CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, at, at FROM ${numbered(rows)}`,

@@ -100,7 +100,7 @@ describe('tools of connections in a turn', () => {
     );
     expect(results(await say(twice))).toEqual([
       'seen',
-      expect.stringContaining('was not made and had no effect: The connection behind this tool'),
+      expect.stringContaining('was not made and had no effect: The connection is gone'),
     ]);
     expect(results(await say(calls('mine__wipe', {})))).toEqual(['There is no tool mine__wipe, or you may not use it.']);
     await app.make('PATCH', path, { as: org.owner, body: { status: 'active' } });

@@ -25,7 +25,15 @@ export const ToolPage = z.object({
 
 export const ResourcePage = z.object({
   ...page,
-  resources: z.array(z.object({ uri: z.string().min(1), name: words, title: words, mimeType: words })),
+  resources: z.array(
+    z.object({
+      uri: z.string().min(1),
+      name: words,
+      title: words,
+      mimeType: words,
+      annotations: z.object({ lastModified: words }).nullish().catch(null),
+    }),
+  ),
 });
 
 export const ResourceContents = z.object({
@@ -53,8 +61,8 @@ export function toTool({ name, title, description, inputSchema, annotations }: z
   return { name, title: title ?? annotated ?? null, description: description ?? '', input_schema: inputSchema, hints };
 }
 
-export function toResource({ uri, name, title, mimeType }: z.infer<typeof ResourcePage>['resources'][number]): ListedResource {
-  return { uri, name: title ?? name ?? uri, media_type: mimeType ?? null };
+export function toResource({ uri, name, title, mimeType, annotations }: z.infer<typeof ResourcePage>['resources'][number]): ListedResource {
+  return { uri, name: title ?? name ?? uri, media_type: mimeType ?? null, modified: annotations?.lastModified ?? null };
 }
 
 /** A result as a model reads it: its text, or where there is none its structured content; what is neither is named in a line. */

@@ -50,7 +50,7 @@ it('does what its tools say, and keeps who has called under which key', async ()
   const id = /Added as (\d+)/.exec((await call('add_note', { text: 'new' })).content)![1];
   expect((await call('list_notes', {})).content).toContain(`${id}: new`);
   const uri = `notes://demo/${id}`;
-  expect(await servers.resources(address(), soon())).toContainEqual({ uri, name: 'new', media_type: 'text/plain' });
+  expect(await servers.resources(address(), soon())).toContainEqual({ uri, name: 'new', media_type: 'text/plain', modified: null });
   expect(String((await servers.read(address(), uri, soon())).bytes)).toBe('new');
   expect(await call('delete_note', { id })).toEqual({ content: `Deleted ${id}.`, isError: false });
   expect(await call('delete_note', { id })).toMatchObject({ isError: true });

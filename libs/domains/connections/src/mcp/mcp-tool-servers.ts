@@ -3,12 +3,14 @@ import { storable } from '@aps/platform/database';
 import { Egress, EgressError, type EgressReason } from '@aps/platform/egress';
 import { NotSent } from '@aps/tools';
 import { CallAnswer, ResourceContents, ResourcePage, ToolPage, toResource, toResult, toTool } from './answers';
-import { Answered, Refused, Session } from './session';
+import { Answered, Session } from './session';
 import {
   ServerFailed,
+  ServerRefused,
   ToolServers,
   type ListedResource,
   type ListedTool,
+  type ResourceContent,
   type ServerAddress,
   type ServerCall,
   type ServerListing,
@@ -60,7 +62,7 @@ export class McpToolServers extends ToolServers {
       const params = { name, arguments: args, _meta: { idempotency_key: idempotencyKey } };
       return storable(toResult(await session.ask('tools/call', params, CallAnswer, progressed)));
     } catch (error) {
-      if (error instanceof Refused) return storable({ content: error.message, isError: true });
+      if (error instanceof ServerRefused) return storable({ content: error.message, isError: true });
       const failure = toFailure(error);
       throw failure instanceof ServerFailed && wasNotTaken(error) ? new NotSent(failure.message, { cause: error }) : failure;
     } finally {
@@ -79,13 +81,15 @@ export class McpToolServers extends ToolServers {
     });
   }
 
-  read(server: ServerAddress, uri: string, signal: AbortSignal): Promise<{ media_type: string | null; bytes: Buffer }> {
+  read(server: ServerAddress, uri: string, signal: AbortSignal): Promise<ResourceContent> {
     return this.inSession(server, MAX_READ_ANSWER_BYTES, signal, async (session) => {
-      const { contents } = await session.ask('resources/read', { uri }, ResourceContents);
+      const { contents } = await session.ask('resources/read', { uri }, ResourceContents).catch((error: unknown) => {
+        throw error instanceof EgressError && error.reason === 'too_large' ? tooLarge() : error;
+      });
       const content = contents.find((one) => one.uri === uri) ?? contents[0];
-      if (!content) throw new ServerFailed('The resource has no contents.');
+      if (!content) throw new ServerRefused('The resource has no contents.');
       const bytes = typeof content.blob === 'string' ? Buffer.from(content.blob, 'base64') : Buffer.from(content.text ?? '');
-      if (bytes.length > MAX_READ_BYTES) throw new ServerFailed(`The resource is larger than ${MAX_READ_BYTES / MIB} MiB.`);
+      if (bytes.length > MAX_READ_BYTES) throw tooLarge();
       return { media_type: content.mimeType ?? null, bytes };
     });
   }
@@ -107,6 +111,8 @@ export class McpToolServers extends ToolServers {
     }
   }
 }
+
+const tooLarge = () => new ServerRefused(`The resource is larger than ${MAX_READ_BYTES / MIB} MiB.`);
 
 /** As the port has it. The sentences of the way out are fit for tenants. */
 function toFailure(error: unknown): unknown {

@@ -3,7 +3,7 @@ import { EgressError, type Egress, type FetchLike } from '@aps/platform/egress';
 import { Cutoff } from '@aps/platform/signals';
 import type { z } from 'zod';
 import { loadSdk, type Sdk } from './sdk';
-import { ServerFailed, Unauthorized, type ServerAddress } from './tool-server';
+import { ServerFailed, ServerRefused, Unauthorized, type ServerAddress } from './tool-server';
 
 /** Times are the caller's. */
 const NEVER_MS = 2_147_483_647;
@@ -13,6 +13,8 @@ const FAREWELL_MS = 2_000;
 const READING_MS = 50;
 /** Requests of a session that wait for an answer. A server may ask us things, and each such question is answered by a request. */
 const MAX_WAITING = 16;
+/** The protocol's error for a resource that is not there. */
+const NOT_FOUND = -32_002;
 /** How a server that knows only the older transport answers the first request of the newer one. */
 const IS_OLDER = new Set([400, 404, 405, 406, 415, 501]);
 /** What a message is that is none. */
@@ -28,9 +30,6 @@ export class Answered extends ServerFailed {
     super(`The server answered with status ${status}.`);
   }
 }
-
-/** What a server says instead of a result, as an error of the protocol. */
-export class Refused extends ServerFailed {}
 
 /**
  * What is said with a server for one purpose, over Streamable HTTP, or where it does not know that over SSE. We offer it nothing: no
@@ -115,7 +114,7 @@ export class Session {
 
   /**
    * @param progressed called whenever the server tells of progress
-   * @throws Refused, Unauthorized, EgressError, ServerFailed
+   * @throws ServerRefused, Unauthorized, EgressError, ServerFailed
    */
   async ask<S extends z.ZodType>(method: string, params: Record<string, unknown>, answer: S, progressed?: () => void): Promise<z.infer<S>> {
     return this.untilBroken((options) => this.client.request({ method, params }, answer, { ...options, onprogress: progressed }));
@@ -149,7 +148,7 @@ export class Session {
     } catch (error) {
       void this.end();
       // An error of the protocol is an answer, but there is no session in which it could be one.
-      throw error instanceof Refused ? new ServerFailed(error.message) : error;
+      throw error instanceof ServerRefused ? new ServerFailed(error.message) : error;
     }
   }
 
@@ -169,7 +168,8 @@ export class Session {
 
   private told(error: unknown): unknown {
     if (isOurs(error)) return error;
-    if (error instanceof this.sdk.McpError) return new Refused(error.message.replace(/^MCP error -?\d+: /, ''));
+    if (error instanceof this.sdk.McpError)
+      return new ServerRefused(error.message.replace(/^MCP error -?\d+: /, ''), error.code === NOT_FOUND);
     return new ServerFailed('The server does not speak the protocol.', { cause: error });
   }
 

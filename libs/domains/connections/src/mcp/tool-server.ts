@@ -31,6 +31,14 @@ export interface ListedResource {
   uri: string;
   name: string;
   media_type: string | null;
+  /** As its server says when it was changed; null where it does not. */
+  modified: string | null;
+}
+
+/** What a resource says. */
+export interface ResourceContent {
+  media_type: string | null;
+  bytes: Buffer;
 }
 
 /** What a call came to. */
@@ -64,6 +72,17 @@ export class Unauthorized extends Error {
 /** The server cannot be reached, or does not speak the protocol. The sentence may be shown to who owns the connection. */
 export class ServerFailed extends Error {}
 
+/** The server answers that it does not do what it was asked, and goes on to be asked other things. */
+export class ServerRefused extends ServerFailed {
+  constructor(
+    message: string,
+    /** What was asked for is not there. */
+    readonly isGone = false,
+  ) {
+    super(message);
+  }
+}
+
 /** What the platform asks of tool servers. */
 export abstract class ToolServers {
   /** All tools, by all cursors: 500 and 1 MiB at most. @throws Unauthorized, ServerFailed */
@@ -72,6 +91,6 @@ export abstract class ToolServers {
   abstract call(server: ServerAddress, call: ServerCall): Promise<ServerResult>;
   /** All resources, by all cursors. @throws Unauthorized, ServerFailed */
   abstract resources(server: ServerAddress, signal: AbortSignal): Promise<ListedResource[]>;
-  /** @throws Unauthorized, ServerFailed */
-  abstract read(server: ServerAddress, uri: string, signal: AbortSignal): Promise<{ media_type: string | null; bytes: Buffer }>;
+  /** @throws Unauthorized; ServerRefused for this resource; ServerFailed */
+  abstract read(server: ServerAddress, uri: string, signal: AbortSignal): Promise<ResourceContent>;
 }

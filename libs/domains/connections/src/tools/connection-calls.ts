@@ -4,7 +4,16 @@ import { Database } from '@aps/platform/database';
 import { NotSent } from '@aps/tools';
 import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionsRepository } from '../connections.repository';
-import { ServerFailed, ToolServers, Unauthorized, type ServerCall, type ServerResult } from '../mcp/tool-server';
+import {
+  ServerFailed,
+  ToolServers,
+  Unauthorized,
+  type ListedResource,
+  type ResourceContent,
+  type ServerAddress,
+  type ServerCall,
+  type ServerResult,
+} from '../mcp/tool-server';
 
 /** Whose connection calls, and which. */
 export interface Calling {
@@ -14,9 +23,9 @@ export interface Calling {
   principalId: string | null;
 }
 
-const UNUSABLE = 'The connection behind this tool is gone or switched off, or is somebody else’s alone.';
+const UNUSABLE = 'The connection is gone or switched off, or is somebody else’s alone.';
 
-/** Calls tools of connections, with the credentials that these have at that moment. Not within a transaction. */
+/** Asks the servers of connections, with the credentials that these have at that moment. Not within a transaction. */
 @Injectable()
 export class ConnectionCalls {
   private readonly logger = new Logger('ConnectionCalls');
@@ -28,24 +37,42 @@ export class ConnectionCalls {
     private readonly servers: ToolServers,
   ) {}
 
-  /** @throws NotSent for what surely never got there; ServerFailed after which the call may have had its effect */
-  async call({ orgId, connectionId, principalId }: Calling, call: ServerCall): Promise<ServerResult> {
-    const scope = OrgScope.system(orgId, 'tool of a connection');
-    const connection = await this.connections.use(this.db, scope, connectionId, principalId);
-    if (!connection) throw new NotSent(UNUSABLE);
+  /** Calls a tool. @throws NotSent for what surely never got there; ServerFailed after which the call may have had its effect */
+  async call(calling: Calling, call: ServerCall): Promise<ServerResult> {
     let isAsked = false;
     try {
-      return await this.credentials.asking(connection, (server) => {
+      return await this.ask(calling, (server) => {
         isAsked = true;
         return this.servers.call(server, call);
       });
     } catch (error) {
+      const isUnheard = error instanceof Unauthorized || (error instanceof ServerFailed && !isAsked);
+      throw isUnheard ? new NotSent(error.message, { cause: error }) : error;
+    }
+  }
+
+  /** All that its server has to read. @throws ServerFailed, Unauthorized */
+  resources(calling: Calling, signal: AbortSignal): Promise<ListedResource[]> {
+    return this.ask(calling, (server) => this.servers.resources(server, signal));
+  }
+
+  /** @throws ServerRefused for this one; ServerFailed, Unauthorized */
+  read(calling: Calling, uri: string, signal: AbortSignal): Promise<ResourceContent> {
+    return this.ask(calling, (server) => this.servers.read(server, uri, signal));
+  }
+
+  private async ask<T>({ orgId, connectionId, principalId }: Calling, ask: (server: ServerAddress) => Promise<T>): Promise<T> {
+    const scope = OrgScope.system(orgId, 'connection');
+    const connection = await this.connections.use(this.db, scope, connectionId, principalId);
+    if (!connection) throw new ServerFailed(UNUSABLE);
+    try {
+      return await this.credentials.asking(connection, ask);
+    } catch (error) {
       if (error instanceof Unauthorized) {
         this.logger.warn({ msg: 'A tool server refuses its credentials', org_id: orgId, connection_id: connectionId });
         await this.connections.refused(this.db, scope, connection, error.message);
-        throw new NotSent(error.message, { cause: error });
       }
-      throw error instanceof ServerFailed && !isAsked ? new NotSent(error.message, { cause: error }) : error;
+      throw error;
     }
   }
 }

@@ -24,7 +24,7 @@ export interface SourceFacts extends SourceView {
 }
 
 /** What may be no fault of the source, and gone the next time. */
-const PASSING: readonly string[] = ['fetch_failed', 'timeout', 'internal', 'worker_lost'];
+export const PASSING: readonly string[] = ['fetch_failed', 'timeout', 'internal', 'worker_lost'];
 
 /** @returns what keeps a source from being indexed, and what would have it go on */
 export function diagnosisOf(s: SourceFacts): SourceDiagnosis {

@@ -4,9 +4,16 @@ import { KnowledgeBasesController } from './bases.controller';
 import { KnowledgeDocumentsController } from './documents.controller';
 import { KnowledgeSearchController } from './search.controller';
 import { KnowledgeSourcesController } from './sources.controller';
+import { KnowledgeSyncsController } from './syncs.controller';
 
 @Module({
   imports: [KnowledgeModule],
-  controllers: [KnowledgeSearchController, KnowledgeBasesController, KnowledgeSourcesController, KnowledgeDocumentsController],
+  controllers: [
+    KnowledgeSearchController,
+    KnowledgeSyncsController,
+    KnowledgeBasesController,
+    KnowledgeSourcesController,
+    KnowledgeDocumentsController,
+  ],
 })
 export class KnowledgeHttpModule {}

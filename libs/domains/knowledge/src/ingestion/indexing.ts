@@ -7,7 +7,7 @@ import { SourceReader } from '../extraction/source-reader';
 import { SourcesRepository, type ClaimedSource, type Indexed } from '../sources.repository';
 import type { LoadedSource } from '../sources.sql';
 import { IndexingFailed } from './indexing-failed';
-import { SourceFetcher } from './source-fetcher';
+import { hashOf, SourceFetcher } from './source-fetcher';
 
 const MAX_TITLE = 500;
 
@@ -37,14 +37,14 @@ export class Indexing {
   /** What was written here is a text already. */
   private async divide({ title }: LoadedSource, written: string, signal: AbortSignal): Promise<Indexed> {
     const chunks = await at('chunk', this.reader.chunk(written, signal));
-    return { title, media_type: 'text/markdown', size_bytes: Buffer.byteLength(written), extracted: null, chunks };
+    return { title, media_type: 'text/markdown', size_bytes: Buffer.byteLength(written), hash: null, extracted: null, chunks };
   }
 
   private async read(source: LoadedSource, signal: AbortSignal): Promise<Indexed> {
     const { bytes, hints } = await this.fetcher.get(source, signal);
     const { extracted, chunks } = await at('extract', this.reader.read(bytes, hints, signal));
     const title = titleOf(source, extracted.title);
-    return { title, media_type: extracted.media_type, size_bytes: bytes.length, extracted: extracted.text, chunks };
+    return { title, media_type: extracted.media_type, size_bytes: bytes.length, hash: hashOf(bytes), extracted: extracted.text, chunks };
   }
 }
 

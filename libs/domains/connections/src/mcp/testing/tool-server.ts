@@ -10,6 +10,7 @@ import {
   CallToolRequestSchema,
   ListResourcesRequestSchema,
   ListToolsRequestSchema,
+  McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
@@ -26,7 +27,9 @@ export interface ToolServerOptions {
   /** Of tools and resources. Default: all on one. */
   pageSize?: number;
   calls?: Record<string, ToolHandler>;
-  resources?: { uri: string; name: string; mimeType?: string; text?: string; blob?: string }[];
+  resources?: { uri: string; name: string; mimeType?: string; text?: string; blob?: string; annotations?: object }[];
+  /** Resources that are listed and not there any more. */
+  unreadable?: string[];
   /** Its answers by Streamable HTTP can be asked for again where they break off. */
   resumable?: boolean;
   /** Answers a request itself when it returns true. `rpc` is the method that the body names. */
@@ -102,7 +105,7 @@ export async function startToolServer(options: ToolServerOptions = {}): Promise<
   };
 }
 
-function serverOf({ tools = [], calls = {}, resources, pageSize = Infinity }: ToolServerOptions): Server {
+function serverOf({ tools = [], calls = {}, resources, unreadable = [], pageSize = Infinity }: ToolServerOptions): Server {
   const server = new Server({ name: 'test', version: '1' }, { capabilities: { tools: {}, ...(resources && { resources: {} }) } });
   const on = (schema: unknown, handler: (params: Record<string, unknown>, extra: Extra) => unknown): void =>
     server.setRequestHandler(
@@ -122,8 +125,11 @@ function serverOf({ tools = [], calls = {}, resources, pageSize = Infinity }: To
   if (!resources) return server;
   on(ListResourcesRequestSchema, ({ cursor }) => {
     const { page, ...rest } = paged(resources, cursor);
-    return { resources: page.map(({ uri, name, mimeType }) => ({ uri, name, mimeType })), ...rest };
+    return { resources: page.map(({ text: _text, blob: _blob, ...listed }) => listed), ...rest };
   });
-  on(ReadResourceRequestSchema, ({ uri }) => ({ contents: resources.filter((resource) => resource.uri === uri) }));
+  on(ReadResourceRequestSchema, ({ uri }) => {
+    if (unreadable.includes(uri as string)) throw new McpError(-32_002, 'Resource not found');
+    return { contents: resources.filter((resource) => resource.uri === uri) };
+  });
   return server;
 }

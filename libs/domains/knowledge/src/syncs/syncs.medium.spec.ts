@@ -1,0 +1,264 @@
+import { ConnectionsHttpModule } from '@aps/connections/http';
+import { besideTools } from '@aps/connections/testing';
+import { aMember, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
+import { Runs } from '@aps/platform/runs';
+import { eventually, sql, type Bearer } from '@aps/platform/testing';
+import { KnowledgeService, type TestBase } from '../testing';
+import { SyncKind } from './sync.kind';
+import { SyncsRepository } from './syncs.repository';
+
+const t = new (besideTools(KnowledgeService))([ConnectionsHttpModule]);
+beforeAll(() => t.start());
+afterAll(() => t.close());
+
+const note = (name: string, text: string, more: object = {}) => ({
+  uri: `notes://demo/${name}`,
+  name,
+  mimeType: 'text/plain',
+  text,
+  ...more,
+});
+let org: TestTeam;
+let admin: Member;
+let base: TestBase;
+let connection: string;
+beforeEach(async () => {
+  org = await aTeam(t);
+  admin = await aMember(t, org, 'ADMIN');
+  base = await t.base(org);
+  Object.assign(t.has, {
+    before: undefined,
+    resources: [note('one', 'One word.'), note('two', 'Two words.'), { uri: 'other://x', name: 'x', text: 'x' }],
+  });
+  connection = await connect(org.owner, 'org');
+});
+
+const connect = async (as: Bearer, scope: 'org' | 'private'): Promise<string> =>
+  (await t.make('POST', `${org.path}/connections`, { as, body: { app_key: 'demo', method: 'none', scope } })).connection
+    .integration_id as string;
+const body = (integration_id = connection, collection_id = 'notes://demo') => ({ integration_id, collection_id, collection_name: 'Notes' });
+const setUp = (as: Bearer = org.member, of?: string) => t.call('POST', `${base.path}/sync-configs`, { as, body: body(of) });
+const syncs = async () => (await t.asMember(base, 'GET', '/sync-configs')).body;
+const over = (id: string) =>
+  eventually(
+    async () => (await syncs()).find((sync: { id: string }) => sync.id === id),
+    ({ status }) => !['PENDING', 'SYNCING'].includes(status as string),
+  );
+const again = async (id: string) => {
+  expect((await t.asMember(base, 'POST', `/sync-configs/${id}/sync`)).status).toBe(200);
+  return over(id);
+};
+const sources = async () => {
+  const all = (await t.asMember(base, 'GET', '/sources')).body as { id: string; title: string; remote_id: string }[];
+  return all.sort((a, b) => (a.remote_id < b.remote_id ? -1 : 1));
+};
+const said = async () => {
+  const found: Record<string, string> = {};
+  for (const { id, title } of await sources()) {
+    await t.settled(base, id);
+    found[title] = (await t.chunks(base, id)).join();
+  }
+  return found;
+};
+/** A base that has what the collection has. */
+const kept = async () => {
+  const { id } = (await setUp()).body as { id: string };
+  await over(id);
+  await said();
+  return id;
+};
+const stats = (added: number, updated: number, deleted: number, unchanged: number) => ({ added, updated, deleted, unchanged });
+
+describe('collections of connections', () => {
+  it('are what its server has of one scheme and one authority', async () => {
+    const { status, body: found } = await t.call('GET', `${org.path}/knowledge/integrations/${connection}/collections`, { as: org.member });
+    expect([status, found]).toEqual([
+      200,
+      [
+        { id: 'notes://demo', name: 'notes://demo', kind: 'resources', parent_id: null, item_count: 2 },
+        { id: 'other://x', name: 'other://x', kind: 'resources', parent_id: null, item_count: 1 },
+      ],
+    ]);
+  });
+
+  it('are there for who sees the connection, and where its server has any', async () => {
+    const mine = await connect(org.owner, 'private');
+    const at = (id: string, as: Bearer) => t.call('GET', `${org.path}/knowledge/integrations/${id}/collections`, { as });
+    expect([(await at(mine, admin)).status, (await at(mine, org.owner)).status]).toEqual([404, 200]);
+    expect([(await setUp(admin, mine)).status, (await setUp(org.owner, mine)).status]).toEqual([404, 201]);
+    t.has.before = (_request, response) => !!response.writeHead(500).end();
+    expect(await at(connection, org.member)).toMatchObject({ status: 502, body: { code: 'upstream_unavailable' } });
+    await t.db.execute(sql(`UPDATE connections SET knowledge_capable = false WHERE id = $1`), [connection]);
+    expect(await at(connection, org.member)).toMatchObject({ status: 422, body: { code: 'not_knowledge_capable' } });
+    await t.db.execute(sql(`UPDATE connections SET status = 'expired' WHERE id = $1`), [connection]);
+    expect(await at(connection, org.member)).toMatchObject({ status: 422, body: { code: 'reconnect_required' } });
+  });
+});
+
+describe('a base that keeps up with a collection', () => {
+  it('has a source of each of its resources, and all that it has from then on', async () => {
+    const { status, body: made } = await setUp();
+    expect([status, made]).toMatchObject([
+      201,
+      {
+        ...{ kb_id: base.id, integration_id: connection, collection_id: 'notes://demo', collection_name: 'Notes', status: 'PENDING' },
+        ...{ last_sync_at: null, next_sync_at: null, last_error: null, stats: stats(0, 0, 0, 0) },
+      },
+    ]);
+    const first = await over(made.id);
+    expect(first).toMatchObject({ status: 'OK', last_error: null, stats: stats(2, 0, 0, 0) });
+    expect(Date.parse(first.next_sync_at) - Date.parse(first.last_sync_at)).toBe(3_600_000);
+    expect(await said()).toEqual({ one: 'One word.', two: 'Two words.' });
+    expect((await sources())[0]).toMatchObject({
+      kind: 'synced',
+      sync_config_id: made.id,
+      remote_id: 'notes://demo/one',
+      media_type: 'text/plain',
+    });
+
+    t.has.resources = [note('two', 'Two other words.'), note('three', 'Three words.')];
+    expect(await again(made.id)).toMatchObject({ status: 'OK', stats: stats(1, 1, 1, 0) });
+    expect(await said()).toEqual({ two: 'Two other words.', three: 'Three words.' });
+
+    t.has.resources = [note('two', 'Two other words.'), { ...note('three', 'Three words.'), name: 'drei' }];
+    expect(await again(made.id)).toMatchObject({ stats: stats(0, 1, 0, 1) });
+    expect(await said()).toEqual({ two: 'Two other words.', drei: 'Three words.' });
+  });
+
+  it('does not read what its server says was not changed', async () => {
+    t.has.resources = [note('one', 'One word.', { annotations: { lastModified: '2026-01-01T00:00:00Z' } }), note('two', 'Two words.')];
+    const id = await kept();
+    t.server.seen.length = 0;
+    expect(await again(id)).toMatchObject({ stats: stats(0, 0, 0, 2) });
+    expect(t.server.methods().filter((method) => method === 'resources/read')).toHaveLength(1);
+  });
+
+  it('begins by itself when an hour is over, and not before', async () => {
+    const id = await kept();
+    t.has.resources!.push(note('three', 'Three words.'));
+    const due = () => t.get(SyncsRepository).beginDue(10);
+    expect(await due()).toBe(0);
+    await t.db.execute(sql(`UPDATE knowledge_syncs SET next_sync_at = now() WHERE id = $1`), [id]);
+    expect(await due()).toBe(1);
+    expect(await over(id)).toMatchObject({ status: 'OK', stats: stats(1, 0, 0, 2) });
+  });
+
+  it('has a collection once, and no collection that is not there', async () => {
+    await kept();
+    expect(await setUp()).toMatchObject({ status: 409, body: { code: 'already_synced' } });
+    const other = await t.asMember(base, 'POST', '/sync-configs', body(connection, 'notes://other'));
+    expect(other).toMatchObject({ status: 422, body: { code: 'unknown_reference', detail: [{ loc: ['body', 'collection_id'] }] } });
+  });
+
+  it('keeps all that it has where the server fails, or lists too much', async () => {
+    const id = await kept();
+    t.has.before = (_request, response, rpc) => rpc === 'resources/read' && !!response.writeHead(500).end();
+    expect(await again(id)).toMatchObject({ status: 'FAILED', last_error: 'server_failed', stats: stats(0, 0, 0, 0) });
+    t.has.before = undefined;
+    t.has.resources = Array.from({ length: 10_001 }, (_, i) => ({ uri: `notes://demo/${i}`, name: `${i}`, text: '' }));
+    expect(await again(id)).toMatchObject({ status: 'FAILED', last_error: 'too_many_items' });
+    expect(await said()).toEqual({ one: 'One word.', two: 'Two words.' });
+  });
+
+  it('tells of a resource that is listed and cannot be read, and keeps what it was', async () => {
+    const id = await kept();
+    t.has.unreadable = ['notes://demo/one'];
+    expect(await again(id)).toMatchObject({ status: 'OK', stats: stats(0, 1, 0, 1) });
+    const [one] = await sources();
+    expect(await t.settled(base, one.id)).toMatchObject({
+      status: 'FAILED',
+      chunk_count: 1,
+      error: { code: 'remote_gone', stage: 'fetch' },
+    });
+    t.has.unreadable = [];
+    expect(await again(id)).toMatchObject({ stats: stats(0, 1, 0, 1) });
+    expect(await t.settled(base, one.id)).toMatchObject({ status: 'READY', error: null });
+  });
+
+  it('pauses while its connection is not asked, and goes on after', async () => {
+    const id = await kept();
+    const set = (status: string) => t.call('PATCH', `${org.path}/connections/${connection}`, { as: org.owner, body: { status } });
+    await set('disabled');
+    expect((await syncs())[0]).toMatchObject({ status: 'PAUSED', last_error: 'connection_disabled' });
+    expect((await t.asMember(base, 'POST', `/sync-configs/${id}/sync`)).body).toMatchObject({ status: 'PAUSED', stats: stats(2, 0, 0, 0) });
+    expect(await said()).toEqual({ one: 'One word.', two: 'Two words.' });
+    await set('active');
+    expect(await again(id)).toMatchObject({ status: 'OK', last_error: null, stats: stats(0, 0, 0, 2) });
+    await t.db.execute(sql(`UPDATE connections SET status = 'expired' WHERE id = $1`), [connection]);
+    expect((await syncs())[0]).toMatchObject({ status: 'PAUSED', last_error: 'connection_expired' });
+  });
+
+  it('is what a connection is used by, and paused when that is gone or somebody’s own', async () => {
+    const id = await kept();
+    const share = (scope: string, more: object = {}) =>
+      t.call('PATCH', `${org.path}/connections/${connection}/scope`, { as: org.owner, body: { scope, ...more } });
+    expect(await share('private')).toMatchObject({ status: 409, body: { code: 'has_dependents', context: { sync_config_ids: [id] } } });
+    await share('private', { acknowledge_dependents: true });
+    expect((await syncs())[0]).toMatchObject({ status: 'PAUSED', last_error: 'connection_gone' });
+    await share('org');
+    expect((await syncs())[0]).toMatchObject({ status: 'OK' });
+    await t.call('DELETE', `${org.path}/connections/${connection}?acknowledge_dependents=true`, { as: org.owner });
+    expect((await syncs())[0]).toMatchObject({ status: 'PAUSED', last_error: 'connection_gone' });
+    expect(await said()).toEqual({ one: 'One word.', two: 'Two words.' });
+  });
+
+  it('goes by a private connection on behalf of who set it up, and of nobody else', async () => {
+    const mine = await connect(admin, 'private');
+    const { id } = (await setUp(admin, mine)).body as { id: string };
+    expect(await over(id)).toMatchObject({ status: 'OK', stats: stats(2, 0, 0, 0) });
+    await t.db.execute(sql(`UPDATE connections SET owner_user_id = $2 WHERE id = $1`), [mine, org.owner.id]);
+    expect((await syncs())[0]).toMatchObject({ status: 'PAUSED', last_error: 'connection_gone' });
+  });
+
+  it('lets go of a collection with all that came by it', async () => {
+    const id = await kept();
+    const text = (await t.text(base, 'Mine', 'Words.')) as { id: string };
+    expect((await t.asMember(base, 'DELETE', `/sync-configs/${id}`)).status).toBe(204);
+    expect([await syncs(), (await sources()).map((source) => source.id)]).toEqual([[], [text.id]]);
+    expect((await t.asMember(base, 'DELETE', `/sync-configs/${id}`)).status).toBe(404);
+    await setUp();
+  });
+
+  it('has the rest of it deleted where whoever did so died', async () => {
+    const id = await kept();
+    await t.db.execute(sql(`UPDATE knowledge_syncs SET deleted_at = now() - interval '2 minutes' WHERE id = $1`), [id]);
+    expect(await syncs()).toEqual([]);
+    expect(await t.get(SyncsRepository).forgetLeft(5)).toBe(1);
+    expect([await sources(), await t.db.query(sql('SELECT 1 FROM knowledge_syncs WHERE id = $1'), [id])]).toEqual([[], []]);
+  });
+});
+
+describe('a synchronisation whose worker dies', () => {
+  it('is gone on with where it was, and counts nothing twice', async () => {
+    const id = await kept();
+    t.has.resources = [note('one', 'One word.'), note('two', 'Two new words.'), note('three', 'Three words.')];
+    // As it stands when the first of two steps is done: one of them is seen, and its owner silent.
+    await t.db.execute(
+      sql(`UPDATE knowledge_syncs SET status = 'running', finished_at = NULL, round = round + 1, added = 0, updated = 0, unchanged = 1, lease_owner = 'dead',
+             lease_expires_at = now() - interval '1 minute', deliveries = 1 WHERE id = $1`),
+      [id],
+    );
+    await t.db.execute(
+      sql(
+        `UPDATE knowledge_sources k SET sync_round = s.round FROM knowledge_syncs s WHERE s.id = k.sync_config_id AND k.sync_config_id = $1 AND k.title = 'one'`,
+      ),
+      [id],
+    );
+    const kind = t.get(SyncKind);
+    await kind.rows.wakeUnowned(t.db);
+    expect(await over(id)).toMatchObject({ status: 'OK', stats: stats(1, 1, 0, 1) });
+    expect(await said()).toEqual({ one: 'One word.', two: 'Two new words.', three: 'Three words.' });
+  });
+
+  it('is given up after three', async () => {
+    const id = await kept();
+    await t.db.execute(
+      sql(
+        `UPDATE knowledge_syncs SET status = 'running', finished_at = NULL, deliveries = 3, lease_expires_at = now() - interval '1 minute' WHERE id = $1`,
+      ),
+      [id],
+    );
+    expect(await t.get(Runs).claim(t.get(SyncKind), { org_id: org.id, sync_id: id })).toBeNull();
+    expect((await syncs())[0]).toMatchObject({ status: 'FAILED', last_error: 'worker_lost' });
+  });
+});
