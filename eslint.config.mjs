@@ -106,7 +106,7 @@ const BATCHED = [
   'libs/domains/inference/src/holds/hold.repository.ts',
   'libs/domains/billing/src/deliveries/deliveries.repository.ts',
   'libs/domains/inboxes/src/{intake,pipeline}/*.{repository,queries,sql}.ts',
-  'libs/domains/knowledge/src/sources.{repository,sql}.ts',
+  'libs/domains/knowledge/src/{sources,syncs/syncs}.{repository,sql}.ts',
   'libs/domains/processes/src/engine/{journal.repository,process-run.sql}.ts',
 ];
 const TURNS_ALONE =

@@ -9,9 +9,9 @@ import { House } from './testing/house';
 import { fill, OUTSIDE_OF_TENANTS, tenant, type Tenant } from './testing/tenant';
 import { DocumentValidator } from './testing/validator';
 
-/** Another one looks elsewhere: `FUZZ_SEED=2 npm test -- tools/house-check/fuzz`. The same one sends the same requests. */
+/** Others look elsewhere, and further: `FUZZ_SEED=2 FUZZ_REQUESTS=100 npm test -- tools/house-check/fuzz`. The same ones send the same requests. */
 const SEED = process.env.FUZZ_SEED ?? '1';
-const REQUESTS = 30;
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 12);
 /** Of an operation at the same moment. */
 const AT_ONCE = 6;
 /** What reads comes first and what removes last, so that most finds something to work on. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
 import { createDataSource, Database } from '@aps/platform/database';
-import { copyOfSchema, sql, testEnvironment } from '@aps/platform/testing';
+import { copyOfMade, sql, testEnvironment, type DatabaseCopy } from '@aps/platform/testing';
 import { Balancer } from './balancer';
 import { ApiClient } from './client';
 import { built, freePort, NodeProcess, ROOT } from './process';
@@ -22,6 +21,9 @@ const WORKERS: AppName[] = ['chat-worker', 'process-engine'];
 /** The plan of every organization: no test meets a limit that it does not look for, and its people sign in by password. */
 const PLAN = 'enterprise';
 const BE_GENEROUS = sql('UPDATE plans SET enforced_idp_sso = false, max_concurrent_chats = $2 WHERE code = $1');
+
+/** The mock's route leads to the server of this platform. */
+const LEAD_TO_MOCK = sql(`UPDATE inference_routes SET base_url = $1 WHERE slug = 'mock' AND owner_org_id IS NULL`);
 
 /** Of deliveries. */
 const WEBHOOK_SECRET = `whsec_${randomBytes(24).toString('base64')}`;
@@ -154,8 +156,6 @@ export class Platform extends ApiClient {
     ]);
     const [mockPort] = ports;
     const providerUrl = `http://127.0.0.1:${ports.at(-1)}`;
-    const database = await makeDatabase(postgres);
-    cleanups.push(database.drop);
 
     const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 1]}`]));
     const httpPorts = new Map<Instance, number>();
@@ -165,20 +165,14 @@ export class Platform extends ApiClient {
     for (const [instance, port] of httpPorts)
       if (!wayIn.has(nameOf(instance))) wayIn.set(nameOf(instance), balanced ? await freePort() : port);
     const url = `http://127.0.0.1:${wayIn.get('api-gateway')}`;
-    const { TEST_DATABASE_URL: _d, TEST_REDIS_URL: _r, ...inherited } = process.env;
+    const database = await seeded(postgres, env, path.join(dir, 'seed.json'));
+    cleanups.push(database.drop);
     const common: NodeJS.ProcessEnv = {
-      ...inherited,
-      ...testEnvironment(database.url),
-      DATABASE_DIRECT_URL: database.url,
-      NODE_ENV: 'development',
-      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info',
+      ...settings(database.url),
       ...(redis && { REDIS_URL: redis.url }),
       APP_URL: url,
       MAIL_DIR: path.join(dir, 'mail'),
       FILES_DIR: path.join(dir, 'files'),
-      CREDITS_DEFAULT_NEW_ORG_PLAN: PLAN,
-      MOCK_ROUTE_ENABLED: 'true',
-      MOCK_ROUTE_BASE_URL: `http://127.0.0.1:${mockPort}/v1`,
       ...(wayIn.has('admin-api') && { ADMIN_API_URL: `http://127.0.0.1:${wayIn.get('admin-api')}` }),
       ...(wayIn.has('billing-webhooks') && { BILLING_WEBHOOKS_URL: `http://127.0.0.1:${wayIn.get('billing-webhooks')}` }),
       ...(wayIn.has('inbox-intake') && { INBOX_INTAKE_URL: `http://127.0.0.1:${wayIn.get('inbox-intake')}` }),
@@ -188,13 +182,9 @@ export class Platform extends ApiClient {
 
     const mock = new NodeProcess('mock-model', built('tools', 'mock-model'), { ...common, PORT: String(mockPort) }).spawn();
     cleanups.push(() => mock.kill());
-    const seed = path.join(dir, 'seed.json');
-    const migrate = new NodeProcess('migrate', built('bundles', 'migrate'), { ...common, DEV_SEED_FILE: seed }).spawn();
-    cleanups.push(() => migrate.kill());
-    const { code } = await migrate.ended;
-    if (code !== 0) throw new Error(`The migration failed:\n${migrate.logs()}`);
     await withDatabase(database.url, async (db) => {
       await db.execute(BE_GENEROUS, [PLAN, maxConcurrentChats]);
+      await db.execute(LEAD_TO_MOCK, [`http://127.0.0.1:${mockPort}/v1`]);
       for (const table of tables) await db.execute(sql(table));
     });
     await mock.said(/"port"/);
@@ -243,7 +233,7 @@ export class Platform extends ApiClient {
     }
     const platform = new Platform(
       url,
-      JSON.parse(readFileSync(seed, 'utf8')) as Demo,
+      JSON.parse(database.note) as Demo,
       common,
       mock,
       processes,
@@ -348,9 +338,36 @@ export async function withDatabase<T>(url: string, fn: (db: Database) => Promise
   }
 }
 
-/** An own server has what the migration makes of an empty database; elsewhere that was done once for all. */
-async function makeDatabase(own: OwnServer | undefined): Promise<{ url: string; drop: () => Promise<void> }> {
-  if (!own) return withDatabase(setting('TEST_DATABASE_URL'), () => copyOfSchema({ entities: ENTITIES, migrations: MIGRATIONS }));
+/** What every process of a platform is told, before what depends on the others. */
+function settings(databaseUrl: string): NodeJS.ProcessEnv {
+  const { TEST_DATABASE_URL: _d, TEST_REDIS_URL: _r, ...inherited } = process.env;
+  return {
+    ...inherited,
+    ...testEnvironment(databaseUrl),
+    DATABASE_DIRECT_URL: databaseUrl,
+    NODE_ENV: 'development',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info',
+    CREDITS_DEFAULT_NEW_ORG_PLAN: PLAN,
+    MOCK_ROUTE_ENABLED: 'true',
+  };
+}
+
+/**
+ * A database with the demo, and what the seed wrote down of that. An own server has what the migration makes of an empty one; elsewhere that
+ * is done once for all platforms with the same settings.
+ */
+async function seeded(own: OwnServer | undefined, env: Record<string, string>, file: string): Promise<DatabaseCopy> {
+  const migrate = async (url: string) => {
+    const migration = new NodeProcess('migrate', built('bundles', 'migrate'), { ...settings(url), ...env, DEV_SEED_FILE: file }).spawn();
+    const { code } = await migration.ended;
+    if (code !== 0) throw new Error(`The migration failed:\n${migration.logs()}`);
+    return readFileSync(file, 'utf8');
+  };
+  if (!own) {
+    const made = [statSync(built('bundles', 'migrate')).mtimeMs, env];
+    return withDatabase(setting('TEST_DATABASE_URL'), () => copyOfMade(JSON.stringify(made), migrate));
+  }
   await withDatabase(own.url, (db) => db.execute(sql('CREATE DATABASE aps')));
-  return { url: Object.assign(new URL(own.url), { pathname: '/aps' }).toString(), drop: () => Promise.resolve() };
+  const url = Object.assign(new URL(own.url), { pathname: '/aps' }).toString();
+  return { url, note: await migrate(url), drop: () => Promise.resolve() };
 }

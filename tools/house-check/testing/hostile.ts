@@ -181,7 +181,7 @@ const PATH_VALUES: string[] = [
 ];
 
 /** One in so many: what one piece of code reads for all operations is tried on each, but not all of it. */
-const SHARE = { oddValues: 8, bodies: 4, paging: 4, paths: 4 };
+const SHARE = { values: 2, oddValues: 8, bodies: 4, queries: 3, paging: 4, paths: 4 };
 const PAGING = ['limit', 'offset'];
 
 /** @param at names the place that gets these; over all places each is tried */
@@ -194,7 +194,7 @@ const some = <T>(all: readonly T[], share: number, at: string): T[] => {
 function fieldBodies(document: Document, schema: Schema): [string, string][] {
   const base = sample(document, schema) as Record<string, unknown>;
   return Object.keys(schema.properties ?? {}).flatMap((name, i) =>
-    [...VALUES, ...some(ODD_VALUES, SHARE.oddValues, name + i)].map(([what, text]): [string, string] => {
+    [...some(VALUES, SHARE.values, name + i), ...some(ODD_VALUES, SHARE.oddValues, name + i)].map(([what, text]): [string, string] => {
       const rest = Object.entries(base).filter(([key]) => key !== name);
       const fields = [
         ...rest.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`),
@@ -222,7 +222,7 @@ export function hostileRequests(document: Document, method: string, op: Operatio
     .filter((p) => p.in === 'query')
     .flatMap(({ name }) =>
       [
-        ...some(QUERY_VALUES, PAGING.includes(name) ? SHARE.paging : 1, op.operationId + name).map((v) => `${name}=${v}`),
+        ...some(QUERY_VALUES, PAGING.includes(name) ? SHARE.paging : SHARE.queries, op.operationId + name).map((v) => `${name}=${v}`),
         `${name}=1&${name}=2`,
         `${name}[]=1`,
         `${name}[a]=1`,

@@ -37,35 +37,73 @@ async function asAdmin<T>(fn: (client: Client) => Promise<T>): Promise<T> {
   }
 }
 
-/** Migrates one template per schema version; databases of tests are copies of it. Any number of test processes may come at once. */
-async function template(schema: SchemaSources): Promise<string> {
+/** Makes one template per schema version; databases of tests are copies of it. */
+function schemaTemplate(schema: SchemaSources): Promise<Template> {
   const migrations = (schema.migrations as { name: string; toString(): string }[] | undefined) ?? [];
-  const name = `aps_template_${createHash('sha1').update(migrations.map(String).join('\n')).digest('hex').slice(0, 12)}`;
-  await asAdmin(async (client) => {
-    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name]);
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate', [name]);
-    if (rowCount) return;
-    await client.query(`DROP DATABASE IF EXISTS ${name}`);
-    await client.query(`CREATE DATABASE ${name}`);
-    const dataSource = createDataSource(schema, { url: withName(name), poolSize: 1 });
+  return template(migrations.map(String).join('\n'), async (url) => {
+    const dataSource = createDataSource(schema, { url, poolSize: 1 });
     await dataSource.initialize();
     await dataSource.runMigrations({ transaction: 'each' });
     await dataSource.destroy();
-    await client.query(`ALTER DATABASE ${name} IS_TEMPLATE true`);
+    return '';
   });
-  return name;
 }
 
-/** Makes a database of the current schema. The configuration names a server, with the settings that its migration is to have. */
-export async function copyOfSchema(schema: SchemaSources): Promise<{ url: string; drop: () => Promise<void> }> {
-  const from = await template(schema);
+/** A database to be copied. */
+interface Template {
+  name: string;
+  /** What its maker wanted to be known of it. */
+  note: string;
+}
+
+/**
+ * A database that is made once on a server, and is there to be copied. Any number of test processes may come at once.
+ *
+ * @param version of what `make` makes: whatever it depends on
+ * @param make fills the empty database; @returns what is to be known of it
+ */
+async function template(version: string, make: (url: string) => Promise<string>): Promise<Template> {
+  const name = `aps_template_${createHash('sha1').update(version).digest('hex').slice(0, 12)}`;
+  return asAdmin(async (client) => {
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    const { rows } = await client.query<{ note: string | null }>(
+      `SELECT shobj_description(oid, 'pg_database') AS note FROM pg_database WHERE datname = $1 AND datistemplate`,
+      [name],
+    );
+    if (rows.length) return { name, note: rows[0].note ?? '' };
+    await client.query(`DROP DATABASE IF EXISTS ${name}`);
+    await client.query(`CREATE DATABASE ${name}`);
+    const note = await make(withName(name));
+    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(note)}`);
+    await client.query(`ALTER DATABASE ${name} IS_TEMPLATE true`);
+    return { name, note };
+  });
+}
+
+/** A copy of a template. */
+export interface DatabaseCopy {
+  url: string;
+  /** What the maker of the template wanted to be known of it. */
+  note: string;
+  drop: () => Promise<void>;
+}
+
+async function copyOf({ name: from, note }: Template): Promise<DatabaseCopy> {
   const name = `aps_test_${randomBytes(6).toString('hex')}`;
   await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
   return {
     url: withName(name),
+    note,
     drop: async () => void (await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))),
   };
 }
+
+/** Makes a database of the current schema. The configuration names a server, with the settings that its migration is to have. */
+export const copyOfSchema = async (schema: SchemaSources): Promise<DatabaseCopy> => copyOf(await schemaTemplate(schema));
+
+/** Makes a database with what `make` has once put into an empty one, as {@link template} says. */
+export const copyOfMade = async (version: string, make: (url: string) => Promise<string>): Promise<DatabaseCopy> =>
+  copyOf(await template(version, make));
 
 /** Settings that every process under test needs; a test may override them in `process.env` before. */
 export function testEnvironment(databaseUrl: string): Record<string, string> {
