@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { loadConfig } from '@aps/platform/config';
@@ -155,6 +155,7 @@ export class Platform extends ApiClient {
       Promise.all(['mock', ...instances, 'provider'].map(() => freePort())),
     ]);
     const [mockPort] = ports;
+    const mockUrl = `http://127.0.0.1:${mockPort}/v1`;
     const providerUrl = `http://127.0.0.1:${ports.at(-1)}`;
 
     const internal = new Map(instances.map((instance, i) => [instance, `http://127.0.0.1:${ports[i + 1]}`]));
@@ -165,7 +166,7 @@ export class Platform extends ApiClient {
     for (const [instance, port] of httpPorts)
       if (!wayIn.has(nameOf(instance))) wayIn.set(nameOf(instance), balanced ? await freePort() : port);
     const url = `http://127.0.0.1:${wayIn.get('api-gateway')}`;
-    const database = await seeded(postgres, env, path.join(dir, 'seed.json'));
+    const database = await seeded({ own: postgres, isPooled: own.includes('pgbouncer') }, env, path.join(dir, 'seed.json'));
     cleanups.push(database.drop);
     const common: NodeJS.ProcessEnv = {
       ...settings(database.url),
@@ -173,6 +174,7 @@ export class Platform extends ApiClient {
       APP_URL: url,
       MAIL_DIR: path.join(dir, 'mail'),
       FILES_DIR: path.join(dir, 'files'),
+      MOCK_ROUTE_BASE_URL: mockUrl,
       ...(wayIn.has('admin-api') && { ADMIN_API_URL: `http://127.0.0.1:${wayIn.get('admin-api')}` }),
       ...(wayIn.has('billing-webhooks') && { BILLING_WEBHOOKS_URL: `http://127.0.0.1:${wayIn.get('billing-webhooks')}` }),
       ...(wayIn.has('inbox-intake') && { INBOX_INTAKE_URL: `http://127.0.0.1:${wayIn.get('inbox-intake')}` }),
@@ -184,7 +186,7 @@ export class Platform extends ApiClient {
     cleanups.push(() => mock.kill());
     await withDatabase(database.url, async (db) => {
       await db.execute(BE_GENEROUS, [PLAN, maxConcurrentChats]);
-      await db.execute(LEAD_TO_MOCK, [`http://127.0.0.1:${mockPort}/v1`]);
+      await db.execute(LEAD_TO_MOCK, [mockUrl]);
       for (const table of tables) await db.execute(sql(table));
     });
     await mock.said(/"port"/);
@@ -354,20 +356,29 @@ function settings(databaseUrl: string): NodeJS.ProcessEnv {
 
 /**
  * A database with the demo, and what the seed wrote down of that. An own server has what the migration makes of an empty one; elsewhere that
- * is done once for all platforms with the same settings.
+ * is done once for all platforms with the same settings. A copy has no limits of sessions, which come by a pooler's one way: there it is
+ * migrated once more.
  */
-async function seeded(own: OwnServer | undefined, env: Record<string, string>, file: string): Promise<DatabaseCopy> {
+async function seeded(
+  { own, isPooled }: { own: OwnServer | undefined; isPooled: boolean },
+  env: Record<string, string>,
+  file: string,
+): Promise<DatabaseCopy> {
   const migrate = async (url: string) => {
     const migration = new NodeProcess('migrate', built('bundles', 'migrate'), { ...settings(url), ...env, DEV_SEED_FILE: file }).spawn();
     const { code } = await migration.ended;
     if (code !== 0) throw new Error(`The migration failed:\n${migration.logs()}`);
     return readFileSync(file, 'utf8');
   };
-  if (!own) {
-    const made = [statSync(built('bundles', 'migrate')).mtimeMs, env];
-    return withDatabase(setting('TEST_DATABASE_URL'), () => copyOfMade(JSON.stringify(made), migrate));
+  if (own) {
+    await withDatabase(own.url, (db) => db.execute(sql('CREATE DATABASE aps')));
+    const url = Object.assign(new URL(own.url), { pathname: '/aps' }).toString();
+    return { url, note: await migrate(url), drop: () => Promise.resolve() };
   }
-  await withDatabase(own.url, (db) => db.execute(sql('CREATE DATABASE aps')));
-  const url = Object.assign(new URL(own.url), { pathname: '/aps' }).toString();
-  return { url, note: await migrate(url), drop: () => Promise.resolve() };
+  const version = JSON.stringify([statSync(built('bundles', 'migrate')).mtimeMs, env]);
+  const copy = await withDatabase(setting('TEST_DATABASE_URL'), () => copyOfMade(version, migrate));
+  // Whose demo is there is not given another.
+  writeFileSync(file, copy.note);
+  if (isPooled) await migrate(copy.url);
+  return copy;
 }
