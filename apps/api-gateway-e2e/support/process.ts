@@ -154,7 +154,7 @@ export class NodeProcess {
   }
 
   /** Waits for a line of its output. */
-  async said(pattern: RegExp, timeoutMs = 30_000): Promise<RegExpMatchArray> {
+  async said(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpMatchArray> {
     return until(
       `${this.name} says ${pattern}`,
       () => {

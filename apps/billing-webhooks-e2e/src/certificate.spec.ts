@@ -36,6 +36,6 @@ describe('crash certificate of deliveries', () => {
         },
       );
     },
-    long ? 3_600_000 : 300_000,
+    long ? 3_600_000 : 600_000,
   );
 });

@@ -66,6 +66,6 @@ describe('crash certificate', () => {
         },
       ).finally(() => ledger.stop());
     },
-    long ? 3_600_000 : 240_000,
+    long ? 3_600_000 : 600_000,
   );
 });

@@ -45,6 +45,6 @@ describe('crash certificate of processes', () => {
         },
       ).finally(() => other.stop());
     },
-    long ? 3_600_000 : 300_000,
+    long ? 3_600_000 : 600_000,
   );
 });
