@@ -1,6 +1,6 @@
 import { connectionUuid, connectionId as shownId } from '@aps/contracts';
 import type { Database } from '@aps/platform/database';
-import { fileForm, sql } from '@aps/platform/testing';
+import { fileForm, sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
@@ -23,6 +23,9 @@ export interface Tenant {
   /** Slug of a route of its own. */
   route: string;
 }
+
+/** Whether somebody was let in to read. The connections of tenants have no server: where that would be asked, it is said that there is none. */
+export const isLetIn = ({ status, body }: Answer): boolean => status === 200 || body.code === 'not_knowledge_capable';
 
 export async function tenant(house: House, name: string): Promise<Tenant> {
   const { db } = house;
