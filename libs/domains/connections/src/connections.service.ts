@@ -100,8 +100,10 @@ export class ConnectionsService {
       const sealed = await this.credentials.seal(tx, { id, org_id: scope.orgId }, secrets);
       const slugs = slugsFor(label, null, 'connection').filter((slug) => !RESERVED.has(slug));
       const taken = await this.rows.list(tx, scope, { slug: In(slugs) }, {});
-      const connection = await takingSlug(slugs, taken, (slug) =>
-        this.rows.insertOrNothing(tx, scope, {
+      const connection = await takingSlug(slugs, taken, async (slug) => {
+        // What names one that is gone was written for another server: who connects for everybody may mean it again, and nobody else.
+        if (whose !== 'org' && (await this.dependents.of(tx, scope, { id, slug }))) return null;
+        return this.rows.insertOrNothing(tx, scope, {
           ...{ id, slug, label, app_key, method, decision_mode, scope: whose, provider_key: app_key },
           ...reached,
           secrets: sealed,
@@ -109,8 +111,8 @@ export class ConnectionsService {
           ...(consents(method) ? { status: 'initiated' } : { status: 'error', last_error: 'The server has not been asked yet.' }),
           owner_user_id: scope.userId,
           created_by: scope.userId,
-        }),
-      );
+        });
+      });
       const facts = { slug: connection.slug, app_key, method, scope: whose };
       await this.audit.record(tx, scope, 'connection.created', targetOf(id), facts);
       return connection;

@@ -46,10 +46,16 @@ export class ConnectionDependents {
     );
   }
 
+  /** Of one, as `ofEach`; null where there are none. */
+  async of(db: Db, scope: OrgScope, connection: NamedConnection): Promise<Dependents | null> {
+    const dependents = (await this.ofEach(db, scope, [connection])).get(connection.id)!;
+    return Object.values(dependents).some((ids: string[]) => ids.length > 0) ? dependents : null;
+  }
+
   /** @throws DomainError 409 `has_dependents`, naming them */
   async refuseUsed(db: Db, scope: OrgScope, connection: NamedConnection): Promise<void> {
-    const dependents = (await this.ofEach(db, scope, [connection])).get(connection.id)!;
-    if (Object.values(dependents).every((ids: string[]) => ids.length === 0)) return;
+    const dependents = await this.of(db, scope, connection);
+    if (!dependents) return;
     throw new DomainError('has_dependents', 'Others use this connection. Acknowledge that they lose it, or take it from them first.', {
       context: { ...dependents },
     });

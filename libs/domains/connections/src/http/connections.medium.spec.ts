@@ -292,6 +292,23 @@ describe('who may what', () => {
     expect(await status('DELETE', `/${id}?acknowledge_dependents=true`, admin)).toBe(204);
     used.mockRestore();
   });
+
+  it('what others still name comes back by an administrator who connects it for everybody, and not by another server of that name', async () => {
+    const used = jest.spyOn(t.get(ConnectionDependents), 'ofEach');
+    used.mockImplementation(
+      async (_db, _scope, found) =>
+        new Map(found.map(({ id, slug }) => [id, { ...NOTHING, process_ids: slug === 'tracker' ? ['prc_1'] : [] }])),
+    );
+    const slugs: string[] = [];
+    for (const [as, scope] of [
+      [org.member, 'private'],
+      [admin, 'private'],
+      [admin, 'org'],
+    ] as const)
+      slugs.push((await t.connect(org, as, { label: 'Tracker', scope })).slug);
+    used.mockRestore();
+    expect(slugs).toEqual(['tracker-2', 'tracker-3', 'tracker']);
+  });
 });
 
 const NOTHING = { agent_ids: [], process_ids: [], sync_config_ids: [], team_ids: [], project_ids: [] };

@@ -22,6 +22,11 @@ export const PINNED = statement<{ tool_snapshot: PinnedTool[] | null; agents: Re
   'SELECT tool_snapshot, agents FROM process_revisions WHERE org_id = $1 AND id = $2',
 );
 
+/** The connection that a revision was deployed to call by the name of a tool; null where that was a tool of ours. */
+export const PINNED_CONNECTION = statement<{ connection_id: string | null }>(`
+  SELECT t.tool->>'connection_id' AS connection_id FROM process_revisions r CROSS JOIN LATERAL jsonb_array_elements(r.tool_snapshot) AS t(tool)
+  WHERE r.org_id = $1 AND r.id = $2 AND t.tool->>'tool_slug' = $3`);
+
 /** Unless it has been deployed meanwhile, be it the same revision again, or is to be looked at once more. */
 export const MARK = statement(
   'UPDATE processes SET stale_reason = $3, updated_at = now() WHERE id = $1 AND stale_checked_at = $2::timestamptz AND stale_reason IS DISTINCT FROM $3',

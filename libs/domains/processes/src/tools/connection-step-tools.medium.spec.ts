@@ -65,6 +65,19 @@ describe('a step that calls a tool of a connection', () => {
     expect(t.server.seen).toEqual([]);
   });
 
+  it('sends nothing to one that has taken the name of what it was deployed with', async () => {
+    const path = `/api/orgs/${org.id}/connections`;
+    const { connection } = await connect('org');
+    const deployed = await deploying(step('demo.count', { of: 'sheep' }));
+    await t.make('DELETE', `${path}/${connection.id}?acknowledge_dependents=true`, { as: org.owner });
+    // Whoever connects something else under the same name gets another slug, unless an administrator does it for everybody.
+    expect((await connect('private')).connection.slug).toBe('demo-2');
+    expect((await connect('org')).connection.slug).toBe('demo');
+    t.server.seen.length = 0;
+    expect(await t.ended(await t.begin(org, deployed as never))).toMatchObject({ status: 'failed', error: { code: 'tool_error' } });
+    expect(t.server.methods()).not.toContain('tools/call');
+  });
+
   it('knows no private ones: a run acts on nobody’s behalf', async () => {
     await connect('private', 'Mine');
     expect(await deploying(step('mine.count', { of: 'sheep' }))).toMatchObject({

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { isConnectionLoss } from '@aps/platform/database';
+import { Database, isConnectionLoss } from '@aps/platform/database';
 import { EgressError } from '@aps/platform/egress';
 import { Cutoff } from '@aps/platform/signals';
 import { NotSent } from '@aps/tools';
 import { validate } from '@aps/platform/json-schema';
 import { type ToolStep } from '../../definition';
+import { PINNED_CONNECTION } from '../../revisions/staleness.sql';
 import { isRepeatable, StepTools, type StepTool, type StepToolResult } from '../../tools/step-tools';
 import { stepError, type CallOutcome, type JournalRow } from '../journal';
 import type { HeldRun } from '../process-run.sql';
@@ -15,6 +16,7 @@ import { PayloadRepairs } from './payload-repairs';
 @Injectable()
 export class ToolCalls {
   constructor(
+    private readonly db: Database,
     private readonly tools: StepTools,
     private readonly repairs: PayloadRepairs,
   ) {}
@@ -22,6 +24,8 @@ export class ToolCalls {
   async call(run: HeldRun, row: JournalRow, step: ToolStep, signal: AbortSignal): Promise<CallResult> {
     const tool = await this.tools.find(run.org_id, step.tool);
     if (!tool) return { outcome: failed('tool_error', `There is no tool ${step.tool}.`) };
+    if (await this.isAnothers(run, tool))
+      return { outcome: failed('tool_error', `${step.tool} is another connection’s since the deploy.`) };
     const max = step.repair?.max_attempts ?? 0;
     let { args, left } = await this.repairs.before(run, row, max);
     for (; ; left--) {
@@ -32,6 +36,13 @@ export class ToolCalls {
       if (!mended) return { outcome: failed('tool_rejected', came.rejected) };
       args = mended;
     }
+  }
+
+  /** Whether its connection has only the name of the one that the process was deployed with: what is sent was meant for that one's server. */
+  private async isAnothers(run: HeldRun, { slug, connectionId }: StepTool): Promise<boolean> {
+    if (connectionId === null) return false;
+    const [pinned] = await this.db.query(PINNED_CONNECTION, [run.org_id, run.revision_id, slug]);
+    return pinned !== undefined && pinned.connection_id !== connectionId;
   }
 
   /** One call. @returns what came of it, or why it was refused before it had any effect */
