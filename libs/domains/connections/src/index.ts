@@ -14,6 +14,7 @@ export { ConnectionsService, type Connected, type ConnectionChange, type NewConn
 export { ConnectionDependents, type ConnectionUsers, type Dependents, type NamedConnection } from './dependents';
 export { ConnectionListings, type RefreshOptions, type Refreshed } from './listing/connection-listings';
 export { levelOf, type LookedAt, type ToolChange } from './listing/terms.policy';
+export { nests } from './mcp/answers';
 export * from './mcp/tool-server';
 export { ConnectionOwnersModule } from './owners-who-left';
 export { ConnectionCalls, type Calling } from './tools/connection-calls';

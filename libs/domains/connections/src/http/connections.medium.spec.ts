@@ -3,7 +3,7 @@ import { connectionUuid } from '@aps/contracts';
 import { mails } from '@aps/identity/testing';
 import { aMember, anOrg, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
-import { ConnectionDependents, ConnectionListings, ConnectionsQueries } from '..';
+import { ConnectionDependents, ConnectionListings, ConnectionsQueries, ToolRefresh } from '..';
 import { connectionsService, TOKEN, tool } from '../testing';
 import { Connection } from '@aps/entities';
 
@@ -378,6 +378,34 @@ describe('listing tools anew', () => {
       ['saysnothing', 'Does says\u0000nothing'.replace('\0', ''), 'write', null],
     ]);
     expect(await rowOf(id)).toMatchObject({ status: 'active', stale_since: null, last_error: null });
+  });
+
+  it('fails for the one whose server says what nobody can walk or keep, and for no other', async () => {
+    const fine = await t.connect(org, org.owner);
+    const { connection: odd } = (await call('POST', '', org.owner, custom({ server_url: t.at('/deep'), label: 'Odd' }))).body;
+    const { connection: broken } = (await call('POST', '', org.owner, custom({ server_url: t.at('/mcp'), label: 'Broken' }))).body;
+    const before = t.has.before!;
+    t.has.before = (request, response, rpc) => {
+      if (request.url !== '/deep' || rpc !== 'tools/list') return before(request, response, rpc);
+      const schema = `${'{"a":'.repeat(20_000)}{}${'}'.repeat(20_000)}`;
+      const list = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"deep","inputSchema":${schema}}]}}`;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(list);
+      return true;
+    };
+    const listings = t.get(ConnectionListings);
+    const listing = listings.refresh.bind(listings);
+    const faulty = jest.spyOn(listings, 'refresh').mockImplementation(async (scope, connection, ...more) => {
+      if (connection.id === broken.integration_id) throw new RangeError('Maximum call stack size exceeded');
+      return listing(scope, connection, ...more);
+    });
+    const { refreshed, failed } = await t.get(ToolRefresh).refresh(org.scope, false);
+    faulty.mockRestore();
+    t.has.before = before;
+    expect(refreshed.map(({ connection_id }) => connection_id)).toEqual([fine.id]);
+    expect(failed).toEqual([
+      { connection_id: broken.id, server: 'Broken', error: 'What the server says could not be kept.' },
+      { connection_id: odd.id, server: 'Odd', error: 'The server has a tool whose arguments nest too deep.' },
+    ]);
   });
 
   it('does not switch on what was switched off meanwhile', async () => {

@@ -13,9 +13,6 @@ const DIAL_MS = 10_000;
 /** Of a sentence that may be the server's, characters. */
 const MAX_ERROR = 500;
 
-/** How deep a tool's schema may nest: whatever looks at it recurses. */
-const MAX_DEPTH = 64;
-
 /** Names that scopes of tools can have. A tool of another name could be granted with all others, and not be denied: it is passed over. */
 const NAMEABLE = /^[A-Za-z0-9_./-]{1,128}$/;
 
@@ -103,10 +100,7 @@ export class ConnectionListings {
       const { tools, hasResources } = await this.credentials.asking(connection, (server) =>
         this.servers.list(server, AbortSignal.timeout(DIAL_MS)),
       );
-      const listing = { tools: tools.filter(({ name }) => NAMEABLE.test(name)), hasResources };
-      if (listing.tools.some(({ input_schema }) => nests(input_schema, MAX_DEPTH)))
-        throw new ServerFailed('The server has a tool whose arguments nest too deep.');
-      return { listing };
+      return { listing: { tools: tools.filter(({ name }) => NAMEABLE.test(name)), hasResources } };
     } catch (error) {
       if (error instanceof Unauthorized) return { error: error.message, refused: true };
       if (error instanceof ServerFailed) return { error: storable(error.message.slice(0, MAX_ERROR)), refused: false };
@@ -114,6 +108,3 @@ export class ConnectionListings {
     }
   }
 }
-
-const nests = (value: unknown, depth: number): boolean =>
-  typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((inner) => nests(inner, depth - 1)));

@@ -20,6 +20,11 @@ describe('a result', () => {
     );
   });
 
+  it('says so of structured content that nobody could write', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`) as object;
+    expect(result({ structuredContent: deep })).toEqual({ content: '[nests too deep to be written]', isError: false });
+  });
+
   it('names what is no text in a line, also what no protocol knows yet', () => {
     const content = [
       { type: 'image', mimeType: 'image/png', data: 'AAAAAAAA' },

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import type { ListedResource, ListedTool, ServerResult } from './tool-server';
+import { ServerFailed, type ListedResource, type ListedTool, type ServerResult } from './tool-server';
 
 /*
  * What is read of a server's answers. Less strict than the protocol where nothing hangs on it: one odd field of one tool shall not hide all
  * the others.
  */
+
+/** How deep the schema of a tool's arguments may nest: whatever looks at it recurses. */
+const MAX_SCHEMA_DEPTH = 64;
+/** The same of a result, which is no more than written and read again. */
+const MAX_RESULT_DEPTH = 1_000;
 
 const words = z.string().nullish();
 const flag = z.boolean().optional().catch(undefined);
@@ -56,7 +61,13 @@ export const CallAnswer = z.object({
   isError: z.boolean().nullish(),
 });
 
+/** Whether something that has been read as JSON, of whatever depth that was, nests too deep to be walked. */
+export const nests = (value: unknown, depth = MAX_RESULT_DEPTH): boolean =>
+  typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((inner) => nests(inner, depth - 1)));
+
+/** @throws ServerFailed */
 export function toTool({ name, title, description, inputSchema, annotations }: z.infer<typeof ToolPage>['tools'][number]): ListedTool {
+  if (nests(inputSchema, MAX_SCHEMA_DEPTH)) throw new ServerFailed('The server has a tool whose arguments nest too deep.');
   const { title: annotated, ...hints } = annotations ?? {};
   return { name, title: title ?? annotated ?? null, description: description ?? '', input_schema: inputSchema, hints };
 }
@@ -68,7 +79,8 @@ export function toResource({ uri, name, title, mimeType, annotations }: z.infer<
 /** A result as a model reads it: its text, or where there is none its structured content; what is neither is named in a line. */
 export function toResult({ content, structuredContent, isError }: z.infer<typeof CallAnswer>): ServerResult {
   const parts = content.map(toText);
-  if (structuredContent && !content.some(({ type }) => type === 'text')) parts.unshift(JSON.stringify(structuredContent));
+  if (structuredContent && !content.some(({ type }) => type === 'text'))
+    parts.unshift(nests(structuredContent) ? '[nests too deep to be written]' : JSON.stringify(structuredContent));
   return { content: parts.join('\n'), isError: isError === true };
 }
 

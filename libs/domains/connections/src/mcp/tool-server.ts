@@ -85,7 +85,7 @@ export class ServerRefused extends ServerFailed {
 
 /** What the platform asks of tool servers. */
 export abstract class ToolServers {
-  /** All tools, by all cursors: 500 and 1 MiB at most. @throws Unauthorized, ServerFailed */
+  /** All tools, by all cursors: 500 and 1 MiB at most, and none whose schema cannot be walked. @throws Unauthorized, ServerFailed */
   abstract list(server: ServerAddress, signal: AbortSignal): Promise<ServerListing>;
   /** @throws Unauthorized; NotSent for what surely never got there; ServerFailed after which the call may have had its effect */
   abstract call(server: ServerAddress, call: ServerCall): Promise<ServerResult>;

@@ -72,6 +72,12 @@ it('registers, asks for consent, and takes tokens for it', async () => {
   expect((await begin()).state).not.toBe(consent.state);
 });
 
+it('takes no token to be good for longer than a time can be written', async () => {
+  auth.expiresIn = 1e13;
+  const { expiresAt } = await exchange(await begin());
+  expect(expiresAt!.getTime() - Date.now()).toBeLessThan(11 * 365 * 86_400_000);
+});
+
 it('takes new tokens for old, and keeps the refresh token where it gets none', async () => {
   const consent = await begin();
   const first = await exchange(consent);

@@ -18,6 +18,8 @@ import {
 
 const TIME_MS = 10_000;
 const MAX_BYTES = 256 * 1024;
+/** No token is taken to be good for longer, seconds: more than a time can be written for may be said of one. */
+const MAX_EXPIRES_S = 10 * 365 * 24 * 60 * 60;
 /** How a client proves who it is, the one that we like best first. */
 const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 /** What a server asks of a client that has a secret, where it does not say. */
@@ -219,7 +221,7 @@ export class OAuthClient {
     return {
       accessToken: access_token,
       refreshToken: refresh_token ?? null,
-      expiresAt: expires_in ? new Date(asked + expires_in * 1000) : null,
+      expiresAt: expires_in ? new Date(asked + Math.min(expires_in, MAX_EXPIRES_S) * 1_000) : null,
       scope: scope ?? null,
     };
   }

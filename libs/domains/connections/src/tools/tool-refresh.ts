@@ -1,8 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { connectionId, DomainError } from '@aps/contracts';
 import type { Connection } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database } from '@aps/platform/database';
+import { Database, isConnectionLoss } from '@aps/platform/database';
 import { ConnectionsRepository } from '../connections.repository';
 import { ConnectionListings, type Refreshed } from '../listing/connection-listings';
 import type { LookedAt } from '../listing/terms.policy';
@@ -22,6 +22,7 @@ export interface RefreshedTools {
 /** Asks all servers for their tools that somebody sees. */
 @Injectable()
 export class ToolRefresh {
+  private readonly logger = new Logger('ToolRefresh');
   /** By connection: whoever asks while it is being asked gets the same answer. */
   private readonly asked = new Map<string, Promise<Refreshed | null>>();
 
@@ -57,9 +58,12 @@ export class ToolRefresh {
     if (!asking) {
       asking = this.listings
         .refresh(scope, connection, { acceptChanges })
-        .catch((error: unknown) => {
+        .catch((error: unknown): Refreshed | null => {
           if (error instanceof DomainError && error.code === 'not_found') return null;
-          throw error;
+          if (error instanceof DomainError || isConnectionLoss(error)) throw error;
+          const { id: connection_id, org_id } = connection;
+          this.logger.error({ msg: 'Tools could not be listed', org_id, connection_id, error: (error as Error)?.stack ?? String(error) });
+          return { ok: false, error: 'What the server says could not be kept.' };
         })
         .finally(() => this.asked.delete(key));
       this.asked.set(key, asking);

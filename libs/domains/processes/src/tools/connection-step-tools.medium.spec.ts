@@ -52,6 +52,14 @@ describe('a step that calls a tool of a connection', () => {
     expect(call.params).toMatchObject({ name: 'count', arguments: { of: 'sheep' }, _meta: { idempotency_key: `${id}/a` } });
   });
 
+  it('has what nests too deep to be walked as the text that it is', async () => {
+    await connect('org');
+    const text = '['.repeat(20_000) + ']'.repeat(20_000);
+    t.has.calls = { count: () => ({ content: [{ type: 'text', text }] }) };
+    const process = await t.deployed(org, [step('demo.count', { of: 'sheep' })], { output: '${size(steps.a.output)}' });
+    expect(await t.ended(await t.begin(org, process))).toMatchObject({ status: 'completed', output: 40_000 });
+  });
+
   it('fails where its server says so, and where nobody may use the connection any more', async () => {
     const { connection } = await connect('org');
     const process = await t.deployed(org, [step('demo.post')]);

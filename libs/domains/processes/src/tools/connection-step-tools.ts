@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { checkable, ConnectionCalls, ConnectionsQueries, toolSlug, type ConnectionWithTools } from '@aps/connections';
+import { checkable, ConnectionCalls, ConnectionsQueries, nests, toolSlug, type ConnectionWithTools } from '@aps/connections';
 import { connectionId } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
@@ -56,7 +56,8 @@ export class ConnectionStepTools implements StepToolSource {
 function outputOf(content: string): unknown {
   if (!/^\s*[[{]/.test(content)) return content;
   try {
-    return JSON.parse(content) as unknown;
+    const output = JSON.parse(content) as unknown;
+    return nests(output) ? content : output;
   } catch {
     return content;
   }
