@@ -4,6 +4,7 @@ import { loadConfig } from '@aps/platform/config';
 import { Egress } from '@aps/platform/egress';
 import { NotSent } from '@aps/tools';
 import { McpToolServers } from './mcp-tool-servers';
+import { Answered } from './session';
 import { startToolServer, type Extra, type TestToolServer, type ToolServerOptions } from './testing/tool-server';
 import { ServerFailed, Unauthorized, type ServerAddress, type ServerCall } from './tool-server';
 
@@ -155,15 +156,24 @@ describe.each(['http', 'json', 'sse'] as const)('over %s', (transport) => {
   });
 });
 
-it.each([401, 403])('tells who answers %i from all others, with its challenge', async (status) => {
+it('tells who wants other credentials from all others, with its challenge', async () => {
   const server = await start({
-    before: (_req, res) => !!res.writeHead(status, { 'www-authenticate': 'Bearer resource_metadata="x"' }).end(),
+    before: (_req, res) => !!res.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="x"' }).end(),
   });
   for (const asked of [servers.list(server, soon()), servers.call(server, aCall('echo')), servers.read(server, 'a:b', soon())]) {
     const failure = await asked.catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Unauthorized);
     expect(failure).toMatchObject({ challenge: 'Bearer resource_metadata="x"' });
   }
+});
+
+it('does not take what credentials may not do for a fault of these', async () => {
+  const server = await start({ before: (_req, res) => !!res.writeHead(403).end() });
+  for (const asked of [servers.list(server, soon()), servers.resources(server, soon()), servers.read(server, 'a:b', soon())])
+    await expect(asked).rejects.toMatchObject({
+      constructor: Answered,
+      message: 'The server does not permit this with these credentials.',
+    });
 });
 
 describe('a call that surely never got there', () => {
@@ -191,6 +201,8 @@ describe('a call that surely never got there', () => {
     let status = 404;
     const server = await start({ before: (_req, res, rpc) => rpc === 'tools/call' && !!res.writeHead(status).end() });
     expect(await notSent(server)).toBe('The server answered with status 404.');
+    status = 403;
+    expect(await notSent(server)).toBe('The server does not permit this with these credentials.');
     status = 502;
     const failure = await servers.call(server, aCall('echo')).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ServerFailed);

@@ -27,7 +27,7 @@ type Send = (message: object, options?: unknown) => Promise<void>;
 /** An HTTP status that is no answer to what was asked. */
 export class Answered extends ServerFailed {
   constructor(readonly status: number) {
-    super(`The server answered with status ${status}.`);
+    super(status === 403 ? 'The server does not permit this with these credentials.' : `The server answered with status ${status}.`);
   }
 }
 
@@ -204,11 +204,8 @@ export class Session {
       if (response.ok) return response;
       void response.body?.cancel();
       const { status } = response;
-      if (status !== 401 && status !== 403) throw new Answered(status);
-      throw new Unauthorized(
-        status === 401 ? 'The server wants other credentials.' : 'The server does not permit this with these credentials.',
-        response.headers.get('www-authenticate'),
-      );
+      if (status !== 401) throw new Answered(status);
+      throw new Unauthorized('The server wants other credentials.', response.headers.get('www-authenticate'));
     } finally {
       this.waiting--;
     }

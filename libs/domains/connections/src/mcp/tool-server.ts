@@ -58,7 +58,7 @@ export interface ServerCall {
   progressed: () => void;
 }
 
-/** The server wants (other) credentials: 401 or 403. */
+/** The server wants (other) credentials: 401. A 403 says nothing of them: it is what these may not do, and others may still. */
 export class Unauthorized extends Error {
   constructor(
     message: string,
