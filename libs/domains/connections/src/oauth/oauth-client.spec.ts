@@ -72,6 +72,18 @@ it('registers, asks for consent, and takes tokens for it', async () => {
   expect((await begin()).state).not.toBe(consent.state);
 });
 
+it('gives an authorization server up that answers nothing in time', async () => {
+  const { issuer, client: known } = await begin();
+  auth.silent = true;
+  const failure = await client.refresh(issuer, known, 'rt-1', AbortSignal.timeout(100)).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ constructor: OAuthFailed, message: 'The authorization server took too long to answer.' });
+});
+
+it('sends nobody away with the query of an address', async () => {
+  const { authorizeUrl, issuer } = await client.begin({ serverUrl: `${auth.resource}?key=in-the-query`, challenge: '' }, soon());
+  expect([new URL(authorizeUrl).searchParams.get('resource'), issuer.resource]).toEqual([auth.resource, auth.resource]);
+});
+
 it('takes no token to be good for longer than a time can be written', async () => {
   auth.expiresIn = 1e13;
   const { expiresAt } = await exchange(await begin());

@@ -99,6 +99,8 @@ export class OAuthClient {
       throw new OAuthFailed('The authorization server does not support PKCE with S256.');
     const client = credentials ? identityOf(credentials, metadata) : await this.register(metadata, signal);
     server.hash = '';
+    // It goes into the address that people are sent to, and a query may hold a secret.
+    server.search = '';
     const issuer: OAuthIssuer = {
       issuer: metadata.issuer,
       tokenEndpoint: metadata.token_endpoint,
@@ -250,6 +252,7 @@ export class OAuthClient {
     } catch (error) {
       if (error instanceof EgressError)
         throw new OAuthFailed(`The authorization server cannot be asked: ${error.message}`, { cause: error });
+      if (signal.aborted) throw new OAuthFailed('The authorization server took too long to answer.', { cause: error });
       throw error;
     }
   }

@@ -22,6 +22,10 @@ export interface Switches {
   tokenRedirect: string | undefined;
   /** Refreshing gives another refresh token, and ends the old one. */
   rotates: boolean;
+  /** It gives refresh tokens at all. */
+  refreshable: boolean;
+  /** It takes requests, and answers none. */
+  silent: boolean;
   expiresIn: number;
   scopes: string[] | undefined;
   /** Whatever it should say of itself besides, or instead. */
@@ -80,6 +84,8 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
     tokenStatus: undefined,
     tokenRedirect: undefined,
     rotates: true,
+    refreshable: true,
+    silent: false,
     expiresIn: 3_600,
     scopes: undefined,
     metadata: {},
@@ -168,7 +174,7 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
       access_token: accessToken,
       token_type: 'bearer',
       expires_in: it.expiresIn,
-      ...((!isRefresh || it.rotates) && { refresh_token: refreshToken }),
+      ...(it.refreshable && (!isRefresh || it.rotates) && { refresh_token: refreshToken }),
     };
   };
 
@@ -188,6 +194,7 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
     const form = url.pathname === '/register' ? {} : Object.fromEntries(new URLSearchParams(raw));
     const { authorization } = req.headers;
     it.seen.push({ path: url.pathname, form, ...(authorization && { authorization }) });
+    if (it.silent) return;
     const send = (status: number, body: object) =>
       void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     switch (url.pathname) {
