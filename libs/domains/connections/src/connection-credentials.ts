@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Connection } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { Database, type Tx } from '@aps/platform/database';
+import { Database, type Db, type Tx } from '@aps/platform/database';
+import { NotSent } from '@aps/tools';
 import { appOf, type App } from './catalog/apps';
 import { consents } from './catalog/methods';
 import { ConnectionSecrets, type SealedPlace } from './connection-secrets';
@@ -37,9 +38,9 @@ export class ConnectionCredentials {
   }
 
   /** @throws ServerFailed where they cannot be opened any more */
-  async open(connection: Meant & Pick<Connection, 'secrets'>): Promise<Secrets> {
+  async open(connection: Meant & Pick<Connection, 'secrets'>, db: Db = this.db): Promise<Secrets> {
     if (connection.secrets === null) return { credentials: {}, headers: {}, query: '' };
-    return this.secrets.open<Secrets>(secretsPlace(connection), connection.secrets);
+    return this.secrets.open<Secrets>(secretsPlace(connection), connection.secrets, db);
   }
 
   /** @throws ServerFailed where its app is no longer there, or its secrets cannot be opened */
@@ -55,21 +56,26 @@ export class ConnectionCredentials {
    * Asks the server of a connection, with its credentials as they are now. Where it takes its access token for over, it is asked once more
    * with a new one: a server that answers 401 has done nothing.
    *
-   * @param ask is given the address with its headers
+   * @param ask is given the address with its headers, and the version of the credentials among them
    * @throws Unauthorized; ServerFailed where there is nothing to ask it with; whatever `ask` throws
    */
-  async asking<T>({ id, org_id }: Meant, ask: (server: ServerAddress) => Promise<T>): Promise<T> {
+  async asking<T>({ id, org_id }: Meant, ask: (server: ServerAddress, version: number) => Promise<T>): Promise<T> {
     const connection = await this.connections.find(this.db, OrgScope.system(org_id, 'its server is asked'), id);
     if (!connection) throw new ServerFailed('There is no such connection any more.');
     const reached = await this.reachedBy(connection);
+    const askBy = (proof: Record<string, string>, version: number) => {
+      const server = addressOf(reached, proof);
+      return told(ask(server, version), secretsIn(reached, server.headers));
+    };
     if (!consents(connection.method))
-      return told(ask, addressOf(reached, authorizing(reached.app, connection.method, reached.credentials)));
+      return askBy(authorizing(reached.app, connection.method, reached.credentials), connection.token_version);
     const token = await this.tokens.tokenOf(connection);
     try {
-      return await told(ask, addressOf(reached, bearer(token)));
+      return await askBy(bearer(token.value), token.version);
     } catch (error) {
       if (!(error instanceof Unauthorized)) throw error;
-      return told(ask, addressOf(reached, bearer(await this.tokens.tokenOf(connection, token))));
+      const { value, version } = await this.tokens.tokenOf(connection, token.value);
+      return askBy(bearer(value), version);
     }
   }
 }
@@ -77,18 +83,24 @@ export class ConnectionCredentials {
 /** Shorter ones stand in any sentence, and say nothing. */
 const LEAST_SECRET = 6;
 
+/** What of a request nobody may read, in whatever form it is sent. */
+function secretsIn({ url, credentials: { header: _name, ...credentials } }: Reached, headers: Record<string, string>): string[] {
+  const { search, searchParams } = new URL(url);
+  const asWritten = search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
+  const withoutScheme = Object.values(headers).map((value) => value.replace(/^\w+ /, ''));
+  const all = [...withoutScheme, ...Object.values(credentials), ...searchParams.values(), ...asWritten];
+  return all.filter(({ length }) => length >= LEAST_SECRET);
+}
+
 /** Servers may repeat in an error what they were sent, and its sentence is shown and kept. */
-async function told<T>(ask: (server: ServerAddress) => Promise<T>, server: ServerAddress): Promise<T> {
+async function told<T>(asked: Promise<T>, secrets: readonly string[]): Promise<T> {
   try {
-    return await ask(server);
+    return await asked;
   } catch (error) {
-    if (!(error instanceof ServerFailed)) throw error;
-    const sent = [
-      ...Object.values(server.headers).map((value) => value.replace(/^\w+ /, '')),
-      ...new URL(server.url).searchParams.values(),
-    ];
-    if (!sent.some((secret) => secret.length >= LEAST_SECRET && error.message.includes(secret))) throw error;
-    throw new ServerFailed('The server answered with an error.');
+    if (!(error instanceof ServerFailed || error instanceof NotSent)) throw error;
+    if (!secrets.some((secret) => error.message.includes(secret))) throw error;
+    const message = 'The server answered with an error.';
+    throw error instanceof NotSent ? new NotSent(message) : new ServerFailed(message);
   }
 }
 

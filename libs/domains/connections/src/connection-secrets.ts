@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DecryptionError, EnvelopeCrypto, type SecretPlace } from '@aps/platform/crypto';
-import { Database, type Tx } from '@aps/platform/database';
+import { Database, type Db, type Tx } from '@aps/platform/database';
 import { ServerFailed } from './mcp/tool-server';
 
 /** A column of a row of connections that is sealed, and the organization whose key seals it. */
@@ -21,9 +21,9 @@ export class ConnectionSecrets {
   }
 
   /** @throws ServerFailed where it cannot be opened any more */
-  async open<T>(place: SealedPlace, sealed: string): Promise<T> {
+  async open<T>(place: SealedPlace, sealed: string, db: Db = this.db): Promise<T> {
     try {
-      return JSON.parse(await this.crypto.decrypt(this.db, place, sealed)) as T;
+      return JSON.parse(await this.crypto.decrypt(db, place, sealed)) as T;
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
       const { orgId: org_id, table, rowId: row_id } = place;

@@ -95,9 +95,9 @@ export class ConnectionsRepository {
     return (await db.query(USE, [scope.orgId, id, userId]))[0] ?? null;
   }
 
-  /** Its server does not take the credentials that it was read with. */
-  async refused(db: Db, scope: OrgScope, { id, token_version }: Connection, error: string): Promise<void> {
-    await db.execute(REFUSED, [scope.orgId, id, token_version, error]);
+  /** Its server does not take the credentials that it has, if it still has those. @param version of the ones that it was asked with */
+  async refused(db: Db, scope: OrgScope, id: string, version: number, error: string): Promise<void> {
+    await db.execute(REFUSED, [scope.orgId, id, version, error]);
   }
 
   /** All that were ever listed, as far as they are remembered. */

@@ -249,21 +249,24 @@ export class ConnectionsService {
   ): Promise<Connection> {
     if (!given.credentials && !given.headers) return before;
     const app = appFor(before);
-    const old = await this.credentials.open(before).catch((error: unknown) => {
-      // What cannot be read any more is what somebody reconnects for.
-      if (error instanceof ServerFailed) return NO_SECRETS;
-      throw error;
-    });
-    const { secrets, credential_hint, headers } = readSecrets(app, before.method, {
-      credentials: given.credentials ?? old.credentials,
-      headers: given.headers ?? old.headers,
-      query: old.query,
-    });
     return this.db.transaction(scope, async (tx) => {
-      requireSteward(await this.connections.lock(tx, scope, before.id), scope);
+      const current = await this.connections.lock(tx, scope, before.id);
+      requireSteward(current, scope);
+      const old = await this.credentials.open(current, tx).catch((error: unknown) => {
+        // What cannot be read any more is what somebody reconnects for.
+        if (error instanceof ServerFailed) return NO_SECRETS;
+        throw error;
+      });
+      const { secrets, credential_hint, headers } = readSecrets(app, before.method, {
+        credentials: given.credentials ?? old.credentials,
+        headers: given.headers ?? old.headers,
+        query: old.query,
+      });
       const sealed = await this.credentials.seal(tx, before, secrets);
       await this.audit.record(tx, scope, 'connection.reconnected', targetOf(before.id), { slug: before.slug, fields: Object.keys(given) });
-      return this.connections.update(tx, scope, before.id, { secrets: sealed, credential_hint, headers });
+      // Of what a server still says of the old ones nothing holds.
+      const token_version = current.token_version + 1;
+      return this.connections.update(tx, scope, before.id, { secrets: sealed, credential_hint, headers, token_version });
     });
   }
 

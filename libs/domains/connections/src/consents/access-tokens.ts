@@ -19,6 +19,12 @@ export interface Consent {
   refreshToken: string | null;
 }
 
+/** What is sent to a server, and of which version of the connection's credentials it is. */
+export interface AccessToken {
+  value: string;
+  version: number;
+}
+
 /** A token is refreshed so long before it is over, milliseconds. */
 const BEFORE_MS = 60_000;
 /** How long a refresh may take, seconds. */
@@ -60,7 +66,7 @@ export class AccessTokens {
    * @param rejected one that the server has refused: it gets another, or an error
    * @throws ServerFailed where there is none
    */
-  async tokenOf(connection: Connection, rejected?: string): Promise<string> {
+  async tokenOf(connection: Connection, rejected?: string): Promise<AccessToken> {
     const scope = OrgScope.system(connection.org_id, 'its access token is over');
     const until = performance.now() + REFRESH_S * 1_000;
     for (;;) {
@@ -68,8 +74,10 @@ export class AccessTokens {
       if (!current || current.consent === null || current.status === 'expired')
         throw new ServerFailed('Somebody has to sign in at the server.');
       const consent = await this.secrets.open<Consent>(consentPlace(current), current.consent);
-      const isDue = current.expires_at !== null && current.expires_at.getTime() - BEFORE_MS <= this.db.now().getTime();
-      if (consent.accessToken !== rejected && !isDue) return consent.accessToken;
+      // What cannot be renewed is used until its server does not take it any more.
+      const isDue =
+        consent.refreshToken !== null && current.expires_at !== null && current.expires_at.getTime() - BEFORE_MS <= this.db.now().getTime();
+      if (consent.accessToken !== rejected && !isDue) return { value: consent.accessToken, version: current.token_version };
       if (await this.consents.beginRefresh(this.db, current, REFRESH_S)) return this.refresh(scope, current, consent, rejected);
       // Somebody else is at it.
       if (performance.now() > until) throw new ServerFailed('The access token could not be renewed in time.');
@@ -77,20 +85,22 @@ export class AccessTokens {
     }
   }
 
-  private async refresh(scope: OrgScope, connection: Connection, consent: Consent, rejected?: string): Promise<string> {
+  private async refresh(scope: OrgScope, connection: Connection, consent: Consent, rejected?: string): Promise<AccessToken> {
     const renewed = await this.renew(consent);
-    await this.db.transaction(scope, async (tx) => {
+    const version = await this.db.transaction(scope, async (tx) => {
       const current = await this.connections.lock(tx, scope, connection.id);
-      // A consent that was given meanwhile is newer than this.
-      if (current.token_version !== connection.token_version) return;
-      if ('accessToken' in renewed) await this.keep(tx, scope, current, { ...consent, ...only(renewed) }, renewed.expiresAt);
-      else if (renewed instanceof GrantInvalid) await this.expire(tx, scope, current, renewed.message);
+      // What was given meanwhile is newer than this.
+      if (current.token_version !== connection.token_version) return connection.token_version;
+      if ('accessToken' in renewed)
+        return (await this.keep(tx, scope, current, { ...consent, ...only(renewed) }, renewed.expiresAt)).token_version;
+      if (renewed instanceof GrantInvalid) await this.expire(tx, scope, current, renewed.message);
       else await this.connections.update(tx, scope, current.id, { last_error: renewed.message, refreshing_until: null });
+      return current.token_version;
     });
-    if ('accessToken' in renewed) return renewed.accessToken;
+    if ('accessToken' in renewed) return { value: renewed.accessToken, version };
     const isStillGood =
       consent.accessToken !== rejected && connection.expires_at !== null && connection.expires_at.getTime() > this.db.now().getTime();
-    if (isStillGood && !(renewed instanceof GrantInvalid)) return consent.accessToken;
+    if (isStillGood && !(renewed instanceof GrantInvalid)) return { value: consent.accessToken, version };
     throw new ServerFailed(renewed.message);
   }
 
@@ -104,10 +114,12 @@ export class AccessTokens {
     }
   }
 
-  /** Only a new consent helps. */
+  /** Only a new consent helps. One that is switched off stays so, nobody needs to know of it yet, and it is asked for no more. */
   private async expire(tx: Tx, scope: OrgScope, connection: Connection, last_error: string): Promise<void> {
     const isOff = connection.status === 'disabled';
-    await this.connections.update(tx, scope, connection.id, { last_error, refreshing_until: null, ...(!isOff && { status: 'expired' }) });
+    const over = isOff ? { consent: null } : { status: 'expired' as const };
+    await this.connections.update(tx, scope, connection.id, { last_error, refreshing_until: null, ...over });
+    if (isOff) return;
     const to = connection.owner_user_id && (await this.connections.emailOf(tx, connection.owner_user_id));
     if (to) await this.mailer.send(tx, { to, ...expiredMail(connection) });
   }

@@ -4,7 +4,8 @@ import { connectionUuid } from '@aps/contracts';
 import { mails } from '@aps/identity/testing';
 import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Bearer } from '@aps/platform/testing';
-import { ConnectionCredentials, ConnectionListings } from '..';
+import { ConnectionCalls, ConnectionCredentials, ConnectionListings } from '..';
+import { NotSent } from '@aps/tools';
 import { OAuthClient } from '../oauth/oauth-client';
 import { startAuthorizationServer, type AuthorizationServer } from '../oauth/testing/authorization-server';
 import { connectionsService } from '../testing';
@@ -21,7 +22,14 @@ let org: TestTeam;
 let path: string;
 beforeEach(async () => {
   server = auth.server!;
-  Object.assign(server, { refuses: false, invalidGrant: false, tokenStatus: undefined, expiresIn: 3_600, resource: t.at('/mcp') });
+  Object.assign(server, {
+    refuses: false,
+    invalidGrant: false,
+    tokenStatus: undefined,
+    refreshable: true,
+    expiresIn: 3_600,
+    resource: t.at('/mcp'),
+  });
   t.has.before = (request, response) => !server.lets(request, response);
   server.seen.length = 0;
   org = await aTeam(t);
@@ -55,6 +63,21 @@ const connected = async (as: Bearer = org.member, body: object = {}): Promise<st
   const { id, authorizeUrl, cookie } = await begin(as, body);
   expect((await comeBack(authorizeUrl, cookie)).at?.searchParams.get('status')).toBe('active');
   return id;
+};
+const callTool = (id: string) =>
+  t
+    .get(ConnectionCalls)
+    .call(
+      { orgId: org.id, connectionId: connectionUuid(id)!, principalId: org.member.id },
+      { name: 'add_note', args: {}, idempotencyKey: 'k', signal: AbortSignal.timeout(10_000), progressed: () => undefined },
+    );
+/** The server answers calls of tools by a status, and everything else as it should. */
+const answerCalls = (status: number): void => {
+  t.has.before = (request, response, rpc) => {
+    if (rpc !== 'tools/call') return !server.lets(request, response);
+    response.writeHead(status).end();
+    return true;
+  };
 };
 const refreshes = () => server.seen.filter(({ path: at, form }) => at === '/token' && form.grant_type === 'refresh_token').length;
 const ask = async (id: string) => t.get(ConnectionListings).refresh(org.scope, await rowOf(id));
@@ -113,6 +136,23 @@ describe('consenting', () => {
     await t.make('POST', `${org.path}/members/leave`, { as: org.member });
     expect((await comeBack(left.authorizeUrl, left.cookie)).at!.searchParams.get('status')).toBe('error');
     expect(await rowOf(left.id)).toMatchObject({ consent: null, status: 'disabled' });
+  });
+
+  it('cannot be asked for where nobody answers in time, which is said and keeps the connection', async () => {
+    const oauth = t.get(OAuthClient);
+    const asking = oauth.begin.bind(oauth);
+    const shortly = jest.spyOn(oauth, 'begin').mockImplementation((of) => asking(of, AbortSignal.timeout(100)));
+    t.has.before = () => true;
+    const made = await call('POST', '', org.member, { app_key: 'custom-mcp', method: 'mcp_oauth', server_url: t.at('/mcp') });
+    const asked = await call('POST', `/${made.body.connection.id}/authorize`, org.member);
+    shortly.mockRestore();
+    const late = 'The authorization server took too long to answer.';
+    expect([made.status, made.body.authorize_url, made.body.connection.status]).toEqual([201, null, 'initiated']);
+    expect([made.body.connection.last_error, asked.body.code, asked.text]).toEqual([
+      late,
+      'authorization_failed',
+      expect.stringContaining(late),
+    ]);
   });
 
   it('is asked for by who decides on the connection, and only where one is needed', async () => {
@@ -179,5 +219,61 @@ describe('access tokens', () => {
     const token = await t.get(ConnectionCredentials).asking(await rowOf(id), async ({ headers }) => headers.authorization);
     expect(token).toMatch(/^Bearer at-/);
     expect(await rowOf(id)).toMatchObject({ status: 'active', last_error: expect.stringContaining('refused'), refreshing_until: null });
+  });
+
+  it('are not to blame for what they may not do', async () => {
+    const id = await connected();
+    answerCalls(403);
+    await expect(callTool(id)).rejects.toMatchObject({ constructor: NotSent, message: expect.stringContaining('does not permit') });
+    expect([refreshes(), (await rowOf(id)).status]).toEqual([0, 'active']);
+    t.has.before = (_request, response) => Boolean(response.writeHead(403).end());
+    expect((await ask(id)).ok).toBe(false);
+    expect([refreshes(), await rowOf(id)]).toMatchObject([0, { status: 'active', last_error: expect.stringContaining('does not permit') }]);
+  });
+
+  it('that a server refuses when it is called, new ones, too, make the connection an error, and nothing was sent', async () => {
+    const id = await connected();
+    answerCalls(401);
+    await expect(callTool(id)).rejects.toBeInstanceOf(NotSent);
+    expect([refreshes(), (await rowOf(id)).status]).toEqual([1, 'error']);
+  });
+
+  it('that are refused and cannot be renewed, or whose connection is gone, leave no doubt that nothing was done', async () => {
+    const id = await connected();
+    answerCalls(401);
+    server.invalidGrant = true;
+    await expect(callTool(id)).rejects.toMatchObject({ constructor: NotSent, message: expect.stringContaining('grant') });
+    expect((await rowOf(id)).status).toBe('expired');
+    server.invalidGrant = false;
+    const gone = await connected();
+    const oauth = t.get(OAuthClient);
+    const refresh = oauth.refresh.bind(oauth);
+    const slowly = jest.spyOn(oauth, 'refresh').mockImplementation(async (...given) => {
+      await call('DELETE', `/${gone}`, org.member);
+      return refresh(...given);
+    });
+    await expect(callTool(gone)).rejects.toMatchObject({ constructor: NotSent, message: expect.stringContaining('not') });
+    slowly.mockRestore();
+  });
+
+  it('that nothing renews are used until their server takes them no more', async () => {
+    server.refreshable = false;
+    const id = await connected();
+    await overIn(id, '30 seconds');
+    expect((await ask(id)).ok).toBe(true);
+    server.expire();
+    expect((await ask(id)).ok).toBe(false);
+    expect((await rowOf(id)).status).toBe('expired');
+  });
+
+  it('of a connection that is switched off are asked for once more, and nobody is mailed', async () => {
+    const id = await connected();
+    await call('PATCH', `/${id}`, org.member, { status: 'disabled' });
+    server.expire();
+    server.invalidGrant = true;
+    for (let times = 0; times < 2; times++) expect((await call('POST', `/${id}/test`, org.member)).body.ok).toBe(false);
+    expect([refreshes(), await mails(t, org.member.email), await rowOf(id)]).toMatchObject([1, [], { status: 'disabled', consent: null }]);
+    server.invalidGrant = false;
+    expect((await call('PATCH', `/${id}`, org.member, { status: 'active' })).body.code).toBe('reconnect_required');
   });
 });

@@ -3,7 +3,10 @@ import { connectionUuid } from '@aps/contracts';
 import { mails } from '@aps/identity/testing';
 import { aMember, anOrg, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
-import { ConnectionDependents, ConnectionListings, ConnectionsQueries, ToolRefresh } from '..';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NO_CALLER } from '@aps/platform/database';
+import { ConnectionCredentials, ConnectionDependents, ConnectionListings, ConnectionsQueries, ToolRefresh } from '..';
 import { connectionsService, TOKEN, tool } from '../testing';
 import { Connection } from '@aps/entities';
 
@@ -152,16 +155,42 @@ describe('connecting', () => {
     }
   });
 
-  it('keeps no secret that a server repeats in its error', async () => {
+  it.each<[string, (sent: IncomingMessage) => unknown, { server_url?: string; method?: string; credentials?: object }]>([
+    ['a header', (sent: IncomingMessage) => sent.headers.authorization, {}],
+    ['the query', (sent: IncomingMessage) => sent.url, { server_url: '/mcp?key=in%2Fthe%2Fquery' }],
+    [
+      'a password',
+      (sent: IncomingMessage) => Buffer.from(sent.headers.authorization!.slice('Basic '.length), 'base64').toString(),
+      { method: 'basic', credentials: { username: 'me', password: 'open sesame' } },
+    ],
+  ])('keeps nothing of %s that a server repeats in its error', async (_what, repeated, body) => {
     const before = t.has.before!;
     t.has.before = (request, response) => {
-      const error = { code: -32_000, message: `No such token: ${request.headers.authorization}\u0000` };
+      const error = { code: -32_000, message: `No such credentials: ${String(repeated(request))}\u0000` };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: 0, error }));
       return true;
     };
-    const { status: made, body } = await call('POST', '', org.member, custom({ server_url: t.at('/mcp') }));
+    const answer = await call('POST', '', org.member, custom({ ...body, server_url: t.at(body.server_url ?? '/mcp') }));
     t.has.before = before;
-    expect([made, body.connection.status, body.connection.last_error]).toEqual([201, 'error', 'The server answered with an error.']);
+    const { status: became, last_error } = answer.body.connection;
+    expect([answer.status, became, last_error]).toEqual([201, 'error', 'The server answered with an error.']);
+  });
+
+  it('takes credentials and headers that are given at once, each by somebody else', async () => {
+    const { connection } = (await call('POST', '', org.owner, custom({ server_url: t.at('/secret'), credentials: { token: 'wrong-one' } })))
+      .body;
+    const changes = [{ credentials: { token: TOKEN } }, { headers: { 'X-Workspace': 'workspace-of-acme' } }];
+    let over = 0;
+    const waiting = sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    let made: Promise<Answer>[] = [];
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      await tx.execute(sql('SELECT 1 FROM connections WHERE id = $1 FOR UPDATE'), [connection.integration_id]);
+      made = changes.map((given) => call('POST', `/${connection.id}/reconnect`, org.owner, given).finally(() => void over++));
+      while ((await t.db.query(waiting)).length + over < changes.length) await sleep(10);
+    });
+    await Promise.all(made);
+    const { credentials, headers } = await t.get(ConnectionCredentials).open(await rowOf(connection.id));
+    expect([credentials, headers]).toEqual([{ token: TOKEN }, { 'X-Workspace': 'workspace-of-acme' }]);
   });
 
   it('takes a place of the plan for each, however many come at once', async () => {
@@ -406,6 +435,51 @@ describe('listing tools anew', () => {
       { connection_id: broken.id, server: 'Broken', error: 'What the server says could not be kept.' },
       { connection_id: odd.id, server: 'Odd', error: 'The server has a tool whose arguments nest too deep.' },
     ]);
+  });
+
+  it('does not take a late answer to old credentials for one to those that are in force', async () => {
+    const { connection } = (await call('POST', '', org.owner, custom({ server_url: t.at('/secret') }))).body;
+    const before = t.has.before!;
+    let refuse: (() => void) | undefined;
+    const asked = new Promise<void>((resolve) => {
+      t.has.before = (request, response, rpc) => {
+        if (refuse) return before(request, response, rpc);
+        refuse = () => void response.writeHead(401).end();
+        resolve();
+        return true;
+      };
+    });
+    const late = refresh(connection.id);
+    await asked;
+    const reconnect = (given: object) => call('POST', `/${connection.id}/reconnect`, org.owner, given);
+    // The new ones have not been heard of yet when the old ones are refused.
+    t.has.tools = Array.from({ length: 501 }, (_, i) => tool(`t${i}`));
+    expect((await reconnect({ credentials: { token: TOKEN } })).body.ok).toBe(false);
+    refuse!();
+    expect(await late).toEqual({ ok: false, error: 'The server wants other credentials.' });
+    t.has.before = before;
+    expect(await rowOf(connection.id)).toMatchObject({ status: 'active', last_error: expect.stringContaining('500') });
+  });
+
+  it('does not take a late failure for one of a server that has answered since', async () => {
+    const { id } = await t.connect(org, org.owner);
+    const before = t.has.before!;
+    let fail: (() => void) | undefined;
+    const asked = new Promise<void>((resolve) => {
+      t.has.before = (request, response, rpc) => {
+        if (fail) return before(request, response, rpc);
+        fail = () => void response.writeHead(500).end();
+        resolve();
+        return true;
+      };
+    });
+    const late = refresh(id);
+    await asked;
+    expect((await refresh(id)).ok).toBe(true);
+    fail!();
+    expect((await late).ok).toBe(false);
+    t.has.before = before;
+    expect(await rowOf(id)).toMatchObject({ status: 'active', last_error: null, stale_since: null });
   });
 
   it('does not switch on what was switched off meanwhile', async () => {

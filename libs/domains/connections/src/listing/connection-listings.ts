@@ -26,8 +26,8 @@ export interface RefreshOptions {
 /** What came of asking a server for its tools. The sentence may be shown to who may see the connection. */
 export type Refreshed = { ok: true; tool_count: number; changed: ToolChange[] } | { ok: false; error: string };
 
-/** What a server answered, or why it did not. */
-export type Dialed = { listing: ServerListing } | { error: string; refused: boolean };
+/** What a server answered, or why it did not; `version` is that of the credentials that it was asked with last, if it was asked. */
+export type Dialed = { listing: ServerListing } | { error: string; refused: boolean; version?: number };
 
 /** Asks servers for their tools, and keeps what they answer. Not within a transaction. */
 @Injectable()
@@ -52,8 +52,9 @@ export class ConnectionListings {
     connection: Connection,
     { acceptChanges = false, enable = false }: RefreshOptions = {},
   ): Promise<Refreshed> {
+    const began = this.db.now();
     const dialed = await this.dial(connection);
-    const refreshed = await this.keep(scope, connection, dialed, { acceptChanges, enable });
+    const refreshed = await this.keep(scope, connection, dialed, { began, acceptChanges, enable });
     if (refreshed.ok) for (const listener of this.listeners) await listener(scope.orgId);
     return refreshed;
   }
@@ -67,12 +68,15 @@ export class ConnectionListings {
     scope: OrgScope,
     connection: Connection,
     dialed: Dialed,
-    { acceptChanges, enable }: Required<RefreshOptions>,
+    { began, acceptChanges, enable }: Required<RefreshOptions> & { began: Date },
   ): Promise<Refreshed> {
     return this.db.transaction(scope, async (tx): Promise<Refreshed> => {
       const current = await this.connections.lock(tx, scope, connection.id);
       const { id, status } = current;
       if ('error' in dialed) {
+        // It was asked with what has been replaced since, or others have asked it since, who were answered.
+        const isOld = dialed.version !== undefined && dialed.version !== current.token_version;
+        if (isOld || (current.tools_listed_at && current.tools_listed_at > began)) return { ok: false, error: dialed.error };
         const fails = status === 'active' && (dialed.refused || !current.tools_listed_at);
         await this.connections.update(tx, scope, id, {
           last_error: dialed.error,
@@ -96,14 +100,16 @@ export class ConnectionListings {
 
   /** Asks the server, and keeps nothing. */
   async dial(connection: Connection): Promise<Dialed> {
+    let version: number | undefined;
     try {
-      const { tools, hasResources } = await this.credentials.asking(connection, (server) =>
-        this.servers.list(server, AbortSignal.timeout(DIAL_MS)),
-      );
+      const { tools, hasResources } = await this.credentials.asking(connection, (server, used) => {
+        version = used;
+        return this.servers.list(server, AbortSignal.timeout(DIAL_MS));
+      });
       return { listing: { tools: tools.filter(({ name }) => NAMEABLE.test(name)), hasResources } };
     } catch (error) {
-      if (error instanceof Unauthorized) return { error: error.message, refused: true };
-      if (error instanceof ServerFailed) return { error: storable(error.message.slice(0, MAX_ERROR)), refused: false };
+      if (error instanceof Unauthorized) return { error: error.message, refused: true, version };
+      if (error instanceof ServerFailed) return { error: storable(error.message.slice(0, MAX_ERROR)), refused: false, version };
       throw error;
     }
   }

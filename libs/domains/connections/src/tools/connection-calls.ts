@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { NotSent } from '@aps/tools';
@@ -39,15 +40,20 @@ export class ConnectionCalls {
 
   /** Calls a tool. @throws NotSent for what surely never got there; ServerFailed after which the call may have had its effect */
   async call(calling: Calling, call: ServerCall): Promise<ServerResult> {
-    let isAsked = false;
+    let mayBeDone = false;
     try {
-      return await this.ask(calling, (server) => {
-        isAsked = true;
-        return this.servers.call(server, call);
+      return await this.ask(calling, async (server) => {
+        mayBeDone = true;
+        return this.servers.call(server, call).catch((error: unknown) => {
+          // It is asked once more with another token, if there is one.
+          mayBeDone = !(error instanceof Unauthorized);
+          throw error;
+        });
       });
     } catch (error) {
-      const isUnheard = error instanceof Unauthorized || (error instanceof ServerFailed && !isAsked);
-      throw isUnheard ? new NotSent(error.message, { cause: error }) : error;
+      if (mayBeDone || error instanceof NotSent) throw error;
+      const isTold = error instanceof ServerFailed || error instanceof Unauthorized || error instanceof DomainError;
+      throw new NotSent(isTold ? error.message : 'Its server could not be asked.', { cause: error });
     }
   }
 
@@ -65,12 +71,16 @@ export class ConnectionCalls {
     const scope = OrgScope.system(orgId, 'connection');
     const connection = await this.connections.use(this.db, scope, connectionId, principalId);
     if (!connection) throw new ServerFailed(UNUSABLE);
+    let askedWith = connection.token_version;
     try {
-      return await this.credentials.asking(connection, ask);
+      return await this.credentials.asking(connection, (server, version) => {
+        askedWith = version;
+        return ask(server);
+      });
     } catch (error) {
       if (error instanceof Unauthorized) {
         this.logger.warn({ msg: 'A tool server refuses its credentials', org_id: orgId, connection_id: connectionId });
-        await this.connections.refused(this.db, scope, connection, error.message);
+        await this.connections.refused(this.db, scope, connectionId, askedWith, error.message);
       }
       throw error;
     }
