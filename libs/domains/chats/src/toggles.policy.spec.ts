@@ -38,22 +38,37 @@ describe('enabledAfter', () => {
     ['replaces by nothing', null, { enabled_scopes: [] }, []],
     ['replaces by all', [web], { enabled_scopes: null }, null],
     ['forgets what is not known when it replaces', ['con:broken'], { enabled_scopes: [web] }, [web]],
-  ])('%s', (_, current, change, after) => expect(enabledAfter(known, current, change)).toEqual(after));
+  ])('%s', (_, current, change, after) => expect(enabledAfter(known, [], current, change)).toEqual(after));
+
+  it.each<[string, string[] | null, ToggleChange, string[] | null]>([
+    ['leaves on what else is on, when one of all is turned off', null, off(mail), [web, crm, 'con:broken', 'con:theirs']],
+    ['does not turn on what else is off', [web, crm, 'con:broken'], on(mail), [web, mail, crm, 'con:broken']],
+    ['comes back to all where nothing else is off', [web, crm, 'con:theirs', 'con:broken'], on(mail), null],
+    ['keeps what the caller does not see when it replaces all', null, { enabled_scopes: [web] }, [web, 'con:theirs']],
+    ['and when it replaces a list that has it', ['con:broken', 'con:theirs'], { enabled_scopes: [web] }, [web, 'con:theirs']],
+    ['and adds what is off to no list', [mail], { enabled_scopes: [web] }, [web]],
+  ])('beside what the caller cannot switch: %s', (_, current, change, after) => {
+    const others = [
+      { scope: 'con:broken', isSeen: true },
+      { scope: 'con:theirs', isSeen: false },
+    ];
+    expect(enabledAfter(known, others, current, change)).toEqual(after);
+  });
 
   it('refuses each scope that there is not, where it stands', () => {
-    expect(problemsOf(() => enabledAfter(known, null, on(web, 'core', mail, 'con:other')))).toEqual([
+    expect(problemsOf(() => enabledAfter(known, [], null, on(web, 'core', mail, 'con:other')))).toEqual([
       'unknown_reference',
       [
         [['body', 'toggles', 1, 'scope'], 'semantic.unknown_reference'],
         [['body', 'toggles', 3, 'scope'], 'semantic.unknown_reference'],
       ],
     ]);
-    expect(problemsOf(() => enabledAfter(known, null, { enabled_scopes: [web, 'con:broken'] }))).toEqual([
+    expect(problemsOf(() => enabledAfter(known, [], null, { enabled_scopes: [web, 'con:broken'] }))).toEqual([
       'unknown_reference',
       [[['body', 'enabled_scopes', 1], 'semantic.unknown_reference']],
     ]);
     // What is kept from before is not thereby there.
-    expect(problemsOf(() => enabledAfter(known, ['con:broken'], off('con:broken')))).toEqual([
+    expect(problemsOf(() => enabledAfter(known, [], ['con:broken'], off('con:broken')))).toEqual([
       'unknown_reference',
       [[['body', 'toggles', 0, 'scope'], 'semantic.unknown_reference']],
     ]);

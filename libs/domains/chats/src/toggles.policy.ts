@@ -10,6 +10,12 @@ export interface Toggle {
   connection_id: string | null;
 }
 
+/** Something that the agent of a chat reaches, and that the caller cannot switch: out of order, or somebody else's alone. */
+export interface Unswitchable {
+  scope: string;
+  isSeen: boolean;
+}
+
 /** What a caller wants: exactly one of the two. */
 export interface ToggleChange {
   /** Merged into what is set. */
@@ -46,25 +52,34 @@ export function requireOneChange({ toggles, enabled_scopes }: ToggleChange): voi
  * What is on after a change.
  *
  * A merge that turns on the last of what can be switched comes back to null, so that connections which are made later are on, too. It
- * keeps what it does not know: a connection that is out of order for a while comes back as it was set.
+ * keeps what it does not know: a connection that is out of order for a while comes back as it was set. What the caller does not see stays
+ * as it is, whichever way the rest is set; null alone is everybody's.
  *
+ * @param others what there is besides
  * @returns the scopes in the order of `known`; null = all on
  * @throws DomainError 422 `unknown_reference` at every scope that the chat cannot switch
  */
-export function enabledAfter(known: readonly Toggle[], current: readonly string[] | null, change: ToggleChange): string[] | null {
+export function enabledAfter(
+  known: readonly Toggle[],
+  others: readonly Unswitchable[],
+  current: readonly string[] | null,
+  change: ToggleChange,
+): string[] | null {
   const scopes = known.map((t) => t.scope);
+  const all = [...scopes, ...others.map((o) => o.scope)];
   requireKnown(scopes, change);
   if (!change.toggles) {
     const wanted = change.enabled_scopes ?? null;
-    return wanted && scopes.filter((s) => wanted.includes(s));
+    const unseen = others.filter((o) => !o.isSeen && (current === null || current.includes(o.scope)));
+    return wanted && [...scopes.filter((s) => wanted.includes(s)), ...unseen.map((o) => o.scope)];
   }
-  const on = new Set(current ?? scopes);
+  const on = new Set(current ?? all);
   for (const { scope, enabled } of change.toggles) {
     if (enabled) on.add(scope);
     else on.delete(scope);
   }
   const turnedOn = change.toggles.some(({ scope, enabled }) => enabled && current && !current.includes(scope));
-  if ((current === null || turnedOn) && scopes.every((s) => on.has(s))) return null;
+  if ((current === null || turnedOn) && all.every((s) => on.has(s))) return null;
   return [...scopes.filter((s) => on.has(s)), ...[...on].filter((s) => !scopes.includes(s))];
 }
 

@@ -13,11 +13,12 @@ import {
   WEB_TOGGLE,
   type Toggle,
   type ToggleChange,
+  type Unswitchable,
 } from './toggles.policy';
 
 export interface ChatToggles {
   toggles: (Toggle & { enabled: boolean })[];
-  /** As stored; null = all on. */
+  /** As stored, of what the caller sees; null = all on. */
   enabled_scopes: string[] | null;
 }
 
@@ -55,28 +56,36 @@ export class TogglesService {
       // Two members may switch at once: each merges into what the other has left.
       const locked = await this.chats.lock(tx, scope, agentId, chatId);
       if (!locked) throw notFound('Chat');
-      const wanted = enabledAfter(known, locked.enabled_scopes, change);
+      const wanted = enabledAfter(known.toggles, known.others, locked.enabled_scopes, change);
       if (sameScopes(wanted, locked.enabled_scopes)) return view(known, locked.enabled_scopes);
       await this.chats.setScopes(tx, chatId, wanted, this.db.now());
       return view(known, wanted);
     });
   }
 
-  private async known(scope: OrgScope, agentId: string, revisionId: string): Promise<Toggle[]> {
-    const [grants, connections] = await Promise.all([
-      this.contexts.of(scope, agentId, revisionId),
-      this.connections.active(this.db, scope),
-    ]);
-    const toggles = connections.map(({ id, slug, label }): Toggle => ({
-      scope: `con:${slug}`,
-      label,
-      kind: 'connection',
-      connection_id: connectionId(id),
-    }));
-    return [WEB_TOGGLE, ...toggles.filter((t) => reachesConnection(grants, t.scope))];
+  private async known(scope: OrgScope, agentId: string, revisionId: string): Promise<Known> {
+    const [grants, connections] = await Promise.all([this.contexts.of(scope, agentId, revisionId), this.connections.every(this.db, scope)]);
+    const known: Known = { toggles: [WEB_TOGGLE], others: [] };
+    for (const { id, slug, label, is_active, is_seen: isSeen } of connections) {
+      const toggle = `con:${slug}`;
+      if (!reachesConnection(grants, toggle)) continue;
+      if (isSeen && is_active) known.toggles.push({ scope: toggle, label, kind: 'connection', connection_id: connectionId(id) });
+      else known.others.push({ scope: toggle, isSeen });
+    }
+    return known;
   }
 }
 
-function view(known: Toggle[], enabled: string[] | null): ChatToggles {
-  return { toggles: known.map((t) => ({ ...t, enabled: enabled === null || enabled.includes(t.scope) })), enabled_scopes: enabled };
+/** What the agent of a chat reaches. */
+interface Known {
+  toggles: Toggle[];
+  others: Unswitchable[];
+}
+
+function view({ toggles, others }: Known, enabled: string[] | null): ChatToggles {
+  const seen = new Set([...toggles, ...others.filter((o) => o.isSeen)].map((o) => o.scope));
+  return {
+    toggles: toggles.map((t) => ({ ...t, enabled: enabled === null || enabled.includes(t.scope) })),
+    enabled_scopes: enabled && enabled.filter((s) => seen.has(s)),
+  };
 }

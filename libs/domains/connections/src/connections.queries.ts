@@ -33,6 +33,9 @@ export interface ConnectionOutline extends ConnectionRow {
   tools: Pick<ConnectionTool, 'name' | 'description' | 'access_level' | 'hints'>[];
 }
 
+/** What a connection is called, whether it can be used, and whether the caller sees it. */
+export type LabelledConnection = Pick<Connection, 'id' | 'slug' | 'label'> & { is_active: boolean; is_seen: boolean };
+
 const COLUMNS = [
   'id',
   'org_id',
@@ -103,9 +106,9 @@ const OUTLINES = statement<ConnectionOutline>(`
     SELECT jsonb_agg(jsonb_build_object('name', t.name, 'description', t.description, 'access_level', t.access_level, 'hints', t.hints) ORDER BY t.name) AS tools
     FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL) t ON true
   WHERE ${SEEN} ORDER BY c.slug`);
-const ACTIVE = statement<Pick<Connection, 'id' | 'slug' | 'label'>>(
-  `SELECT c.id, c.slug, c.label FROM connections c WHERE ${SEEN} AND c.status = 'active' ORDER BY c.slug`,
-);
+const EVERY = statement<LabelledConnection>(`
+  SELECT c.id, c.slug, c.label, c.status = 'active' AS is_active, (c.scope = 'org' OR coalesce(c.owner_user_id = $2, false)) AS is_seen
+  FROM connections c WHERE c.org_id = $1 AND c.deleted_at IS NULL ORDER BY c.slug`);
 const SHARED = statement<{ slug: string }>(
   `SELECT slug FROM connections WHERE org_id = $1 AND slug = ANY($2) AND scope = 'org' AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`,
 );
@@ -170,9 +173,9 @@ export class ConnectionsQueries {
     return db.query(OUTLINES, [scope.orgId, scope.userId]);
   }
 
-  /** The active connections that the caller sees, by slug. */
-  active(db: Db, scope: OrgScope): Promise<Pick<Connection, 'id' | 'slug' | 'label'>[]> {
-    return db.query(ACTIVE, [scope.orgId, scope.userId]);
+  /** Every connection there is, by slug: for what is to be kept for others, too. Of those that the caller does not see nothing is told. */
+  every(db: Db, scope: OrgScope): Promise<LabelledConnection[]> {
+    return db.query(EVERY, [scope.orgId, scope.userId]);
   }
 
   /** Those of the slugs that there is a connection of for everybody, held so that none is deleted before the transaction ends. */

@@ -247,6 +247,35 @@ describe('toggles', () => {
     ]);
   });
 
+  it('tells nobody of what is somebody else’s alone, and leaves it as it is', async () => {
+    const shared = await app.org({ allowed_tools: ['*'] });
+    for (const slug of ['mail', 'crm']) await connect(shared, slug);
+    await app.db.execute(sql(`UPDATE connections SET scope = 'private' WHERE org_id = $1 AND slug = 'crm'`), [shared.id]);
+    const chat = await app.chat(shared);
+    await app.db.execute(sql('UPDATE chats SET shared = true WHERE id = $1'), [chat]);
+    const at = `${shared.path}/${chat}/toggles`;
+    const set = async (as: Bearer, body?: object) => stateOf(await app.call(body ? 'PUT' : 'GET', at, { as, body }));
+    const off = { toggles: [{ scope: 'con:mail', enabled: false }] };
+    expect(await set(shared.member, off)).toEqual([
+      [
+        [web, true],
+        ['con:mail', false],
+      ],
+      [web],
+    ]);
+    expect(await set(shared.owner)).toEqual([
+      [
+        [web, true],
+        ['con:crm', true],
+        ['con:mail', false],
+      ],
+      [web, 'con:crm'],
+    ]);
+    await set(shared.owner, { toggles: [{ scope: 'con:crm', enabled: false }] });
+    expect(await set(shared.member, { toggles: [{ scope: 'con:mail', enabled: true }] })).toMatchObject([{}, [web, 'con:mail']]);
+    expect(await set(shared.owner)).toMatchObject([{}, [web, 'con:mail']]);
+  });
+
   it('can be set in a chat that is closed', async () => {
     const chat = await app.chat(org);
     await app.db.execute(sql(`UPDATE chats SET status = 'ARCHIVED' WHERE id = $1`), [chat]);
