@@ -1,3 +1,4 @@
+export * from './deadline';
 export * from './decision-mode';
 export * from './tool';
 export * from './tool-catalog';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { LeaseEnded, onFailure, onFound } from '@aps/platform/runs';
-import { Cutoff } from '@aps/platform/signals';
 import {
   CALL_LIMITS,
+  Deadline,
   effectOf,
   NotSent,
-  type CallLimits,
+  TookTooLong,
   type Tool,
   type ToolContext,
   type ToolOutcome,
@@ -47,48 +47,6 @@ export class ToolFailed extends Error {
     if (this.cause instanceof NotSent) return `${subject} was not made and had no effect: ${this.message}`;
     if (this.cause instanceof TookTooLong) return `${subject} was cut off: ${this.message}. It may be made again.`;
     return `${subject} failed on our side${this.sent ? ', and may have had an effect' : ' and had no effect'}.`;
-  }
-}
-
-/** The other side is given up. */
-class TookTooLong extends Error {}
-
-/** Cuts a call that goes on for too long. */
-class Deadline {
-  private readonly cut: Cutoff;
-  private readonly ends: NodeJS.Timeout;
-  private idles: NodeJS.Timeout;
-  readonly signal: AbortSignal;
-
-  /** @param outer ends it, too */
-  constructor(
-    private readonly limits: CallLimits,
-    outer: AbortSignal,
-  ) {
-    this.cut = new Cutoff(outer);
-    this.signal = this.cut.signal;
-    this.ends = this.after(limits.totalMs, 'it took more than');
-    this.idles = this.idling();
-  }
-
-  readonly extend = (): void => {
-    if (this.signal.aborted) return;
-    clearTimeout(this.idles);
-    this.idles = this.idling();
-  };
-
-  readonly clear = (): void => {
-    this.cut.release();
-    clearTimeout(this.ends);
-    clearTimeout(this.idles);
-  };
-
-  private idling(): NodeJS.Timeout {
-    return this.after(this.limits.idleMs, 'nothing was heard of it for');
-  }
-
-  private after(ms: number, why: string): NodeJS.Timeout {
-    return setTimeout(() => this.cut.abort(new TookTooLong(`${why} ${ms / 1000} s`)), ms);
   }
 }
 

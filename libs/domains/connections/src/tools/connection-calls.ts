@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { NotSent } from '@aps/tools';
+import { CALL_LIMITS, Deadline, NotSent } from '@aps/tools';
 import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionsRepository } from '../connections.repository';
 import {
@@ -38,22 +38,34 @@ export class ConnectionCalls {
     private readonly servers: ToolServers,
   ) {}
 
-  /** Calls a tool. @throws NotSent for what surely never got there; ServerFailed after which the call may have had its effect */
+  /**
+   * Calls a tool, which has as long as any call that goes out.
+   *
+   * @throws NotSent for what surely never got there; ServerFailed and TookTooLong, after which the call may have had its effect
+   */
   async call(calling: Calling, call: ServerCall): Promise<ServerResult> {
+    const deadline = new Deadline(CALL_LIMITS, call.signal);
+    const progressed = () => {
+      deadline.extend();
+      call.progressed();
+    };
     let mayBeDone = false;
     try {
       return await this.ask(calling, async (server) => {
         mayBeDone = true;
-        return this.servers.call(server, call).catch((error: unknown) => {
+        return this.servers.call(server, { ...call, signal: deadline.signal, progressed }).catch((error: unknown) => {
           // It is asked once more with another token, if there is one.
           mayBeDone = !(error instanceof Unauthorized);
           throw error;
         });
       });
     } catch (error) {
-      if (mayBeDone || error instanceof NotSent) throw error;
+      if (error instanceof NotSent) throw error;
+      if (mayBeDone) throw deadline.isOver ? deadline.signal.reason : error;
       const isTold = error instanceof ServerFailed || error instanceof Unauthorized || error instanceof DomainError;
       throw new NotSent(isTold ? error.message : 'Its server could not be asked.', { cause: error });
+    } finally {
+      deadline.clear();
     }
   }
 

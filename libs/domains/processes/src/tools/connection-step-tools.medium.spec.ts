@@ -1,6 +1,7 @@
 import type { TestOrg } from '@aps/chats/testing';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, tool } from '@aps/connections/testing';
+import { CALL_LIMITS } from '@aps/tools';
 import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
 import { ProcessesMaintenanceModule } from '..';
 import { aProcess, aRevision } from '../testing';
@@ -84,6 +85,16 @@ describe('a step that calls a tool of a connection', () => {
     t.server.seen.length = 0;
     expect(await t.ended(await t.begin(org, deployed as never))).toMatchObject({ status: 'failed', error: { code: 'tool_error' } });
     expect(t.server.methods()).not.toContain('tools/call');
+  });
+
+  it('is cut off where nothing is heard of it for as long as a call may be silent', async () => {
+    await connect('org');
+    t.has.calls = { count: () => new Promise(() => undefined) };
+    const limits = jest.replaceProperty(CALL_LIMITS, 'idleMs', 1_500);
+    const process = await t.deployed(org, [{ ...step('demo.count', { of: 'sheep' }), retry: { max_attempts: 1 } }]);
+    const ended = await t.ended(await t.begin(org, process));
+    limits.restore();
+    expect(ended).toMatchObject({ status: 'failed', error: { code: 'timeout', message: 'nothing was heard of it for 1.5 s' } });
   });
 
   it('knows no private ones: a run acts on nobody’s behalf', async () => {

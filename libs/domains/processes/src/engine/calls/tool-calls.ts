@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, isConnectionLoss } from '@aps/platform/database';
 import { EgressError } from '@aps/platform/egress';
 import { Cutoff } from '@aps/platform/signals';
-import { NotSent } from '@aps/tools';
+import { NotSent, TookTooLong } from '@aps/tools';
 import { validate } from '@aps/platform/json-schema';
 import { type ToolStep } from '../../definition';
 import { PINNED_CONNECTION } from '../../revisions/staleness.sql';
@@ -78,9 +78,10 @@ export class ToolCalls {
       signal.throwIfAborted();
       if (error instanceof NotSent) return failed('tool_error', error.message, true);
       if (isConnectionLoss(error) && repeatable) throw error;
+      const isTimeout = error instanceof TookTooLong || (error instanceof EgressError && error.reason === 'timeout');
       const why = cut.isLate
         ? stepError('timeout', `The tool took longer than ${step.timeout_s} s.`, true)
-        : stepError(error instanceof EgressError && error.reason === 'timeout' ? 'timeout' : 'tool_error', messageOf(error), true);
+        : stepError(isTimeout ? 'timeout' : 'tool_error', messageOf(error), true);
       return repeatable ? { status: 'failed', error: why } : { status: 'outcome_unknown', error: { ...why, retryable: false } };
     } finally {
       cut.release();
