@@ -1,4 +1,4 @@
-import { BooleanField, DateTimeField, EnumField, IntField, ListField, NestedField, StringField } from '@aps/platform/http';
+import { BooleanField, DateTimeField, EnumField, IntField, ListField, NestedField, ObjectField, StringField } from '@aps/platform/http';
 
 const SOURCE_KINDS = ['builtin', 'connection'] as const;
 const SCOPE_KINDS = ['system', 'knowledge', 'connection', 'agent', 'process', 'prompt'] as const;
@@ -136,8 +136,11 @@ export class FailedServer {
 
 /** What of a tool people look at before they let agents use it. */
 export class ToolTermsResponse {
+  @StringField({ nullable: true, description: 'What it is called.', example: 'Create issue' }) title: string | null;
   @StringField({ description: 'What models are told of it.', example: 'Creates an issue.' }) description: string;
   @EnumField(LEVELS, ACCESS_LEVEL) access_level: (typeof LEVELS)[number];
+  @ObjectField({ nullable: true, description: 'JSON Schema of its arguments, with its words; null where it has not changed.' })
+  input_schema: Record<string, unknown> | null;
 }
 
 export class ChangedTool {

@@ -105,7 +105,10 @@ describe('tool sources', () => {
     await t.make('POST', `${org.path}/connections/${gone}/reconnect`, { as: org.owner, body: { headers: { 'X-Gone': 'yes' } } });
     t.has.before = ({ headers }, response) => headers['x-gone'] !== undefined && !!response.writeHead(503).end();
     const change = (accepted: boolean) => ({
-      ...{ slug: 'shared.wipe', was: { description: 'Wipes', access_level: 'destructive' }, now: hidden, accepted },
+      slug: 'shared.wipe',
+      was: { title: null, description: 'Wipes', access_level: 'destructive', input_schema: null },
+      now: { title: null, ...hidden, input_schema: null },
+      accepted,
     });
     const [first, again] = await Promise.all([refresh(), refresh()]);
     expect(first).toEqual({

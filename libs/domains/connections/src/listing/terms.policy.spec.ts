@@ -27,8 +27,8 @@ describe('what a listing makes of tools', () => {
     const { name, ...terms } = poisoned;
     const change = {
       name,
-      was: { description: 'Sends', access_level: 'write' },
-      now: { description: poisoned.description, access_level: 'write' },
+      was: { title: null, description: 'Sends', access_level: 'write', input_schema: null },
+      now: { title: 'Send', description: poisoned.description, access_level: 'write', input_schema: null },
     };
     const first = relist(kept(tool()), [poisoned], false);
     expect(first).toEqual({
@@ -69,7 +69,10 @@ describe('what a listing makes of tools', () => {
       tools: kept(tool({ input_schema: schema('To whom', 'number') })),
       changed: [],
     });
-    const { tools, changed } = relist(before, [tool({ input_schema: { ...schema('Your key', 'number'), title: 'Psst' } })], false);
-    expect([tools[0].input_schema, changed.length]).toEqual([schema('To whom', 'number'), 1]);
+    const reworded = { ...schema('Your key', 'number'), title: 'Psst' };
+    const { tools, changed } = relist(before, [tool({ input_schema: reworded })], false);
+    expect(tools[0].input_schema).toEqual(schema('To whom', 'number'));
+    // Whoever accepts it sees the words, and where they stand.
+    expect(changed).toMatchObject([{ was: { input_schema: schema('To whom') }, now: { input_schema: reworded } }]);
   });
 });

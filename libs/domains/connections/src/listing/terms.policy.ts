@@ -8,8 +8,11 @@ export type KeptTool = Pick<ConnectionTool, 'name' | 'access_level' | 'waiting'>
 
 /** What of a tool's terms people have looked at when they let agents use it. */
 export interface LookedAt {
+  title: string | null;
   description: string;
   access_level: AccessLevel;
+  /** Of the arguments, which has words, too; null where it is the same. */
+  input_schema: ToolTerms['input_schema'] | null;
 }
 
 /** A tool whose server says something else of it than what was accepted. */
@@ -46,14 +49,19 @@ export function relist(kept: readonly KeptTool[], listed: readonly ListedTool[],
     const now: ToolTerms = { ...said, hints: declared(said.hints) };
     const before = known.get(name);
     const isNews = before !== undefined && isAcceptedAlone(before, now);
-    if (isNews) changed.push({ name, was: lookedAt(before), now: lookedAt(now), accepted: accept });
+    if (isNews) changed.push({ name, was: lookedAt(before, now), now: lookedAt(now, before), accepted: accept });
     const inForce = isNews && !accept ? cautious(before, now) : now;
     tools.set(name, { name, ...inForce, access_level: levelOf(inForce.hints), waiting: isNews && !accept ? now : null });
   }
   return { tools: [...tools.values()], changed };
 }
 
-const lookedAt = ({ description, hints }: ToolTerms): LookedAt => ({ description, access_level: levelOf(hints) });
+const lookedAt = ({ title, description, hints, input_schema }: ToolTerms, beside: ToolTerms): LookedAt => ({
+  title,
+  description,
+  access_level: levelOf(hints),
+  input_schema: isDeepStrictEqual(input_schema, beside.input_schema) ? null : input_schema,
+});
 
 /** Hints that are not declared, and those that are declared to be false, say the same. */
 const declared = ({ readOnlyHint, destructiveHint, idempotentHint }: ToolTerms['hints']): ToolTerms['hints'] => ({
