@@ -23,6 +23,7 @@ import {
   RUNS,
   TELL,
   type LoadedSource,
+  type OwnedSource,
 } from './sources.sql';
 
 /** Pieces that go to the database at once. */
@@ -32,7 +33,9 @@ const AT_ONCE = 500;
 export interface ClaimedSource extends ClaimedRun, Pick<KnowledgeSource, 'kind'> {}
 
 /** What a source came to. */
-export interface Indexed extends Pick<KnowledgeSource, 'title' | 'media_type'> {
+export interface Indexed extends Pick<KnowledgeSource, 'media_type'> {
+  /** As it calls itself; null where it does not. */
+  own_title: string | null;
   size_bytes: number;
   /** SHA-256 of what it was read from, hexadecimal; null of what was written here. */
   hash: string | null;
@@ -108,8 +111,10 @@ export class SourcesRepository {
    * @throws LeaseEnded when it is not this owner's any more, or its base is gone
    */
   async finish(run: OwnRun, kbId: string, indexed: Indexed): Promise<void> {
-    const { title, media_type, size_bytes, hash, extracted, chunks } = storable(indexed);
-    await this.owned(run, kbId, async (tx) => {
+    const { own_title, media_type, size_bytes, hash, extracted, chunks } = storable(indexed);
+    await this.owned(run, kbId, async (tx, source) => {
+      // It may have been given another title since the run began.
+      const title = (source.names_itself && own_title) || source.title;
       await tx.execute(DELETE_CHUNKS, [run.id]);
       for (let from = 0; from < chunks.length; from += AT_ONCE) {
         const some = chunks.slice(from, from + AT_ONCE).map((chunk) => ({ id: uuidv7(), ...chunk }));
@@ -145,11 +150,12 @@ export class SourcesRepository {
     );
   }
 
-  private async owned(run: OwnRun, kbId: string, end: (tx: Tx) => Promise<Ended>): Promise<void> {
+  private async owned(run: OwnRun, kbId: string, end: (tx: Tx, source: OwnedSource) => Promise<Ended>): Promise<void> {
     await this.db.transaction(NO_CALLER, async (tx) => {
       const held = await tx.query(HOLD_BASE, [run.org_id, kbId]);
-      if (!held.length || !(await tx.query(OWNED, [run.id, run.fence])).length) throw new LeaseEnded('lost');
-      await this.ended(tx, run, await end(tx));
+      const [source] = held.length ? await tx.query(OWNED, [run.id, run.fence]) : [];
+      if (!source) throw new LeaseEnded('lost');
+      await this.ended(tx, run, await end(tx, source));
     });
   }
 

@@ -36,12 +36,12 @@ export const HOLD_BASE = statement<{ id: string }>(
 /** What a run reads of its source. */
 export type LoadedSource = Pick<
   KnowledgeSource,
-  'id' | 'org_id' | 'kb_id' | 'kind' | 'title' | 'url' | 'file_id' | 'sync_config_id' | 'remote_id' | 'indexed_at'
+  'id' | 'org_id' | 'kb_id' | 'kind' | 'url' | 'file_id' | 'sync_config_id' | 'remote_id'
 > & {
   written: string | null;
 };
 export const LOAD = statement<LoadedSource>(`
-  SELECT s.id, s.org_id, s.kb_id, s.kind, s.title, s.url, s.file_id, s.sync_config_id, s.remote_id, s.indexed_at, c.written
+  SELECT s.id, s.org_id, s.kb_id, s.kind, s.url, s.file_id, s.sync_config_id, s.remote_id, c.written
   FROM ${TABLE} s LEFT JOIN knowledge_contents c ON c.source_id = s.id WHERE s.id = $1`);
 
 /** Has sources indexed anew: by a new run, or, where one is under way, by one more after that. */
@@ -66,8 +66,15 @@ export const FAILED = statement<{ status: KnowledgeSource['status'] }>(
 export const GIVEN_UP = statement<{ status: KnowledgeSource['status'] }>(
   `${over('failed', `error = CASE WHEN ${TABLE}.again THEN NULL ELSE $2::jsonb END`)} WHERE id = $1 AND status IN ('queued', 'running') AND coalesce(lease_expires_at, '-infinity') <= now() RETURNING status`,
 );
-export const OWNED = statement<{ id: string }>(
-  `SELECT id FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running' FOR NO KEY UPDATE`,
+/** The source of a run, as its owner ends that. */
+export interface OwnedSource {
+  /** As it is called by now. */
+  title: string;
+  /** What stands at an address is called as it calls itself, from when it is first read. */
+  names_itself: boolean;
+}
+export const OWNED = statement<OwnedSource>(
+  `SELECT title, kind = 'url' AND indexed_at IS NULL AS names_itself FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running' FOR NO KEY UPDATE`,
 );
 
 /** SQL of the words of a piece, those of its title and headings above all; and what it belongs to, by which the index finds that first. */

@@ -28,23 +28,29 @@ export class Indexing {
     const source = await this.sources.load(this.db, run.id);
     if (!source) throw new LeaseEnded('lost');
     await this.db.transaction(NO_CALLER, (tx) => this.sources.tell(tx, run.org_id, [run.id]));
-    const indexed =
-      source.written === null ? await this.read(source, lease.signal) : await this.divide(source, source.written, lease.signal);
+    const indexed = source.written === null ? await this.read(source, lease.signal) : await this.divide(source.written, lease.signal);
     lease.requireNext();
     await this.sources.finish(run, source.kb_id, indexed);
   }
 
   /** What was written here is a text already. */
-  private async divide({ title }: LoadedSource, written: string, signal: AbortSignal): Promise<Indexed> {
+  private async divide(written: string, signal: AbortSignal): Promise<Indexed> {
     const chunks = await at('chunk', this.reader.chunk(written, signal));
-    return { title, media_type: 'text/markdown', size_bytes: Buffer.byteLength(written), hash: null, extracted: null, chunks };
+    return { own_title: null, media_type: 'text/markdown', size_bytes: Buffer.byteLength(written), hash: null, extracted: null, chunks };
   }
 
   private async read(source: LoadedSource, signal: AbortSignal): Promise<Indexed> {
     const { bytes, hints } = await this.fetcher.get(source, signal);
     const { extracted, chunks } = await at('extract', this.reader.read(bytes, hints, signal));
-    const title = titleOf(source, extracted.title);
-    return { title, media_type: extracted.media_type, size_bytes: bytes.length, hash: hashOf(bytes), extracted: extracted.text, chunks };
+    const own_title = extracted.title?.trim().slice(0, MAX_TITLE) || null;
+    return {
+      own_title,
+      media_type: extracted.media_type,
+      size_bytes: bytes.length,
+      hash: hashOf(bytes),
+      extracted: extracted.text,
+      chunks,
+    };
   }
 }
 
@@ -52,7 +58,3 @@ const at = <T>(stage: SourceStage, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw error instanceof ExtractionError ? new IndexingFailed(error.code, stage, `${error.message}.`) : error;
   });
-
-/** What stands at an address is called as it calls itself, from when it is first read. */
-const titleOf = ({ kind, title, indexed_at }: LoadedSource, own: string | null): string =>
-  kind === 'url' && indexed_at === null && own?.trim() ? own.trim().slice(0, MAX_TITLE) : title;

@@ -69,6 +69,18 @@ describe('indexing', () => {
     expect((await t.asMember(base, 'GET', '')).body).toMatchObject({ source_count: 1, chunk_count: 1, pending_count: 0 });
   });
 
+  it('leaves a document the title that it was given meanwhile, by which it is found', async () => {
+    const base = await t.base();
+    const gate = held();
+    const id = (await t.asMember(base, 'POST', '/documents', { title: 'Rules', content: 'Be kind.' })).body.source_id as string;
+    await gate.reads();
+    expect((await t.asOwner(base, 'PUT', `/documents/${id}`, { title: 'Etiquette' })).status).toBe(200);
+    gate.letGo();
+    expect(await t.settled(base, id)).toMatchObject({ status: 'READY', title: 'Etiquette' });
+    const found = async (query: string) => (await t.asMember(base, 'POST', '/search', { query })).body.results.length;
+    expect([await found('etiquette'), await found('rules')]).toEqual([1, 0]);
+  });
+
   it.each(['the base', 'the source'])('leaves nothing where %s is deleted meanwhile', async (which) => {
     const base = await t.base();
     const gate = held();
