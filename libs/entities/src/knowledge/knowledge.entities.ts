@@ -85,7 +85,7 @@ export class KnowledgeSync extends DurableRun<'queued' | 'running' | 'waiting' |
 @Index('knowledge_sources_tree', ['kb_id', 'position', 'created_at', 'id'], { where: `kind = 'document'` })
 @Index('knowledge_sources_parent', ['parent_id', 'position'], { where: 'parent_id IS NOT NULL' })
 @Index('knowledge_sources_synced', ['sync_config_id', 'remote_id'], { unique: true, where: 'sync_config_id IS NOT NULL' })
-@Index('knowledge_sources_embedded', ['embedded_as', 'embed_at'], { where: 'chunk_count > 0' })
+@Index('knowledge_sources_embedded', ['embedded_as', 'org_id', 'embed_at'], { where: 'chunk_count > 0' })
 @Index('knowledge_sources_owned', ['org_id'], { where: 'lease_owner IS NOT NULL' })
 @Index('knowledge_sources_waiting', ['org_id'], { where: `status = 'waiting' AND finished_at IS NULL` })
 @Index('knowledge_sources_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
@@ -126,9 +126,9 @@ export class KnowledgeSource extends DurableRun<'queued' | 'running' | 'waiting'
   /** Of a document: what it says is another one with each. */
   @Column('int', { nullable: true }) version: number | null;
   @Column('timestamptz', { nullable: true }) indexed_at: Date | null;
-  /** By which name of a model all its pieces have vectors; empty where they have not. */
+  /** The space of the vectors that all its pieces have; empty where they have not. */
   @Column('text', { default: '' }) embedded_as: string;
-  /** Before that nobody tries to give it vectors. */
+  /** Before that nobody takes it up to give it vectors; whoever has knows by it that nobody else did since, and that its pieces are the same. */
   @Column('timestamptz', { default: () => 'now()' }) embed_at: Date;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('uuid', { nullable: true }) updated_by: string | null;

@@ -232,7 +232,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"knowledge_sources_parked\" ON \"knowledge_sources\"  (\"org_id\", \"dispatched_at\") WHERE parked");
     await runner.query("CREATE INDEX \"knowledge_sources_waiting\" ON \"knowledge_sources\"  (\"org_id\") WHERE status = 'waiting' AND finished_at IS NULL");
     await runner.query("CREATE INDEX \"knowledge_sources_owned\" ON \"knowledge_sources\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
-    await runner.query("CREATE INDEX \"knowledge_sources_embedded\" ON \"knowledge_sources\"  (\"embedded_as\", \"embed_at\") WHERE chunk_count > 0");
+    await runner.query("CREATE INDEX \"knowledge_sources_embedded\" ON \"knowledge_sources\"  (\"embedded_as\", \"org_id\", \"embed_at\") WHERE chunk_count > 0");
     await runner.query("CREATE UNIQUE INDEX \"knowledge_sources_synced\" ON \"knowledge_sources\"  (\"sync_config_id\", \"remote_id\") WHERE sync_config_id IS NOT NULL");
     await runner.query("CREATE INDEX \"knowledge_sources_parent\" ON \"knowledge_sources\"  (\"parent_id\", \"position\") WHERE parent_id IS NOT NULL");
     await runner.query("CREATE INDEX \"knowledge_sources_tree\" ON \"knowledge_sources\"  (\"kb_id\", \"position\", \"created_at\", \"id\") WHERE kind = 'document'");

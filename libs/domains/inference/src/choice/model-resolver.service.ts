@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import type { CatalogView } from './catalog-view';
+import { CatalogView, NO_ORG_SETTINGS } from './catalog-view';
 import type { Endpoint } from '../client';
 import { inferenceConfig } from '../inference.config';
 import { InferenceError } from '../inference.errors';
 import { InferenceSettings } from '../inference.settings';
-import type { ChooseRequest, ModelChoice } from '../inference.types';
-import { chooseModel, type ResolutionRules } from './resolution.policy';
+import type { CatalogEntry, ChooseRequest, InferenceFeature, ModelChoice } from '../inference.types';
+import { followReplacement } from './replacement.policy';
+import { chooseModel, kindOf, type ResolutionRules } from './resolution.policy';
 import { accessTo, type KeySource } from './route-access.policy';
 
 export interface ResolveRequest extends ChooseRequest {
@@ -48,6 +49,8 @@ export interface ResolvedModel extends ModelChoice {
   byo_key: boolean;
 }
 
+const NO_ORG = { orgId: '', settings: NO_ORG_SETTINGS, routeSettings: new Map(), routes: new Map(), entries: [] };
+
 /** Finds the model for a piece of work, and the key to call it with. */
 @Injectable()
 export class ModelResolver {
@@ -72,6 +75,14 @@ export class ModelResolver {
       remote_model_id: choice.entry.remote_model_id ?? choice.entry.key,
       byo_key: key?.from === 'organization' || key?.from === 'settings' || choice.route.owner_org_id !== null,
     };
+  }
+
+  /** What the name that the platform gives a feature stands for, for all organizations without models of their own; null where it is nothing that is on. */
+  async platformModel(feature: InferenceFeature): Promise<CatalogEntry | null> {
+    const platform = await this.settings.platformData();
+    const view = new CatalogView(platform, NO_ORG);
+    const row = view.named(platform.settings.feature_models[feature] ?? '', kindOf(feature));
+    return (row && followReplacement(row, (id) => view.entry(id))) ?? null;
   }
 
   /** Where nobody chose, a model whose stored key cannot be read makes room for the next one. */

@@ -29,6 +29,7 @@ export interface EmbeddingModel {
   space: string;
 }
 
+const spaceOf = (key: string, remoteId: string): string => `${key}/${remoteId}`;
 /** The key of the model behind a space. */
 const keyOf = (space: string): string => space.slice(0, space.indexOf('/'));
 
@@ -44,9 +45,12 @@ export class Embedder {
     private readonly receipts: ReceiptsRepository,
   ) {}
 
-  /** The key that the platform names; null without one. */
-  async named(): Promise<string | null> {
-    return (await this.settings.platformData()).settings.feature_models.embedding ?? null;
+  /** The space of what the platform names, in which all vectors belong but those of organizations with models of their own; null where it names nothing. */
+  async space(): Promise<string | null> {
+    const named = await this.named();
+    if (named === null) return null;
+    const entry = await this.resolver.platformModel(FEATURE);
+    return entry ? spaceOf(entry.key, entry.remote_model_id ?? entry.key) : spaceOf(named, '');
   }
 
   /**
@@ -54,11 +58,11 @@ export class Embedder {
    * @returns null where none is named, or it cannot be called
    */
   async model(orgId: string, space?: string): Promise<EmbeddingModel | null> {
-    if (!(await this.named())) return null;
+    if ((await this.named()) === null) return null;
     try {
       const requested = space === undefined ? {} : { embeddingModel: keyOf(space) };
       const model = await this.resolver.resolve({ orgId, scope: 'chat', feature: FEATURE, requested });
-      const found = { model, space: `${model.entry.key}/${model.remote_model_id}` };
+      const found = { model, space: spaceOf(model.entry.key, model.remote_model_id) };
       // One that is chosen because there is no other is none that anybody wants.
       return model.source === 'automatic' || (space !== undefined && found.space !== space) ? null : found;
     } catch (error) {
@@ -71,13 +75,14 @@ export class Embedder {
    * Never inside a transaction.
    *
    * @param store what else is written with the receipt
+   * @param ms what the provider has for it
    * @returns a vector of length 1 for each text; null where a gate is closed, or the provider does not answer
    */
   async embed(
     { of, charge, ...work }: EmbeddingWork,
     { model }: EmbeddingModel,
     texts: string[],
-    signal: AbortSignal,
+    ms: number,
     store: (tx: Tx, vectors: number[][]) => Promise<void> = () => Promise.resolve(),
   ): Promise<number[][] | null> {
     const { chatId = null, turnId = null, agentId = null } = of ?? {};
@@ -86,7 +91,7 @@ export class Embedder {
       try {
         await hold.reserve(model, call);
         const began = performance.now();
-        const { vectors, usage } = await this.models.embed(model, { input: texts, feature: FEATURE }, { signal });
+        const { vectors, usage } = await this.models.embed(model, { input: texts, feature: FEATURE }, { signal: AbortSignal.timeout(ms) });
         hold.receipt({ resolved: model, usage, durationMs: performance.now() - began });
         await this.db.transaction(NO_CALLER, async (tx) => {
           await store(tx, vectors);
@@ -96,9 +101,14 @@ export class Embedder {
         return vectors;
       } catch (error) {
         if (!hold.receipts.length) await hold.release();
-        if (error instanceof InferenceError) return null;
+        if (error instanceof InferenceError || (error as Error).name === 'TimeoutError') return null;
         throw error;
       }
     });
+  }
+
+  /** The key that the platform names; null without one. */
+  private async named(): Promise<string | null> {
+    return (await this.settings.platformData()).settings.feature_models.embedding ?? null;
   }
 }

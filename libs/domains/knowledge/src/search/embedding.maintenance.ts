@@ -1,23 +1,36 @@
 import { Injectable } from '@nestjs/common';
-import { Database, NO_CALLER } from '@aps/platform/database';
+import { Places } from '@aps/platform/children';
+import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { uuidv7 } from 'uuidv7';
-import { Embedder } from './embedder';
-import { VectorsRepository, type Unembedded } from './vectors.repository';
+import { Embedder, type EmbeddingModel } from './embedder';
+import { VectorsRepository, type ClaimedSource, type Target, type Waiting } from './vectors.repository';
 
 /** Pieces that a call embeds. */
 const AT_ONCE = 64;
+/** A provider that takes longer for them does not answer. */
+const CALL_MS = 30_000;
+/** An organization that has had so long makes room for the next, and goes on when its turn comes again. */
+const TURN_MS = 20_000;
+/** Organizations that have their turn at once, and those that are looked for at once. */
+const TURNS = 4;
+const LOOKED_FOR = 100;
 /** After so long it is tried again whether a gate is open, or the provider answers. */
-const RETRY_S = 60;
-/** A source that takes longer is gone on with by whoever takes it up next. */
-const WORK_MS = 4 * 60_000;
+const REST_MS = 60_000;
+/** Bases that go over at once. */
+const SWAPS = 100;
 
 /**
  * Gives pieces the vectors that they have not: those of new sources, those that a closed gate or an absent provider has kept from it, and all
- * of them where another model is named. One that dies leaves what it has stored; the next goes on with the rest.
+ * of them where another model is named. Organizations take turns. One that dies leaves what it has stored; the next goes on with the rest.
  */
 @Injectable()
 export class Embedding {
+  private readonly places = new Places<never>(TURNS);
+  private readonly restMs = REST_MS;
+  /** Organizations whose gate is closed, or whose provider does not answer, and until when nobody tries. */
+  private readonly resting = new Map<string, number>();
+
   constructor(
     private readonly db: Database,
     private readonly embedder: Embedder,
@@ -25,32 +38,63 @@ export class Embedding {
     maintenance: Maintenance,
   ) {
     maintenance.register({ name: 'knowledge_vectors', everyS: 5, batch: 1, run: () => this.embedNext() });
+    maintenance.register({ name: 'knowledge_indexes', everyS: 60, batch: SWAPS, run: () => this.swapAll() });
   }
 
-  /** @returns how many sources were taken up */
+  /** Gives each organization that has something to do its turn. @returns how many got on */
   async embedNext(): Promise<number> {
-    const named = await this.embedder.named();
-    const source = named === null ? null : await this.vectors.claim(this.db, named);
-    if (!source) return 0;
-    const done = await this.embed(source, named!);
-    if (!done) await this.vectors.putOff(this.db, source.id, RETRY_S);
-    return 1;
+    const target = await this.target();
+    if (!target) return 0;
+    for (const [orgId, until] of this.resting) if (until <= performance.now()) this.resting.delete(orgId);
+    const waiting = await this.vectors.waiting(this.db, target, [...this.resting.keys()], LOOKED_FOR);
+    const turns = await Promise.allSettled(waiting.map((next) => this.places.at(() => this.turnOf(next))));
+    for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
+    return turns.filter((turn) => turn.status === 'fulfilled' && turn.value).length;
   }
 
-  /** @returns whether it has all its vectors now */
-  private async embed(source: Unembedded, named: string): Promise<boolean> {
-    const model = await this.embedder.model(source.org_id);
-    if (!model) return false;
-    const signal = AbortSignal.timeout(WORK_MS);
-    for (;;) {
-      const pieces = await this.vectors.lacking(this.db, source.id, model.space, AT_ONCE);
-      if (!pieces.length) break;
+  /** Has bases use an index that nothing is missing of any more. @returns how many there were */
+  async swapAll(): Promise<number> {
+    const bases = await this.vectors.swappable(this.db, SWAPS);
+    for (const { kb_id, space } of bases) await this.db.transaction(NO_CALLER, (tx) => this.vectors.swap(tx, kb_id, space));
+    return bases.length;
+  }
+
+  private async target(): Promise<Target | null> {
+    const space = await this.embedder.space();
+    if (space === null) return null;
+    const owners = await this.vectors.owners(this.db);
+    const models = await Promise.all(owners.map((orgId) => this.embedder.model(orgId)));
+    return { space, own: owners.map((org_id, i) => ({ org_id, space: models[i]?.space ?? null })) };
+  }
+
+  /** @returns whether the organization got on */
+  private async turnOf(waiting: Waiting): Promise<boolean> {
+    let answers = false;
+    try {
+      const model = await this.embedder.model(waiting.org_id);
+      // By now its model may be that of the vectors that it has.
+      const source = model && model.space !== waiting.embedded_as ? await this.vectors.claim(this.db, waiting) : null;
+      answers = model !== null && (source === null || (await this.embed(source, model)));
+      return answers && source !== null;
+    } finally {
+      if (!answers) this.resting.set(waiting.org_id, performance.now() + this.restMs);
+    }
+  }
+
+  /** Gives a source what it lacks, or as much of it as there is time for. @returns whether the model answers */
+  private async embed(source: ClaimedSource, model: EmbeddingModel): Promise<boolean> {
+    const until = performance.now() + TURN_MS;
+    const lacking = () => this.vectors.lacking(this.db, source, model.space, AT_ONCE);
+    for (let pieces = await lacking(); pieces.length; pieces = await lacking()) {
       const texts = pieces.map(({ heading_path, content }) => [...heading_path, content].join('\n'));
       const work = { orgId: source.org_id, name: `embedding:${source.id}:${uuidv7()}` };
-      if (!(await this.embedder.embed(work, model, texts, signal, (tx, found) => this.vectors.store(tx, model.space, pieces, found))))
-        return false;
+      const store = (tx: Tx, found: number[][]) => this.vectors.store(tx, source, model.space, pieces, found);
+      const answered = await this.embedder.embed(work, model, texts, CALL_MS, store);
+      if (answered && performance.now() < until) continue;
+      await this.vectors.handBack(this.db, source);
+      return answered !== null;
     }
-    await this.db.transaction(NO_CALLER, (tx) => this.vectors.done(tx, source, model.space, named));
+    await this.db.transaction(NO_CALLER, (tx) => this.vectors.done(tx, source, model.space));
     return true;
   }
 }

@@ -1,3 +1,6 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { addCredits, withCredits, withRateCard } from '@aps/billing/testing';
 import { InferenceSettings } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
@@ -8,26 +11,49 @@ import { Embedding } from './embedding.maintenance';
 
 class EmbeddingService extends KnowledgeService {
   private model: MockModel;
-  private named: string | null = null;
+  private held: { word: string; until: Promise<void> } | null = null;
+  private readonly asked: string[] = [];
+  /** What stands before the model, and holds what it is asked. */
+  private readonly before = http.createServer((request, response) => void this.forward(request, response));
 
   override async start(): Promise<this> {
     this.model = await startMockModel();
+    await new Promise<void>((listening) => this.before.listen(0, '127.0.0.1', listening));
     await super.start();
-    const route_id = await addRoute(this, 'mock', { base_url: `${this.model.url}/v1` });
+    // What rests is tried again at once.
+    Object.assign(this.get(Embedding), { restMs: 0 });
+    const base_url = `http://127.0.0.1:${(this.before.address() as AddressInfo).port}/v1`;
+    const route_id = await addRoute(this, 'mock', { base_url });
     const priced = { route_id, provider: 'mock', kind: 'embedding' as const, input_price_per_1m: '1000', output_price_per_1m: '0' };
-    await addModel(this, 'first', { ...priced, remote_model_id: 'mock-embedding' });
-    await addModel(this, 'second', { ...priced, remote_model_id: 'mock-embedding' });
+    const replacement_model_id = await addModel(this, 'second', { ...priced, remote_model_id: 'mock-embedding' });
+    await addModel(this, 'first', { ...priced, remote_model_id: 'mock-embedding', replacement_model_id });
     return this;
+  }
+
+  private async forward(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const body = await textOf(request);
+    this.asked.push(body);
+    if (this.held && body.includes(this.held.word)) await this.held.until;
+    const answer = await fetch(this.model.url + request.url!, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  }
+
+  /** Lets calls with a word wait. @returns what lets them go on, and how many there were */
+  hold(word: string): { letGo: () => void; calls: () => number } {
+    let letGo: () => void = () => undefined;
+    const from = this.asked.length;
+    this.held = { word, until: new Promise((resolve) => (letGo = resolve)) };
+    return { letGo, calls: () => this.asked.slice(from).filter((body) => body.includes(word)).length };
   }
 
   override async close(): Promise<void> {
     await super.close();
+    this.before.close();
     await this.model?.close();
   }
 
   /** The model that the platform names. */
   async name(embedding: string | null): Promise<void> {
-    this.named = embedding;
     await this.db.execute(
       sql('INSERT INTO platform_ai_settings (id, feature_models) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET feature_models = $1'),
       [JSON.stringify(embedding === null ? {} : { embedding })],
@@ -40,18 +66,36 @@ class EmbeddingService extends KnowledgeService {
     this.get(InferenceSettings).drop(null);
   }
 
-  /** Gives vectors to whatever has none, also where that was just tried; the task of the service may be at it as well. */
-  async fill(): Promise<void> {
-    await this.db.execute(sql(`UPDATE knowledge_sources SET embed_at = now() WHERE embed_at < now() + interval '2 minutes'`));
+  /** Whether models of a name can be chosen. */
+  async enable(key: string, enabled: boolean): Promise<void> {
+    await this.db.execute(sql('UPDATE model_catalog SET enabled = $2 WHERE key = $1'), [key, enabled]);
+    this.get(InferenceSettings).drop(null);
+  }
+
+  /** Leaves a source out for a while. */
+  async delay({ id }: TestBase, title: string): Promise<void> {
+    await this.db.execute(sql(`UPDATE knowledge_sources SET embed_at = now() + interval '90 seconds' WHERE kb_id = $1 AND title = $2`), [
+      id,
+      title,
+    ]);
+  }
+
+  /** Gives vectors to whatever lacks them, but what is left out; the task of the service may be at it as well. */
+  async embed(): Promise<void> {
     while (await this.get(Embedding).embedNext());
-    if (this.named === null) return;
     const claimed = sql<{ n: number }>(
-      `SELECT count(*)::int AS n FROM knowledge_sources WHERE chunk_count > 0 AND embedded_as <> $1 AND embed_at > now() + interval '2 minutes'`,
+      `SELECT count(*)::int AS n FROM knowledge_sources WHERE chunk_count > 0 AND embed_at > now() + interval '2 minutes'`,
     );
     await eventually(
-      () => this.db.query(claimed, [this.named]),
+      () => this.db.query(claimed),
       ([{ n }]) => n === 0,
     );
+  }
+
+  /** The same of what is left out. */
+  async fill(): Promise<void> {
+    await this.db.execute(sql(`UPDATE knowledge_sources SET embed_at = now() WHERE embed_at < now() + interval '2 minutes'`));
+    await this.embed();
   }
 
   async vectors({ id }: TestBase): Promise<Record<string, number>> {
@@ -142,17 +186,9 @@ describe('vectors', () => {
     const base = await withTexts('zebra', 'lion');
     await t.fill();
     expect(await t.vectors(base)).toEqual({ 'first/mock-embedding': 2 });
+    await t.delay(base, 'lion');
     await t.name('second');
-    await t.db.execute(
-      sql(
-        `UPDATE knowledge_sources SET embed_at = CASE title WHEN 'zebra' THEN now() ELSE now() + interval '90 seconds' END WHERE kb_id = $1`,
-      ),
-      [base.id],
-    );
-    await eventually(
-      async () => (await t.get(Embedding).embedNext(), t.vectors(base)),
-      (n) => 'second/mock-embedding' in n,
-    );
+    await t.embed();
     expect(await t.vectors(base)).toEqual({ 'first/mock-embedding': 2, 'second/mock-embedding': 1 });
     expect((await search(base, 'zebra')).mode).toBe('hybrid');
     expect((await t.receipts(base)).at(-1)!.model_key).toBe('first');
@@ -160,5 +196,86 @@ describe('vectors', () => {
     expect(await t.vectors(base)).toEqual({ 'second/mock-embedding': 2 });
     expect((await search(base, 'zebra')).mode).toBe('hybrid');
     expect((await t.receipts(base)).at(-1)!.model_key).toBe('second');
+  });
+
+  it('stay until all have come of what the model is replaced by, which has its place in the catalog alone', async () => {
+    const base = await withTexts('zebra', 'lion');
+    await t.fill();
+    await t.delay(base, 'zebra');
+    await t.delay(base, 'lion');
+    await t.enable('first', false);
+    try {
+      const { id } = await t.text(base, 'tiger', 'All about tigers.');
+      await t.settled(base, id);
+      await t.embed();
+      expect(await t.vectors(base)).toEqual({ 'first/mock-embedding': 2, 'second/mock-embedding': 1 });
+      await t.fill();
+      expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ 'second/mock-embedding': 3 }, 'hybrid']);
+    } finally {
+      await t.enable('first', true);
+    }
+  });
+
+  it('are those of the new model alone when the last source without them is deleted', async () => {
+    const base = await withTexts('zebra', 'lion');
+    await t.fill();
+    await t.delay(base, 'lion');
+    await t.name('second');
+    await t.embed();
+    const lion = (await t.asMember(base, 'GET', '/sources')).body.find(({ title }: { title: string }) => title === 'lion');
+    expect((await t.asOwner(base, 'DELETE', `/sources/${lion.id}`)).status).toBe(204);
+    await t.get(Embedding).swapAll();
+    expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ 'second/mock-embedding': 1 }, 'hybrid']);
+  });
+
+  it('take part from the first source on that has them', async () => {
+    const base = await withTexts('zebra', 'lion');
+    await t.delay(base, 'lion');
+    await t.embed();
+    expect(await embedded(base)).toEqual([false, true]);
+    expect([(await search(base, 'zebra')).mode, (await search(base, 'lion')).titles[0]]).toEqual(['hybrid', 'lion']);
+  });
+
+  it('come to an organization while those of another are waited for', async () => {
+    const gate = t.hold('sloth');
+    const slow = await withTexts(...Array.from({ length: 9 }, (_, n) => `sloth ${n}`));
+    const base = await withTexts('zebra');
+    const pass = t.get(Embedding).embedNext();
+    await eventually(
+      () => embedded(base),
+      ([is]) => is,
+    );
+    expect(await embedded(slow)).toEqual(Array.from({ length: 9 }, () => false));
+    gate.letGo();
+    await pass;
+    await t.fill();
+    expect(await embedded(slow)).toEqual(Array.from({ length: 9 }, () => true));
+  });
+
+  it.each(['others by then', 'deleted with their base'])('are neither made nor paid for of pieces that are %s', async (which) => {
+    const base = await t.base();
+    const gate = t.hold('panda');
+    const text = (about: string) =>
+      Array.from({ length: 70 }, (_, n) => `# ${about} ${n}\n\n${`The ${about} eats. `.repeat(60)}`).join('\n\n');
+    const id = (await t.asMember(base, 'POST', '/documents', { title: 'Animals', content: text('panda') })).body.source_id as string;
+    expect((await t.settled(base, id)).chunk_count).toBeGreaterThan(64);
+    const pass = t.get(Embedding).embedNext();
+    await eventually(
+      () => Promise.resolve(gate.calls()),
+      (n) => n > 0,
+    );
+    // Whoever is at it goes on, and nobody else begins.
+    await t.name(null);
+    if (which === 'others by then') {
+      await t.asOwner(base, 'PUT', `/documents/${id}`, { content: text('koala') });
+      await t.settled(base, id);
+    } else await t.asOwner(base, 'DELETE', '');
+    gate.letGo();
+    await pass;
+    await eventually(
+      () => t.receipts(base),
+      (receipts) => receipts.length > 0,
+    );
+    expect([(await t.receipts(base)).length, await t.vectors(base)]).toEqual([1, {}]);
   });
 });

@@ -58,16 +58,11 @@ export class KnowledgeSearch {
       const model = await this.embedder.model(scope.orgId, space);
       if (!model) continue;
       const work = { orgId: scope.orgId, name: `search:${uuidv7()}`, ...searcher };
-      const vectors = await this.embedder.embed(work, model, [query], AbortSignal.timeout(EMBED_MS)).catch(unlessLate);
+      const vectors = await this.embedder.embed(work, model, [query], EMBED_MS);
       if (vectors) rankings.push(await this.vectors.near(this.db, scope, kbIds, space, vectors[0]));
     }
     if (!rankings.length) return null;
     const nearest = rankings.flat().sort((a, b) => b.likeness - a.likeness);
     return nearest.slice(0, RANKED).map(({ chunk_id }) => chunk_id);
   }
-}
-
-function unlessLate(error: unknown): null {
-  if ((error as Error).name === 'TimeoutError') return null;
-  throw error;
 }

@@ -3,8 +3,19 @@ import type { KnowledgeChunk, KnowledgeSource } from '@aps/entities';
 import { statement, type Db, type Tenant, type Tx } from '@aps/platform/database';
 import { bitsOf, dot, packed, unpacked } from './vectors.policy';
 
-/** A source whose pieces have no vectors yet. */
-export type Unembedded = Pick<KnowledgeSource, 'id' | 'org_id' | 'kb_id'>;
+/** In which space vectors belong by now. */
+export interface Target {
+  space: string;
+  /** Organizations with models of their own, and theirs; null where that cannot be called. */
+  own: { org_id: string; space: string | null }[];
+}
+/** Sources of an organization whose vectors are of this space, which is another than they belong in; of none where it is empty. */
+export type Waiting = Pick<KnowledgeSource, 'org_id' | 'embedded_as'>;
+/** A source that somebody has taken up to give it vectors. */
+export type ClaimedSource = Pick<KnowledgeSource, 'id' | 'org_id' | 'kb_id'> & {
+  /** Another one by when its pieces are others, or somebody else has taken it up. */
+  claim: string;
+};
 type Piece = Pick<KnowledgeChunk, 'id' | 'content' | 'heading_path'>;
 /** A piece that means something near. */
 export interface Near {
@@ -18,30 +29,65 @@ const CLAIM_TIME = `interval '5 minutes'`;
 /** So many pieces are compared exactly, the nearest by the signs of their vectors. */
 const CANDIDATES = 200;
 
-// Those that are done are far more: as two ranges, neither side of them is read.
-const CLAIM = statement<Unembedded>(`
+const IS_LIVE = 'b.deleted_at IS NULL AND o.deleted_at IS NULL AND o.suspended_at IS NULL';
+
+// Those that are where they belong are far more: they are not read, and of the others one for each organization and space.
+const others = (name: string, side: '<' | '>'): string => `
+  ${name} AS (
+    (SELECT s.embedded_as, s.org_id FROM knowledge_sources s WHERE s.chunk_count > 0 AND s.embedded_as ${side} $1 ORDER BY 1, 2 LIMIT 1)
+    UNION ALL SELECT n.embedded_as, n.org_id FROM ${name} p CROSS JOIN LATERAL (
+      SELECT s.embedded_as, s.org_id FROM knowledge_sources s
+      WHERE s.chunk_count > 0 AND s.embedded_as ${side} $1 AND (s.embedded_as, s.org_id) > (p.embedded_as, p.org_id) ORDER BY 1, 2 LIMIT 1) n)`;
+const OWNERS = statement<{ org_id: string }>(`
+  SELECT o.id AS org_id FROM organizations o WHERE o.id IN (SELECT owner_org_id FROM model_catalog WHERE kind = 'embedding')
+    AND EXISTS (SELECT FROM knowledge_sources s WHERE s.org_id = o.id)`);
+const WAITING = statement<Waiting>(`
+  WITH RECURSIVE ${others('below', '<')}, ${others('above', '>')},
+  own AS MATERIALIZED (SELECT x.org_id, x.space FROM jsonb_to_recordset($2::jsonb) AS x(org_id uuid, space text)
+  ), due AS MATERIALIZED (
+    SELECT DISTINCT ON (p.org_id) p.org_id, p.embedded_as, first.embed_at
+    FROM (SELECT * FROM below UNION ALL SELECT * FROM above UNION ALL SELECT $1, org_id FROM own) p LEFT JOIN own ON own.org_id = p.org_id
+    CROSS JOIN LATERAL (
+      SELECT s.embed_at FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
+      WHERE s.chunk_count > 0 AND s.embedded_as = p.embedded_as AND s.org_id = p.org_id AND s.embed_at <= now() AND ${IS_LIVE} ORDER BY s.embed_at LIMIT 1) first
+    WHERE p.embedded_as <> coalesce(own.space, $1) AND p.org_id <> ALL ($3::uuid[]) ORDER BY p.org_id, first.embed_at
+  )
+  SELECT org_id, embedded_as FROM due ORDER BY embed_at LIMIT $4`);
+const CLAIM = statement<ClaimedSource>(`
   WITH s AS MATERIALIZED (
     SELECT s.id FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
-    WHERE s.chunk_count > 0 AND (s.embedded_as < $1 OR s.embedded_as > $1) AND s.embed_at <= now()
-      AND b.deleted_at IS NULL AND o.deleted_at IS NULL AND o.suspended_at IS NULL LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED)
-  UPDATE knowledge_sources SET embed_at = now() + ${CLAIM_TIME} FROM s WHERE knowledge_sources.id = s.id RETURNING knowledge_sources.id, org_id, kb_id`);
-const PUT_OFF = statement(`UPDATE knowledge_sources SET embed_at = now() + make_interval(secs => $2) WHERE id = $1`);
-const LACKING = `c.source_id = $1 AND NOT EXISTS (SELECT FROM knowledge_vectors v WHERE v.chunk_id = c.id AND v.model = $2)`;
+    WHERE s.chunk_count > 0 AND s.embedded_as = $2 AND s.org_id = $1 AND s.embed_at <= now() AND ${IS_LIVE} ORDER BY s.embed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED)
+  UPDATE knowledge_sources k SET embed_at = now() + ${CLAIM_TIME} FROM s WHERE k.id = s.id RETURNING k.id, k.org_id, k.kb_id, k.embed_at::text AS claim`);
+const HAND_BACK = statement('UPDATE knowledge_sources SET embed_at = now() WHERE id = $1 AND embed_at = $2::timestamptz');
+/** SQL of whether a source is still claimed, and there is still anybody who pays for it. */
+const isHeld = (id: string, claim: string): string => `
+  EXISTS (SELECT FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
+    WHERE s.id = ${id} AND s.embed_at = ${claim}::timestamptz AND ${IS_LIVE})`;
+const lacks = (space: string): string => `NOT EXISTS (SELECT FROM knowledge_vectors v WHERE v.chunk_id = c.id AND v.model = ${space})`;
 const NEXT = statement<Piece>(
-  `SELECT c.id, c.content, c.heading_path FROM knowledge_chunks c WHERE ${LACKING} ORDER BY c.position LIMIT $3`,
+  `SELECT c.id, c.content, c.heading_path FROM knowledge_chunks c WHERE c.source_id = $1 AND ${lacks('$3')} AND ${isHeld('$1', '$2')} ORDER BY c.position LIMIT $4`,
 );
 // What has been replaced meanwhile gets none.
 const STORE = statement(`
   INSERT INTO knowledge_vectors (chunk_id, model, org_id, kb_id, bits, vector)
-  SELECT c.id, $1, c.org_id, c.kb_id, x.bits::varbit, decode(x.vector, 'base64') FROM jsonb_to_recordset($2::jsonb) AS x(id uuid, bits text, vector text)
-  JOIN knowledge_chunks c ON c.id = x.id ON CONFLICT DO NOTHING`);
+  SELECT c.id, $3, c.org_id, c.kb_id, x.bits::varbit, decode(x.vector, 'base64') FROM jsonb_to_recordset($4::jsonb) AS x(id uuid, bits text, vector text)
+  JOIN knowledge_chunks c ON c.id = x.id WHERE ${isHeld('$1', '$2')} ON CONFLICT DO NOTHING`);
 const HOLD_BASE = statement('SELECT id FROM knowledge_bases WHERE id = $1 FOR NO KEY UPDATE');
-const DONE = statement(`
-  UPDATE knowledge_sources SET embedded_as = $3, embed_at = now() WHERE id = $1 AND NOT EXISTS (SELECT FROM knowledge_chunks c WHERE ${LACKING})`);
+const DONE = statement<{ id: string }>(`
+  UPDATE knowledge_sources SET embedded_as = $3, embed_at = now()
+  WHERE id = $1 AND embed_at = $2::timestamptz AND NOT EXISTS (SELECT FROM knowledge_chunks c WHERE c.source_id = $1 AND ${lacks('$3')}) RETURNING id`);
+/** SQL of whether a source of a base has pieces without vectors of a space. */
+const isElsewhere = (base: string, space: string): string =>
+  `EXISTS (SELECT FROM knowledge_sources s WHERE s.kb_id = ${base} AND s.chunk_count > 0 AND s.embedded_as <> ${space})`;
+// A base that has none yet takes the first that it gets. What each of its pieces has is looked at once more, since the others are gone with it.
 const SWAP = statement<{ id: string }>(`
-  UPDATE knowledge_bases SET embedding_model = $2 WHERE id = $1 AND embedding_model IS DISTINCT FROM $2
-    AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.kb_id = $1 AND s.chunk_count > 0 AND s.embedded_as <> $3) RETURNING id`);
+  UPDATE knowledge_bases SET embedding_model = $2 WHERE id = $1 AND embedding_model IS DISTINCT FROM $2 AND (embedding_model IS NULL OR NOT ${isElsewhere('$1', '$2')}
+    AND NOT EXISTS (SELECT FROM knowledge_sources s JOIN knowledge_chunks c ON c.source_id = s.id WHERE s.kb_id = $1 AND ${lacks('$2')})) RETURNING id`);
 const DROP_OTHERS = statement('DELETE FROM knowledge_vectors WHERE kb_id = $1 AND model <> $2');
+const SWAPPABLE = statement<{ kb_id: string; space: string }>(`
+  SELECT b.id AS kb_id, v.space FROM knowledge_bases b CROSS JOIN LATERAL (
+    SELECT DISTINCT v.model AS space FROM knowledge_vectors v WHERE v.kb_id = b.id AND (v.model < b.embedding_model OR v.model > b.embedding_model)) v
+  WHERE b.deleted_at IS NULL AND NOT ${isElsewhere('b.id', 'v.space')} LIMIT $1`);
 
 const SPACES = statement<{ space: string }>(`
   SELECT DISTINCT embedding_model AS space FROM knowledge_bases
@@ -49,7 +95,7 @@ const SPACES = statement<{ space: string }>(`
 const NEAR = statement<{ chunk_id: string; vector: Buffer }>(`
   WITH near AS MATERIALIZED (
     SELECT v.chunk_id FROM knowledge_vectors v JOIN knowledge_bases b ON b.id = v.kb_id AND b.embedding_model = v.model
-    WHERE v.org_id = $1 AND v.model = $3 AND ($2::uuid[] IS NULL OR v.kb_id = ANY ($2)) AND b.deleted_at IS NULL AND length(v.bits) = length($4::varbit)
+    WHERE b.org_id = $1 AND v.model = $3 AND ($2::uuid[] IS NULL OR v.kb_id = ANY ($2)) AND b.deleted_at IS NULL AND length(v.bits) = length($4::varbit)
     ORDER BY CASE WHEN length(v.bits) = length($4::varbit) THEN bit_count(v.bits # $4::varbit) END LIMIT ${CANDIDATES})
   SELECT v.chunk_id, v.vector FROM near n JOIN knowledge_vectors v ON v.chunk_id = n.chunk_id AND v.model = $3`);
 
@@ -58,30 +104,52 @@ type Org = Pick<Tenant, 'orgId'>;
 /** Vectors of pieces, an index of them for each model of a base; a search uses the one that its base names. */
 @Injectable()
 export class VectorsRepository {
-  /** Takes up a source that has none of the model that is named now. */
-  async claim(db: Db, named: string): Promise<Unembedded | null> {
-    return (await db.query(CLAIM, [named]))[0] ?? null;
+  /** Organizations with models of their own for it. */
+  async owners(db: Db): Promise<string[]> {
+    return (await db.query(OWNERS, [])).map(({ org_id }) => org_id);
   }
 
-  async putOff(db: Db, sourceId: string, seconds: number): Promise<void> {
-    await db.execute(PUT_OFF, [sourceId, seconds]);
+  /** Organizations that have sources to be given vectors, who waits longest first. @param but those that are left out */
+  waiting(db: Db, { space, own }: Target, but: readonly string[], limit: number): Promise<Waiting[]> {
+    return db.query(WAITING, [space, JSON.stringify(own), but, limit]);
   }
 
-  /** Pieces of a source that have no vector in a space. */
-  lacking(db: Db, sourceId: string, space: string, limit: number): Promise<Piece[]> {
-    return db.query(NEXT, [sourceId, space, limit]);
+  /** Takes up one of them, which nobody else does meanwhile. */
+  async claim(db: Db, { org_id, embedded_as }: Waiting): Promise<ClaimedSource | null> {
+    return (await db.query(CLAIM, [org_id, embedded_as]))[0] ?? null;
   }
 
-  async store(tx: Tx, space: string, pieces: readonly Piece[], vectors: readonly number[][]): Promise<void> {
-    const rows = pieces.map(({ id }, i) => ({ id, bits: bitsOf(vectors[i]), vector: packed(vectors[i]).toString('base64') }));
-    await tx.execute(STORE, [space, JSON.stringify(rows)]);
+  /** Leaves it to whoever takes it up next. */
+  async handBack(db: Db, { id, claim }: ClaimedSource): Promise<void> {
+    await db.execute(HAND_BACK, [id, claim]);
+  }
+
+  /** Pieces of a source that have no vector in a space; none of one that is not the caller's any more, or that nobody pays for. */
+  lacking(db: Db, { id, claim }: ClaimedSource, space: string, limit: number): Promise<Piece[]> {
+    return db.query(NEXT, [id, claim, space, limit]);
+  }
+
+  async store(tx: Tx, { id, claim }: ClaimedSource, space: string, pieces: readonly Piece[], vectors: readonly number[][]): Promise<void> {
+    const rows = pieces.map((piece, i) => ({ id: piece.id, bits: bitsOf(vectors[i]), vector: packed(vectors[i]).toString('base64') }));
+    await tx.execute(STORE, [id, claim, space, JSON.stringify(rows)]);
   }
 
   /** Notes that a source has all its vectors; with the last one of its base, searches use the new index, and the old one is gone. */
-  async done(tx: Tx, { id, kb_id }: Unembedded, space: string, named: string): Promise<void> {
+  async done(tx: Tx, { id, kb_id, claim }: ClaimedSource, space: string): Promise<void> {
     await tx.execute(HOLD_BASE, [kb_id]);
-    await tx.execute(DONE, [id, space, named]);
-    if ((await tx.query(SWAP, [kb_id, space, named])).length) await tx.execute(DROP_OTHERS, [kb_id, space]);
+    if ((await tx.query(DONE, [id, claim, space])).length) await this.swap(tx, kb_id, space);
+  }
+
+  /** Bases that have what they need for another index: the last source that lacked it was deleted, or says nothing any more. */
+  swappable(db: Db, limit: number): Promise<{ kb_id: string; space: string }[]> {
+    return db.query(SWAPPABLE, [limit]);
+  }
+
+  /** Has searches of a base use the index of a space, if nothing is missing of that. */
+  async swap(tx: Tx, kbId: string, space: string): Promise<void> {
+    // Before its sources are looked at, so that none of them gets other pieces meanwhile.
+    await tx.execute(HOLD_BASE, [kbId]);
+    if ((await tx.query(SWAP, [kbId, space])).length) await tx.execute(DROP_OTHERS, [kbId, space]);
   }
 
   /** Spaces of the indexes of bases. @param kbIds null for all of the organization */
