@@ -44,6 +44,19 @@ describe('a search by words', () => {
     expect(titles(await search(base, { query: 'sabbatical' }))).toEqual(['Sabbatical']);
   });
 
+  it('looks for the rarest words alone of a whole paragraph', async () => {
+    const words = 'alfa bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec'.split(' ');
+    const base = await withTexts({ One: words.join(' '), Two: words.join(' '), Common: words[16] });
+    const found = async (from: number) => titles(await search(base, { query: words.slice(from).join(' ') })).sort();
+    expect([await found(0), await found(1)]).toEqual([
+      ['One', 'Two'],
+      ['Common', 'One', 'Two'],
+    ]);
+    expect(
+      titles(await search(base, { query: `${'unheard '.repeat(3)}${words.map((word) => `${word}x`).join(' ')} quebec` })),
+    ).toHaveLength(3);
+  });
+
   it('takes whatever is asked, and answers nothing where nothing is found', async () => {
     const base = await withTexts({ Odd: `It's 100% a \\ "test" & (more) | of: it* <-> !` });
     for (const query of ['nothing', 'the of and', `'`, `\\`, `it's & | ! :* <-> (`, '💥', `x'); DROP TABLE knowledge_chunks; --`])

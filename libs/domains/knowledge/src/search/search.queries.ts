@@ -14,13 +14,24 @@ export interface Hit
 /** How much a word counts for by where it stands: in the text, nowhere, in a heading, in the title. */
 const WEIGHTS = `'{0.4, 0.4, 0.6, 0.8}'`;
 
+/** A query with more different words is looked for by so many of its rarest, as some pieces tell, and so many that none of these has. */
+const MOST_WORDS = 16;
+const TOLD_BY = 500;
+
 /**
  * Pieces with any of the words, the best first: those with more of the words, and with those that are rarer here, each by how often and where it stands
- * in the piece. The index finds what belongs to the organization or the bases together with the words, so that what others have costs nothing. The words of each piece are
+ * in the piece. What is asked with a whole paragraph is looked for by its rarest words: the others are in nearly all pieces, and each would be ranked by each. The index finds what belongs to the organization or the bases together with the words, so that what others have costs nothing. The words of each piece are
  * unpacked once, for all that is asked of them. Values: organization, query, what the pieces belong to, how many.
  */
 const BY_WORDS = statement<Hit>(`
-  WITH q AS MATERIALIZED (SELECT (row_number() OVER ())::int AS i, ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery AS word FROM unnest(to_tsvector('english', $2))
+  WITH asked AS MATERIALIZED (SELECT lexeme FROM unnest(to_tsvector('english', $2))
+  ), told AS MATERIALIZED (
+    SELECT w.lexeme, count(*) AS n FROM (SELECT c.words FROM knowledge_chunks c WHERE c.org_id = $1 AND c.words @@ $3::tsquery AND (SELECT count(*) FROM asked) > ${MOST_WORDS} LIMIT ${TOLD_BY}) c
+    CROSS JOIN LATERAL unnest(c.words) w GROUP BY w.lexeme
+  ), rarest AS MATERIALIZED (
+    SELECT a.lexeme, row_number() OVER (PARTITION BY t.n IS NULL ORDER BY t.n, length(a.lexeme) DESC, a.lexeme) AS n FROM asked a LEFT JOIN told t ON t.lexeme = a.lexeme
+  ), q AS MATERIALIZED (
+    SELECT (row_number() OVER ())::int AS i, ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery AS word FROM rarest WHERE n <= ${MOST_WORDS}
   ), words AS MATERIALIZED (SELECT string_agg(word::text, ' | ')::tsquery AS found_by FROM q HAVING count(*) > 0
   ), found AS MATERIALIZED (
     SELECT c.id, r.i, r.rank / (1 + ln(1 + c.token_count)) AS rank
