@@ -1,5 +1,5 @@
 import { NO_CALLER } from '@aps/platform/database';
-import { ToolCatalog, ToolSet, type ToolContext, type ToolGrants } from '@aps/tools';
+import { capResult, ToolCatalog, ToolSet, type ToolContext, type ToolGrants } from '@aps/tools';
 import { KnowledgeToolsModule } from '../knowledge.module';
 import { knowledgeService, type TestBase } from '../testing';
 
@@ -66,6 +66,27 @@ describe('an agent', () => {
     expect((await json('knowledge_read', { source_id: sourceId, from: 8, to: 13 }, [], [base.id])).text).toBe('🦓 has');
     expect((await json('knowledge_read', { source_id: sourceId, from: 100 }, [], [base.id])).text).toBe('');
     expect(await call('knowledge_read', { source_id: sourceId }, ['kb:other'])).toMatchObject({ failed: true });
+  });
+
+  it('is told no more than a model gets, and what is left off', async () => {
+    const big = await t.base(base.org, 'Big');
+    // Each letter is two of JSON.
+    const { id } = await t.text(big, 'Quotes', Array.from({ length: 20 }, (_, n) => `# Okapi ${n}\n\n${'"'.repeat(4_000)}`).join('\n\n'));
+    await t.settled(big, id);
+    const search = (await call('knowledge_search', { query: 'okapi', limit: 20 }, [], [big.id]))!.content;
+    const { results, left_off } = JSON.parse(capResult(search)) as { results: object[]; left_off: number };
+    expect([results.length > 2, left_off > 0, results.length + left_off]).toEqual([true, true, 20]);
+    let read = '';
+    for (let from = 0, characters = 1; from < characters;) {
+      const part = JSON.parse(capResult((await call('knowledge_read', { source_id: id, from }, [], [big.id]))!.content)) as Record<
+        string,
+        any
+      >; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers of many shapes
+      read += part.text;
+      [from, characters] = [part.to, part.characters];
+      expect(from).toBe([...read].length);
+    }
+    expect(read).toMatch(/^# Okapi 0[^]*# Okapi 19\n\n"{4000}$/);
   });
 
   it('writes documents where it may, and never over what it has not read', async () => {

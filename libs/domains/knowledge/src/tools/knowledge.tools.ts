@@ -14,6 +14,8 @@ import { mayRead, mayWrite, readsAll, readsBase, writesBase } from './grants.pol
 const DEFAULT_LIMIT = 8;
 /** Code points of a source that a call answers at most. */
 const MAX_READ = 30_000;
+/** Of what is found or read, characters of JSON: what is longer by that and all around it would be cut where it is none any more. */
+const MAX_TOLD = 45_000;
 
 const kb = z.string().min(1).max(64).describe('Slug or id of the knowledge base');
 const search = z.object({
@@ -24,7 +26,12 @@ const search = z.object({
 const read = z.object({
   source_id: z.uuid().describe('The source, as a search names it'),
   from: z.number().int().min(0).default(0).describe('Where to begin, in characters'),
-  to: z.number().int().min(0).optional().describe(`Where to end, exclusive; at most ${MAX_READ} characters are answered`),
+  to: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe(`Where to end, exclusive; at most ${MAX_READ} characters are answered, and it says where it ended`),
 });
 const write = z.object({
   kb,
@@ -103,11 +110,12 @@ export class KnowledgeTools {
       budget: context.budget,
       charge: (tx, cost) => context.charge(tx, cost),
     });
-    return told({
-      results: hits.map(({ source_id, title, heading_path, content, char_start, char_end, url }) => ({
-        ...{ source_id, title, heading_path, from: char_start, to: char_end, ...(url !== null && { url }), content },
-      })),
-    });
+    const found = hits.map(({ source_id, title, heading_path, content, char_start, char_end, url }) => ({
+      ...{ source_id, title, heading_path, from: char_start, to: char_end, ...(url !== null && { url }), content },
+    }));
+    const results = fitting(found);
+    const left_off = found.length - results.length;
+    return told({ results, ...(left_off > 0 && { left_off }) });
   }
 
   private async read(tx: Tx, { source_id, from, to }: z.infer<typeof read>, context: ToolContext): Promise<ToolResult> {
@@ -115,10 +123,11 @@ export class KnowledgeTools {
     const source = await this.queries.readable(tx, scope, source_id);
     if (!source || !readsBase(context.tools.grants, { id: source.kb_id, slug: source.kb_slug })) throw unknown(`source ${source_id}`);
     const length = Math.max(0, Math.min(to ?? Infinity, from + MAX_READ) - from);
-    const { text, characters } = await this.queries.textOf(tx, scope, source_id, { from, length });
+    const { text: asked, characters } = await this.queries.textOf(tx, scope, source_id, { from, length });
+    const points = fitting([...asked], 2);
     const { title, url, version } = source;
     const named = { source_id, title, ...(url !== null && { url }), ...(version !== null && { version: versionText(version) }) };
-    return told({ ...named, from, to: Math.min(from + length, Math.max(from, characters)), characters, text });
+    return told({ ...named, from, to: from + points.length, characters, text: points.join('') });
   }
 
   private async write(tx: Tx, { kb, source_id, ...page }: z.infer<typeof write>, context: ToolContext): Promise<ToolResult> {
@@ -150,6 +159,13 @@ export class KnowledgeTools {
       return refused(error.code === 'version_conflict' ? `${error.detail} ${JSON.stringify(error.context)}` : error.detail);
     }
   }
+}
+
+/** As many of the first as there is room for. @param around characters of the JSON of each that are not there when they stand together */
+function fitting<T>(parts: T[], around = 0): T[] {
+  let room = MAX_TOLD;
+  const end = parts.findIndex((part) => (room -= JSON.stringify(part).length - around) < 0);
+  return end < 0 ? parts : parts.slice(0, end);
 }
 
 const scopeOf = ({ orgId }: ToolContext, tool: string): OrgScope => OrgScope.system(orgId, `tool ${tool}`);
