@@ -16,8 +16,12 @@ const KINDS: Record<TextKind, { extensions: string[]; media_type: string; alike:
 };
 const SAMPLE_BYTES = 64 * 1024;
 /** What begins like this is none of what is read here, whatever else is in it. */
-const OTHERS =
-  /^(?:\x89PNG|\xff\xd8\xff|GIF8|\x1f\x8b|7z\xbc\xaf|Rar!|RIFF|\x7fELF|MZ|BZh|\xfd7zXZ|\{\\rtf|%!PS|OggS|ID3|II\*\0|MM\0\*|....ftyp)/s;
+const OTHERS = /^(?:\x89PNG|\xff\xd8\xff|\x1f\x8b|7z\xbc\xaf|\x7fELF|\xfd7zXZ|\{\\rtf|%!PS|II\*\0|MM\0\*)/;
+/** The same, where it is no text: letters alone may be those of words. */
+const OTHERS_IN_LETTERS = /^(?:GIF8|Rar!|RIFF|MZ|BZh|OggS|ID3|....ftyp)/s;
+const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
+const PDF = '%PDF-';
+const BEGINS_AS_PDF = /^(?:\xef\xbb\xbf)?\s*%PDF-/;
 const COMPOUND = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 /** Of control characters but NUL, more than texts ever have; and of NUL, as in UTF-16 without its mark. */
 const MAX_CONTROLS = 0.02;
@@ -35,11 +39,12 @@ export const mediaTypeOf = (kind: TextKind): string => KINDS[kind].media_type;
  */
 export function kindOf(bytes: Buffer, hints: SourceHints): Kind {
   const head = bytes.subarray(0, SAMPLE_BYTES).toString('latin1');
-  if (head.slice(0, 1024).includes('%PDF-')) return 'pdf';
+  // Some have other things before, and then texts may have it, too.
+  if (BEGINS_AS_PDF.test(head) || (head.slice(0, 1024).includes(PDF) && CONTROL.test(head))) return 'pdf';
   if (/^PK(?:\x03\x04|\x05\x06)/.test(head)) return 'archive';
   if (head.startsWith(COMPOUND) && bytes.includes(Buffer.from('EncryptedPackage', 'utf16le')))
     throw new ExtractionError('encrypted', 'It is encrypted with a password');
-  if (head.startsWith(COMPOUND) || OTHERS.test(head) || !isText(bytes, head, hints))
+  if (head.startsWith(COMPOUND) || OTHERS.test(head) || (OTHERS_IN_LETTERS.test(head) && CONTROL.test(head)) || !isText(bytes, head, hints))
     throw new ExtractionError('unsupported_type', 'It is none of the formats that can be read');
   return textKindOf(head, hints);
 }
@@ -55,12 +60,12 @@ function textKindOf(head: string, { filename, media_type }: SourceHints): TextKi
   const extension = /\.([a-z0-9]+)$/i.exec(filename ?? '')?.[1].toLowerCase() ?? '';
   const type = media_type?.split(';', 1)[0].trim().toLowerCase() ?? '';
   const kinds = Object.entries(KINDS) as [TextKind, (typeof KINDS)[TextKind]][];
+  const letters = head.replace(/\0|^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/g, '').replace(/\r\n/g, '\n');
+  // The path of a page ends as it likes.
+  if (HTML.test(letters) || isOf(type, KINDS.html)) return 'html';
   const named =
     kinds.find(([, { extensions }]) => extensions.includes(extension)) ?? kinds.find((kind) => kind[0] !== 'txt' && isOf(type, kind[1]));
-  if (named) return named[0];
-  const letters = head.replace(/\0|^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/g, '').replace(/\r\n/g, '\n');
-  if (HTML.test(letters)) return 'html';
-  return MAIL.test(letters) ? 'eml' : 'txt';
+  return named?.[0] ?? (MAIL.test(letters) ? 'eml' : 'txt');
 }
 
 const isOf = (type: string, { media_type, alike }: { media_type: string; alike: string[] }): boolean =>

@@ -147,9 +147,29 @@ Content-Disposition: attachment; filename=a.txt\r\n\r\nsecret\r\n--x--`.replace(
   });
 });
 
+describe('the kind of a source', () => {
+  const page = '<!doctype html><title>Guide</title><p>Be kind.';
+  it.each([
+    ['a page whose path ends otherwise', page, 'guide.md', 'text/html; charset=utf-8', 'text/html'],
+    ['a page that begins as none, as its server says', '<p>Be kind.', 'guide.txt', 'text/html', 'text/html'],
+    ['a page by its bytes', page, 'guide.json', null, 'text/html'],
+    ['a text of a company', 'MZ Holding AG', 'a.txt', null, 'text/plain'],
+    ['a table whose first column is a tag', 'ID3,name\n1,x', 'a.csv', null, 'text/csv'],
+    ['a text about files', 'RIFF files begin like this.', 'a.md', null, 'text/markdown'],
+    ['a text that names PDF', '# Formats\n\nA file begins with %PDF-1.7 there.', 'a.md', null, 'text/markdown'],
+    ['a PDF behind other things', Buffer.concat([Buffer.from([1, 2, 3, 4, 0, 1, 2]), pdf([['One']])]), 'a.txt', null, 'application/pdf'],
+  ])('is told from its bytes: %s', async (_, bytes, filename, mediaType, kind) => {
+    expect((await read(bytes, filename, mediaType)).extracted.media_type).toBe(kind);
+  });
+
+  it('is text where a table ends within a quote', async () => expect(await text('a,b\n1,"x\n2,y', 'a.csv')).toBe('a,b\n1,"x\n2,y'));
+});
+
 describe('a source is refused', () => {
   it.each([
     ['unsupported_type', 'a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), 'a.txt'],
+    ['unsupported_type', 'a program', Buffer.from('MZ\x90\0\x03\0\0\0', 'latin1'), 'a.txt'],
+    ['unsupported_type', 'a sound', Buffer.from('ID3\x03\0\0\0\0\x0fTIT2', 'latin1'), 'a.txt'],
     ['unsupported_type', 'an archive of other things', zip({ 'a.txt': 'x' }), 'a.docx'],
     ['unsupported_type', 'what is no text', Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 7919) % 256)), 'a.txt'],
     [

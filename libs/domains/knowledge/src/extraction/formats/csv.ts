@@ -1,19 +1,29 @@
-import { parse } from 'csv-parse/sync';
+import { CsvError, parse } from 'csv-parse/sync';
 import { TextSink } from '../clean';
 import { tableRows } from '../markdown';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** A table of its rows, the first of which names the columns. Quotes that are none are letters. */
+/** A table of its rows, the first of which names the columns. Quotes that are none are letters. What is no CSV is text. */
 export function csvText(text: string): string {
-  const rows = parse(text, {
-    delimiter: delimiterOf(text),
-    ...{ bom: true, relax_quotes: true, relax_column_count: true, skip_empty_lines: true },
-  });
+  const rows = rowsOf(text);
+  if (!rows) return text;
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const sink = new TextSink();
   for (const row of tableRows(rows, columns)) sink.add(row);
   return sink.toString();
+}
+
+function rowsOf(text: string): string[][] | null {
+  try {
+    return parse(text, {
+      delimiter: delimiterOf(text),
+      ...{ bom: true, relax_quotes: true, relax_column_count: true, skip_empty_lines: true },
+    });
+  } catch (error) {
+    if (error instanceof CsvError) return null;
+    throw error;
+  }
 }
 
 /** What stands most often in the first lines, outside of quotes. */
