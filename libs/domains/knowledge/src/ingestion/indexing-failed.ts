@@ -15,3 +15,15 @@ export class IndexingFailed extends Error {
     super(message);
   }
 }
+
+/** A fault that is none of the source, and at which stage it was met. */
+export class StageFault extends Error {
+  constructor(
+    readonly stage: SourceStage,
+    cause: unknown,
+  ) {
+    super((cause as Error)?.message, { cause });
+    // Where it was met is of no use in the log.
+    if (cause instanceof Error) this.stack = cause.stack;
+  }
+}

@@ -6,7 +6,7 @@ import { ExtractionError } from '../extraction/extraction-error';
 import { SourceReader } from '../extraction/source-reader';
 import { SourcesRepository, type ClaimedSource, type Indexed } from '../sources.repository';
 import type { LoadedSource } from '../sources.sql';
-import { IndexingFailed } from './indexing-failed';
+import { IndexingFailed, StageFault } from './indexing-failed';
 import { hashOf, SourceFetcher } from './source-fetcher';
 
 const MAX_TITLE = 500;
@@ -40,7 +40,7 @@ export class Indexing {
   }
 
   private async read(source: LoadedSource, signal: AbortSignal): Promise<Indexed> {
-    const { bytes, hints } = await this.fetcher.get(source, signal);
+    const { bytes, hints } = await at('fetch', this.fetcher.get(source, signal));
     const { extracted, chunks } = await at('extract', this.reader.read(bytes, hints, signal));
     const own_title = extracted.title?.trim().slice(0, MAX_TITLE) || null;
     return {
@@ -54,7 +54,9 @@ export class Indexing {
   }
 }
 
+/** Says at which stage it was, of whatever goes wrong but the end of a lease. */
 const at = <T>(stage: SourceStage, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
-    throw error instanceof ExtractionError ? new IndexingFailed(error.code, stage, `${error.message}.`) : error;
+    if (error instanceof ExtractionError) throw new IndexingFailed(error.code, stage, `${error.message}.`);
+    throw error instanceof IndexingFailed || error instanceof LeaseEnded ? error : new StageFault(stage, error);
   });

@@ -51,7 +51,7 @@ describe('indexing', () => {
     const { base, id } = await aText();
     const read = failing(new Error('broken'));
     await resync(base, id);
-    expect(await t.settled(base, id)).toMatchObject({ status: 'FAILED', attempts: 3, error: { code: 'internal' } });
+    expect(await t.settled(base, id)).toMatchObject({ status: 'FAILED', attempts: 3, error: { code: 'internal', stage: 'chunk' } });
     expect(read).toHaveBeenCalledTimes(3);
   });
 

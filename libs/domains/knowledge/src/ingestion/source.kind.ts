@@ -13,7 +13,7 @@ import {
 } from '@aps/platform/runs';
 import { SourcesRepository, type ClaimedSource } from '../sources.repository';
 import { Indexing } from './indexing';
-import { IndexingFailed } from './indexing-failed';
+import { IndexingFailed, StageFault } from './indexing-failed';
 
 /** Of an organization, so that a flood of one leaves room for the others. */
 const CAP = 4;
@@ -71,12 +71,12 @@ export class SourceKind extends RunKind<'knowledge.index', ClaimedSource> {
   /** What is wrong with a source is no better the next time; all else is, up to three times. */
   async fail(run: OwnedRun<ClaimedSource>, error: unknown): Promise<string | null> {
     const known = error instanceof IndexingFailed ? error : null;
+    const stage = error instanceof IndexingFailed || error instanceof StageFault ? error.stage : 'store';
     if (!known) {
-      this.logger.warn({ msg: 'A source could not be indexed', source_id: run.id, error: (error as Error)?.message });
+      this.logger.warn({ msg: 'A source could not be indexed', source_id: run.id, stage, error: (error as Error)?.message });
       if (run.deliveries + 1 < MAX_DELIVERIES) return null;
     }
-    const { code, stage, message } =
-      known ?? ({ code: 'internal', stage: 'store', message: 'It could not be indexed by a fault of ours.' } as const);
+    const { code, message } = known ?? { code: 'internal', message: 'It could not be indexed by a fault of ours.' };
     const source = await this.sources.load(this.db, run.id);
     if (!source) return 'lost';
     try {
