@@ -9,13 +9,14 @@ import { uuidv7 } from 'uuidv7';
 import type { Chunk } from './extraction/extracted';
 import {
   CLAIM,
-  DELETE_CHUNKS,
+  DELETE_OTHER_CHUNKS,
   FAILED,
   GIVEN_UP,
   HOLD_BASE,
   INSERT_CHUNKS,
   KEEP_EXTRACTED,
   LOAD,
+  OWN_NOW,
   OWNED,
   READY,
   REINDEX,
@@ -112,22 +113,32 @@ export class SourcesRepository {
    */
   async finish(run: OwnRun, kbId: string, indexed: Indexed): Promise<void> {
     const { own_title, media_type, size_bytes, hash, extracted, chunks } = storable(indexed);
-    await this.owned(run, kbId, async (tx, source) => {
-      // It may have been given another title since the run began.
-      const title = (source.names_itself && own_title) || source.title;
-      await tx.execute(DELETE_CHUNKS, [run.id]);
-      for (let from = 0; from < chunks.length; from += AT_ONCE) {
-        const some = chunks.slice(from, from + AT_ONCE).map((chunk) => ({ id: uuidv7(), ...chunk }));
-        await tx.execute(INSERT_CHUNKS, [run.org_id, kbId, run.id, JSON.stringify(some), title]);
-      }
+    const titleOf = (source: OwnedSource) => (source.names_itself && own_title) || source.title;
+    const rows = chunks.map((chunk) => ({ id: uuidv7(), ...chunk }));
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      // Many pieces take seconds to be written, in which base and source are held for nobody.
+      const [now] = await tx.query(OWN_NOW, [run.id, run.fence]);
+      if (!now) throw new LeaseEnded('lost');
+      for (let from = 0; from < rows.length; from += AT_ONCE)
+        await tx.execute(INSERT_CHUNKS, [run.org_id, kbId, run.id, JSON.stringify(rows.slice(from, from + AT_ONCE)), titleOf(now)]);
+      const source = await this.own(tx, run, kbId);
+      const title = titleOf(source);
+      await tx.execute(DELETE_OTHER_CHUNKS, [run.id, rows.map(({ id }) => id)]);
+      // It may have been given another title since.
+      if (title !== titleOf(now)) await this.retitle(tx, run.id, title);
       if (extracted !== null) await tx.execute(KEEP_EXTRACTED, [run.id, run.org_id, extracted]);
-      return (await tx.query(READY, [run.id, run.fence, chunks.length, size_bytes, media_type, title, hash]))[0];
+      const [end] = await tx.query(READY, [run.id, run.fence, chunks.length, size_bytes, media_type, title, hash]);
+      await this.ended(tx, run, end);
     });
   }
 
   /** Ends a run that has failed. What was found before stays. @throws LeaseEnded as {@link finish} */
   async fail(run: OwnRun, kbId: string, error: SourceError): Promise<void> {
-    await this.owned(run, kbId, async (tx) => (await tx.query(FAILED, [run.id, run.fence, errorOf(error)]))[0]);
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      await this.own(tx, run, kbId);
+      const [end] = await tx.query(FAILED, [run.id, run.fence, errorOf(error)]);
+      await this.ended(tx, run, end);
+    });
   }
 
   /** The same of one whose workers were lost. */
@@ -150,13 +161,12 @@ export class SourcesRepository {
     );
   }
 
-  private async owned(run: OwnRun, kbId: string, end: (tx: Tx, source: OwnedSource) => Promise<Ended>): Promise<void> {
-    await this.db.transaction(NO_CALLER, async (tx) => {
-      const held = await tx.query(HOLD_BASE, [run.org_id, kbId]);
-      const [source] = held.length ? await tx.query(OWNED, [run.id, run.fence]) : [];
-      if (!source) throw new LeaseEnded('lost');
-      await this.ended(tx, run, await end(tx, source));
-    });
+  /** Holds base and source of a run until the transaction ends. @throws LeaseEnded */
+  private async own(tx: Tx, run: OwnRun, kbId: string): Promise<OwnedSource> {
+    const held = await tx.query(HOLD_BASE, [run.org_id, kbId]);
+    const [source] = held.length ? await tx.query(OWNED, [run.id, run.fence]) : [];
+    if (!source) throw new LeaseEnded('lost');
+    return source;
   }
 
   private async ended(tx: Tx, { id, org_id }: Pick<OwnRun, 'id' | 'org_id'>, { status }: Ended): Promise<void> {

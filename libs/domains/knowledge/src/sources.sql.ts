@@ -73,15 +73,15 @@ export interface OwnedSource {
   /** What stands at an address is called as it calls itself, from when it is first read. */
   names_itself: boolean;
 }
-export const OWNED = statement<OwnedSource>(
-  `SELECT title, kind = 'url' AND indexed_at IS NULL AS names_itself FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running' FOR NO KEY UPDATE`,
-);
+const OWN = `SELECT title, kind = 'url' AND indexed_at IS NULL AS names_itself FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running'`;
+export const OWN_NOW = statement<OwnedSource>(OWN);
+export const OWNED = statement<OwnedSource>(`${OWN} FOR NO KEY UPDATE`);
 
 /** SQL of the words of a piece, those of its title and headings above all; and what it belongs to, by which the index finds that first. */
 const wordsOf = (chunk: string, title: string): string =>
   `setweight(to_tsvector('english', ${title}), 'A') || setweight(to_tsvector('english', array_to_string(${chunk}.heading_path, ' ')), 'B') || to_tsvector('english', ${chunk}.content)
     || array_to_tsvector(ARRAY['org:' || ${chunk}.org_id, 'kb:' || ${chunk}.kb_id])`;
-export const DELETE_CHUNKS = statement('DELETE FROM knowledge_chunks WHERE source_id = $1');
+export const DELETE_OTHER_CHUNKS = statement('DELETE FROM knowledge_chunks WHERE source_id = $1 AND id <> ALL ($2::uuid[])');
 export const INSERT_CHUNKS = statement(`
   INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, page, token_count, words)
   SELECT c.id, c.org_id, c.kb_id, c.source_id, c.position, c.content, c.heading_path, c.char_start, c.char_end, c.page, c.token_count, ${wordsOf('c', '$5')}

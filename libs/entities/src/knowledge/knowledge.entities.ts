@@ -148,11 +148,11 @@ export class KnowledgeContent {
   @Column('text', { nullable: true }) extracted: string | null;
 }
 
-/** A piece of a source that is found by itself. */
+/** A piece of a source that is found by itself. New ones stand beside the old ones, and hold nothing of their source, until both are exchanged at the end of a transaction. */
 @Entity('knowledge_chunks')
 @Unique('knowledge_chunks_org_id', ['org_id', 'id'])
-@Unique('knowledge_chunks_position', ['source_id', 'position'])
-@ForeignKey(() => KnowledgeSource, ['org_id', 'source_id'], ['org_id', 'id'], { onDelete: 'CASCADE' })
+@Unique('knowledge_chunks_position', ['source_id', 'position'], { deferrable: 'INITIALLY DEFERRED' })
+@ForeignKey(() => KnowledgeSource, ['org_id', 'source_id'], ['org_id', 'id'], { onDelete: 'CASCADE', deferrable: 'INITIALLY DEFERRED' })
 export class KnowledgeChunk {
   @PrimaryColumn('uuid') id: string;
   @Column('uuid') org_id: string;

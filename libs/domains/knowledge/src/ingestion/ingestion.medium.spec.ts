@@ -1,3 +1,4 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { metrics } from '@aps/platform/observability';
 import { Runs } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
@@ -79,6 +80,29 @@ describe('indexing', () => {
     expect(await t.settled(base, id)).toMatchObject({ status: 'READY', title: 'Etiquette' });
     const found = async (query: string) => (await t.asMember(base, 'POST', '/search', { query })).body.results.length;
     expect([await found('etiquette'), await found('rules')]).toEqual([1, 0]);
+  });
+
+  it('holds neither its base nor its source while pieces are written', async () => {
+    const { base, id } = await aText();
+    const gate = held();
+    await resync(base, id);
+    await gate.reads();
+    const waits = sql(`SELECT FROM pg_locks WHERE NOT granted AND relation = 'knowledge_chunks'::regclass`);
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      await tx.execute(sql('LOCK TABLE knowledge_chunks IN SHARE MODE'));
+      gate.letGo();
+      await eventually(
+        () => t.db.query(waits),
+        (rows) => rows.length > 0,
+      );
+      const answers = await Promise.all([
+        t.asOwner(base, 'PATCH', '', { name: 'Other' }),
+        t.asMember(base, 'POST', `/sources/${id}/resync`),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    });
+    expect(await t.settled(base, id)).toMatchObject({ status: 'READY', chunk_count: 1 });
+    expect([gate.begun(), await t.chunks(base, id)]).toEqual([2, ['Old words.']]);
   });
 
   it.each(['the base', 'the source'])('leaves nothing where %s is deleted meanwhile', async (which) => {
