@@ -78,10 +78,8 @@ describe('an agent', () => {
     expect([results.length > 2, left_off > 0, results.length + left_off]).toEqual([true, true, 20]);
     let read = '';
     for (let from = 0, characters = 1; from < characters;) {
-      const part = JSON.parse(capResult((await call('knowledge_read', { source_id: id, from }, [], [big.id]))!.content)) as Record<
-        string,
-        any
-      >; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers of many shapes
+      const { content } = (await call('knowledge_read', { source_id: id, from }, [], [big.id]))!;
+      const part = JSON.parse(capResult(content)) as { text: string; to: number; characters: number };
       read += part.text;
       [from, characters] = [part.to, part.characters];
       expect(from).toBe([...read].length);
