@@ -98,10 +98,7 @@ describe('tools of connections in a turn', () => {
       { tool_calls: [{ name: 'mine__wipe', arguments: {} }] },
       { text: 'done' },
     );
-    expect(results(await say(twice))).toEqual([
-      'seen',
-      expect.stringContaining('was not made and had no effect: The connection is gone'),
-    ]);
+    expect(results(await say(twice))).toEqual(['seen', expect.stringContaining('was not made and had no effect: The connection is gone')]);
     expect(results(await say(calls('mine__wipe', {})))).toEqual(['There is no tool mine__wipe, or you may not use it.']);
     await app.make('PATCH', path, { as: org.owner, body: { status: 'active' } });
     await app.make('PATCH', `${path}/owner`, { as: org.owner, body: { owner_user_id: org.member.id } });
