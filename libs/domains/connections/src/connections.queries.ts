@@ -28,10 +28,13 @@ export interface ConnectionWithTools extends ConnectionRow {
   tools: Omit<ConnectionTool, 'org_id' | 'connection_id' | 'gone_at' | 'created_at' | 'updated_at'>[];
 }
 
-/** A connection with what there is to know of its tools without their schemas. */
+/** A connection with what there is to know of its tools without their words and schemas, which are most of them. */
 export interface ConnectionOutline extends ConnectionRow {
-  tools: Pick<ConnectionTool, 'name' | 'description' | 'access_level' | 'hints'>[];
+  tools: Pick<ConnectionTool, 'name' | 'access_level' | 'hints'>[];
 }
+
+/** A tool that can be called, and of which connection it is. */
+export type CallableTool = Pick<ConnectionTool, 'connection_id' | 'name' | 'description' | 'access_level'> & Pick<Connection, 'slug'>;
 
 /** What a connection is called, whether it can be used, and whether the caller sees it. */
 export type LabelledConnection = Pick<Connection, 'id' | 'slug' | 'label'> & { is_active: boolean; is_seen: boolean };
@@ -103,9 +106,14 @@ const WITH_TOOLS = statement<ConnectionWithTools>(`
 const OUTLINES = statement<ConnectionOutline>(`
   SELECT ${COLUMNS}, coalesce(t.tools, '[]') AS tools
   FROM connections c LEFT JOIN LATERAL (
-    SELECT jsonb_agg(jsonb_build_object('name', t.name, 'description', t.description, 'access_level', t.access_level, 'hints', t.hints) ORDER BY t.name) AS tools
+    SELECT jsonb_agg(jsonb_build_object('name', t.name, 'access_level', t.access_level, 'hints', t.hints) ORDER BY t.name) AS tools
     FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL) t ON true
   WHERE ${SEEN} ORDER BY c.slug`);
+const CALLABLE = `connections c JOIN connection_tools t ON t.connection_id = c.id AND t.gone_at IS NULL WHERE ${SEEN} AND c.status = 'active'`;
+const CALLABLE_TOOLS = statement<CallableTool>(
+  `SELECT c.slug, t.connection_id, t.name, t.description, t.access_level FROM ${CALLABLE} ORDER BY c.slug, t.name LIMIT $3 OFFSET $4`,
+);
+const CALLABLE_COUNT = statement<{ n: number }>(`SELECT count(*)::int AS n FROM ${CALLABLE}`);
 const EVERY = statement<LabelledConnection>(`
   SELECT c.id, c.slug, c.label, c.status = 'active' AS is_active, (c.scope = 'org' OR coalesce(c.owner_user_id = $2, false)) AS is_seen
   FROM connections c WHERE c.org_id = $1 AND c.deleted_at IS NULL ORDER BY c.slug`);
@@ -168,9 +176,19 @@ export class ConnectionsQueries {
     return db.query(WITH_TOOLS, [scope.orgId, of.userId, of.status ?? null, of.slugs ?? null, of.tool ?? null]);
   }
 
-  /** The connections that the caller sees, by slug, with an outline of their tools. */
-  outlines(db: Db, scope: OrgScope): Promise<ConnectionOutline[]> {
-    return db.query(OUTLINES, [scope.orgId, scope.userId]);
+  /** Those that somebody sees, by slug, with an outline of their tools. @param userId null: those of the organization alone */
+  outlines(db: Db, scope: OrgScope, userId: string | null): Promise<ConnectionOutline[]> {
+    return db.query(OUTLINES, [scope.orgId, userId]);
+  }
+
+  /** The tools of active connections that the caller sees, by slug, and how many there are. */
+  async callable(scope: OrgScope, { limit, offset = 0 }: Slice): Promise<{ tools: CallableTool[]; total: number }> {
+    const seen = [scope.orgId, scope.userId] as const;
+    const [tools, [{ n }]] = await Promise.all([
+      this.db.query(CALLABLE_TOOLS, [...seen, limit ?? null, offset]),
+      this.db.query(CALLABLE_COUNT, [...seen]),
+    ]);
+    return { tools, total: n };
   }
 
   /** Every connection there is, by slug: for what is to be kept for others, too. Of those that the caller does not see nothing is told. */

@@ -58,8 +58,15 @@ describe('tool sources', () => {
       ...{ name: 'shared__wipe', source: 'con:shared', description: 'Wipes', slug: 'shared.wipe', backend_ref: `${id}/wipe` },
       ...{ access_level: 'destructive', is_terminal: false, is_pausable: false },
     });
-    const page = await get(`/tools?limit=2&offset=${all.total - 3}`);
-    expect([page.total, page.next_offset, page.items]).toEqual([all.total, all.total - 1, all.items.slice(-3, -1)]);
+    // Those of connections alone, from both sides of the seam, and behind the end.
+    for (const [back, items] of [
+      [3, all.items.slice(-3, -1)],
+      [4, all.items.slice(-4, -2)],
+      [0, []],
+    ]) {
+      const page = await get(`/tools?limit=2&offset=${all.total - back}`);
+      expect([page.total, page.next_offset, page.items]).toEqual([all.total, back ? all.total - back + 2 : null, items]);
+    }
     await t.make('PATCH', `${org.path}/connections/${id}`, { as: org.owner, body: { status: 'disabled' } });
     expect((await get('/tools')).total).toBe(all.total - 3);
   });

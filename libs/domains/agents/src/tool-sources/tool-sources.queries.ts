@@ -87,10 +87,12 @@ export class ToolSourcesQueries {
       ...{ kind: 'builtin', slug: grant, label: LABELS[grant] ?? grant, grant, connection_id: null, scope: null },
       ...{ status: 'active', tool_count: tools.length, stale_since: null, last_error: null },
     }));
-    const connected = (await this.connections.outlines(this.db, scope)).map(({ id, tools, ...connection }): ToolSourceView => ({
-      ...connection,
-      ...{ kind: 'connection', grant: `con:${connection.slug}`, connection_id: connectionId(id), tool_count: tools.length },
-    }));
+    const connected = (await this.connections.outlines(this.db, scope, scope.userId)).map(
+      ({ id, tools, ...connection }): ToolSourceView => ({
+        ...connection,
+        ...{ kind: 'connection', grant: `con:${connection.slug}`, connection_id: connectionId(id), tool_count: tools.length },
+      }),
+    );
     return [...builtin, ...connected];
   }
 
@@ -100,20 +102,20 @@ export class ToolSourcesQueries {
       ...{ name: tool.name, source: tool.scope, description: tool.description, slug: tool.slug, backend_ref: `builtin:${tool.slug}` },
       ...{ access_level: tool.accessLevel, is_terminal: tool.isTerminal ?? false, is_pausable: tool.waitsFor !== undefined },
     }));
-    const active = (await this.connections.outlines(this.db, scope)).filter(({ status }) => status === 'active');
-    const connected = active.flatMap(({ id, slug, tools }) =>
-      tools.map(({ name, description, access_level }): ToolView => ({
-        ...{ name: toolName(slug, name), source: `con:${slug}`, description, slug: toolSlug(slug, name) },
-        ...{ backend_ref: `${connectionId(id)}/${name}`, access_level, is_terminal: false, is_pausable: false },
-      })),
-    );
-    const all = [...builtin, ...connected];
-    return { items: all.slice(offset, offset + limit), total: all.length, more: offset + limit < all.length };
+    const own = builtin.slice(offset, offset + limit);
+    const [from, left] = [Math.max(0, offset - builtin.length), limit - own.length];
+    const { tools, total: others } = await this.connections.callable(scope, { offset: from, ...(left < Infinity && { limit: left }) });
+    const connected = tools.map(({ connection_id, slug, name, description, access_level }): ToolView => ({
+      ...{ name: toolName(slug, name), source: `con:${slug}`, description, slug: toolSlug(slug, name) },
+      ...{ backend_ref: `${connectionId(connection_id)}/${name}`, access_level, is_terminal: false, is_pausable: false },
+    }));
+    const total = builtin.length + others;
+    return { items: [...own, ...connected], total, more: offset + limit < total };
   }
 
   /** What each decision mode would cover, of the connections that the caller sees. */
   async coverage(scope: OrgScope): Promise<Coverage[]> {
-    return (await this.connections.outlines(this.db, scope)).map(({ id, slug, label, decision_mode, tools }) => {
+    return (await this.connections.outlines(this.db, scope, scope.userId)).map(({ id, slug, label, decision_mode, tools }) => {
       const subjects = tools.map(({ access_level: accessLevel, hints }) => ({ accessLevel, hints }));
       const covered = Object.fromEntries(DECISION_MODES.map((mode) => [mode, subjects.filter((tool) => isCovered(mode, tool)).length]));
       return {
@@ -142,7 +144,7 @@ export class ToolSourcesQueries {
     const { core = [], ...systems } = Object.fromEntries(this.byScope());
     const [bases, connections, agents, processes, prompts] = await Promise.all([
       this.bases.readable(this.db, scope, EVERY_BASE, MAX_OF_KIND),
-      this.connections.outlines(this.db, scope),
+      this.connections.outlines(this.db, scope, scope.userId),
       this.db.query(AGENTS, [scope.orgId, MAX_OF_KIND]),
       this.owners.named(this.db, scope, 'process', MAX_OF_KIND),
       this.prompts.named(this.db, scope, MAX_OF_KIND),

@@ -31,7 +31,7 @@ export class ConnectionStepTools implements StepToolSource {
   }
 
   async slugs(orgId: string): Promise<string[]> {
-    const connections = await this.connections.withTools(this.db, OrgScope.system(orgId, 'tools of steps'), { userId: null });
+    const connections = await this.connections.outlines(this.db, OrgScope.system(orgId, 'tools of steps'), null);
     return connections.flatMap(({ slug, tools }) => tools.map(({ name }) => toolSlug(slug, name)));
   }
 
