@@ -129,7 +129,7 @@ class Together {
 
 module.exports = class {
   constructor(config, context) {
-    const isTogether = !('alone' in context.docblockPragmas);
+    const isTogether = context.testPath.endsWith('.medium.spec.ts') && !('alone' in context.docblockPragmas);
     return isTogether ? new Together(config) : new Alone(config, context);
   }
 };

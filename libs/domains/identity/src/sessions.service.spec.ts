@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import type { Audit } from '@aps/platform/audit';
 import { loadConfig } from '@aps/platform/config';
 import * as crypto from '@aps/platform/crypto';

@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

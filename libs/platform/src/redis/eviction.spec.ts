@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { Logger } from '@nestjs/common';

@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import { loadConfig } from '@aps/platform/config';
 import { beginSpan, inSpan, startTracing, traceparentOf } from '.';
 

@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '@aps/platform/config';
 import { Egress } from '@aps/platform/egress';

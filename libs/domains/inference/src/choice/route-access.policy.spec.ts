@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import { loadConfig } from '@aps/platform/config';
 import { environmentKeys, mockRouteEnabled, routeKeyVariable } from '../inference.config';
 import { accessTo, isRouteOn } from './route-access.policy';

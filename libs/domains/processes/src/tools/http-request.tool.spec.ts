@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadConfig } from '@aps/platform/config';
