@@ -1,4 +1,3 @@
-/** @alone Its configuration has the settings of what it loads, and of nothing else. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createDataSource } from '@aps/platform/database';

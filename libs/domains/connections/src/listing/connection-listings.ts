@@ -52,9 +52,8 @@ export class ConnectionListings {
     connection: Connection,
     { acceptChanges = false, enable = false }: RefreshOptions = {},
   ): Promise<Refreshed> {
-    const began = this.db.now();
     const dialed = await this.dial(connection);
-    const refreshed = await this.keep(scope, connection, dialed, { began, acceptChanges, enable });
+    const refreshed = await this.keep(scope, connection, dialed, { acceptChanges, enable });
     if (refreshed.ok) for (const listener of this.listeners) await listener(scope.orgId);
     return refreshed;
   }
@@ -68,7 +67,7 @@ export class ConnectionListings {
     scope: OrgScope,
     connection: Connection,
     dialed: Dialed,
-    { began, acceptChanges, enable }: Required<RefreshOptions> & { began: Date },
+    { acceptChanges, enable }: Required<RefreshOptions>,
   ): Promise<Refreshed> {
     return this.db.transaction(scope, async (tx): Promise<Refreshed> => {
       const current = await this.connections.lock(tx, scope, connection.id);
@@ -76,7 +75,8 @@ export class ConnectionListings {
       if ('error' in dialed) {
         // It was asked with what has been replaced since, or others have asked it since, who were answered.
         const isOld = dialed.version !== undefined && dialed.version !== current.token_version;
-        if (isOld || (current.tools_listed_at && current.tools_listed_at > began)) return { ok: false, error: dialed.error };
+        const isAnswered = current.tools_listed_at?.getTime() !== connection.tools_listed_at?.getTime();
+        if (isOld || isAnswered) return { ok: false, error: dialed.error };
         const fails = status === 'active' && (dialed.refused || !current.tools_listed_at);
         await this.connections.update(tx, scope, id, {
           last_error: dialed.error,

@@ -148,7 +148,7 @@ describe.each(['http', 'json', 'sse'] as const)('over %s', (transport) => {
     expect((await servers.list(server, soon())).hasResources).toBe(true);
     const listed = await servers.resources(server, soon());
     expect(listed).toHaveLength(26);
-    expect(listed[7]).toEqual({ uri: 'notes://demo/7', name: 'note 7', media_type: 'text/plain' });
+    expect(listed[7]).toEqual({ uri: 'notes://demo/7', name: 'note 7', media_type: 'text/plain', modified: null });
     expect(await servers.read(server, 'notes://demo/7', soon())).toEqual({ media_type: 'text/plain', bytes: Buffer.from('n7') });
     expect(await servers.read(server, 'notes://demo/blob', soon())).toEqual({ media_type: null, bytes });
     await expect(servers.read(server, 'notes://demo/none', soon())).rejects.toThrow(ServerFailed);
