@@ -1,0 +1,79 @@
+/** How far what runs is kept from everything else. */
+export type Isolation = 'pod' | 'container' | 'namespaces' | 'none';
+
+/** Where the files of a workspace are, as commands see it. */
+export const WORKSPACE = '/workspace';
+
+/** Of each output stream, bytes that are kept: the first and the last half of it. */
+export const KEPT_OUTPUT = 256 * 1024;
+
+/** What runs in a sandbox. */
+export interface SandboxCommand {
+  /** Of the command; unique, and what its processes can be found by. */
+  id: string;
+  /** The program and its arguments; looked up in the PATH of the sandbox. */
+  argv: readonly string[];
+  /** What it reads; null: nothing. */
+  stdin: Buffer | null;
+  /** In or below {@link WORKSPACE}. */
+  workdir: string;
+  /** Of whom the files are: commands with the same key see the same. A UUID. */
+  workspace: string;
+  /** Pinned reference of the image that it runs in; null: what the driver has. */
+  image: string | null;
+  /** Ceiling, milliseconds; then all its processes are killed. */
+  timeoutMs: number;
+}
+
+/** What it came to. */
+export interface CommandOutput {
+  /** Null where it was killed. Of a program that a signal ended by itself: 128 and its number. */
+  exitCode: number | null;
+  stdout: Buffer;
+  stderr: Buffer;
+  /** The ceiling was reached. */
+  timedOut: boolean;
+  /** Of a stream, more was written than {@link KEPT_OUTPUT}; what is missing is told in its middle. */
+  truncated: boolean;
+}
+
+/** The sandbox could not be made, or was lost: the message says so to people. The command has surely not run where `began` is false. */
+export class SandboxFailed extends Error {
+  constructor(
+    message: string,
+    readonly began: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** What isolates commands, of one kind. */
+export interface SandboxDriver {
+  readonly name: string;
+  readonly isolation: Isolation;
+  /** Whether it runs images that organizations name. */
+  readonly runsImages: boolean;
+
+  /** Why it cannot be used here, as a sentence; null where it can. Runs something to know. */
+  unusable(): Promise<string | null>;
+
+  /**
+   * Runs a command to its end. When the signal is aborted all its processes are killed at once, and the reason is thrown.
+   *
+   * @throws SandboxFailed
+   */
+  exec(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput>;
+
+  /**
+   * Brings an image here, so that commands in it begin at once.
+   *
+   * @throws SandboxFailed
+   */
+  pull(image: string, signal: AbortSignal): Promise<void>;
+
+  /** Removes the files of a workspace, and whatever still runs in it. One that is not there is no error. */
+  removeWorkspace(workspace: string): Promise<void>;
+
+  /** Workspaces that nobody has used for so long, by key. */
+  idleWorkspaces(idleMs: number): Promise<string[]>;
+}
