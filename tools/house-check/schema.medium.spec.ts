@@ -141,12 +141,10 @@ describe('migrations', () => {
 
 /** Columns that name another row of the organization without a composite foreign key, each with its reason. */
 const LOOSE: Record<string, string> = {
-  'agents.environment_id': 'environments have no table yet',
   'agents.live_revision_id': 'agents and their revisions name each other; the transaction that names one has written it',
   'chat_compactions.turn_id': 'a note of who made it; written under the lock of its chat',
   'chats.compaction_id': 'chats and their summaries name each other; written in one transaction under the lock of the chat',
   'chats.current_turn_id': 'chats and their turns name each other; changes under the row lock of the chat',
-  'chats.environment_id': 'environments have no table yet',
   'chats.parent_chat_id': 'written by the service, from a chat that it holds',
   'chats.rollout_id': 'a note of where the revision came from',
   'chats.root_chat_id': 'written by the service, from a chat that it holds',
@@ -154,6 +152,10 @@ const LOOSE: Record<string, string> = {
   'child_waits.parent_turn_id': 'a note of which turn waits; written under the lock of its chat',
   'connections.owner_user_id': 'a user, who belongs to no organization; taken from who leaves it',
   'decisions.turn_id': 'a note of where it was made; a recorder holds the turn’s chat',
+  'environment_commands.socket_id': 'names a socket of this moment, which has no table',
+  'environment_commands.turn_id': 'a note of which turn asked for it; whoever ends the turn finds it by that',
+  'environments.probe_id': 'names the job of its validation, which is gone when that is over',
+  'environments.socket_id': 'names a socket of this moment, which has no table',
   'hitl_requests.agent_id': 'of a chat, which it names with its organization',
   'hitl_requests.assignee_user_id': 'a user, who belongs to no organization; found among its members',
   'hitl_requests.run_id': 'of a run of the same organization, whose step asks; written under its lock',

@@ -7,6 +7,7 @@ import { ChatsHttpModule } from '@aps/chats/http';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { DecisionsHttpModule } from '@aps/decisions/http';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { EnvironmentsHttpModule } from '@aps/environments/http';
 import { FilesHttpModule } from '@aps/files/http';
 import { GuardsModule } from '@aps/guards';
 import { IdentityHttpModule } from '@aps/identity/http';
@@ -50,6 +51,7 @@ import { ProxyModule } from './proxy';
     ConnectionsHttpModule,
     KnowledgeHttpModule,
     ProcessesHttpModule,
+    EnvironmentsHttpModule,
     FilesHttpModule,
     InboxesHttpModule,
     AnsweringModule,

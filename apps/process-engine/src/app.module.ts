@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BillingModule } from '@aps/billing';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
+import { EnvironmentsJobsModule } from '@aps/environments/jobs';
 import { AnsweringModule } from '@aps/inboxes';
 import { KnowledgeJobsModule } from '@aps/knowledge/jobs';
 import { IdempotencyModule } from '@aps/platform/idempotency';
@@ -10,7 +11,7 @@ import { PlatformModule } from '@aps/platform/runtime';
 import { ProcessesMaintenanceModule, ScheduleFiringModule } from '@aps/processes';
 import { ProcessesJobsModule } from '@aps/processes/jobs';
 
-/** Runs processes, and indexes what knowledge bases are made of. */
+/** Runs processes, indexes what knowledge bases are made of, and runs commands in sandboxes. */
 @Module({
   imports: [
     PlatformModule.forRoot('process-engine', { entities: ENTITIES, migrations: MIGRATIONS }),
@@ -22,7 +23,8 @@ import { ProcessesJobsModule } from '@aps/processes/jobs';
     ProcessesJobsModule,
     ScheduleFiringModule,
     KnowledgeJobsModule,
-    WorkersModule.forQueues('process-runs', 'knowledge'),
+    EnvironmentsJobsModule,
+    WorkersModule.forQueues('process-runs', 'knowledge', 'environments'),
   ],
 })
 export class AppModule {}

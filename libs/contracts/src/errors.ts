@@ -98,11 +98,15 @@ export const ERRORS = {
   route_lends_key: { status: 409, means: 'other routes spend its key; `context.routes` lists them.' },
   route_pinned: { status: 409, means: 'models, templates or settings are pinned to the route; `context` counts them.' },
   skill_in_use: { status: 409, means: 'others mount it; `context` has `agents`, `team_ids` and `project_ids`.' },
+  sandbox_exists: { status: 409, means: 'the organization has its built-in sandbox already.' },
   slug_taken: { status: 409, means: 'the slug is taken.' },
+  token_not_stored: { status: 409, means: 'no copy of the token was kept; a rotation issues another.' },
   not_subscribed: { status: 409, means: 'the organization has no subscription.' },
   version_conflict: { status: 409, means: 'somebody has changed it since it was read; `context.current_version` is the version now.' },
   // 410
   invitation_gone: { status: 410, means: 'the invitation was accepted or revoked, or is too old.' },
+  // 412
+  lease_moved: { status: 412, means: 'another one has the lease by now, or it was renewed; `context.last_heartbeat` is the one that holds.' },
   // 413
   payload_too_large: {
     status: 413,
@@ -143,6 +147,7 @@ export const ERRORS = {
   nothing_to_retry: { status: 422, means: 'no user has written in the chat before its first answer.' },
   number_unsafe: { status: 422, means: 'a double cannot keep a number of the body; send it as a string.' },
   organization_owned: { status: 422, means: 'it belongs to an organization, which alone changes it.' },
+  nothing_to_reveal: { status: 422, means: 'only a remote machine has a token.' },
   not_knowledge_capable: { status: 422, means: 'the connection has nothing that knowledge could be made of.' },
   not_disputed: { status: 422, means: 'the decision is not disputed.' },
   password_incorrect: { status: 422, means: 'this is not the password.' },

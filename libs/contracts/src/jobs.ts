@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The queues of the service. A worker app consumes the ones named in `QUEUES`. */
-export const QUEUES = ['turns', 'titles', 'maintenance', 'billing', 'inbox-messages', 'process-runs', 'knowledge'] as const;
+export const QUEUES = ['turns', 'titles', 'maintenance', 'billing', 'inbox-messages', 'process-runs', 'knowledge', 'environments'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 const ids = {
@@ -24,6 +24,9 @@ export const JOBS = {
   'process.run': { queue: 'process-runs', version: 1, payload: z.object({ ...ids, run_id: z.uuid() }) },
   'knowledge.index': { queue: 'knowledge', version: 1, payload: z.object({ ...ids, source_id: z.uuid() }) },
   'knowledge.sync': { queue: 'knowledge', version: 1, payload: z.object({ ...ids, sync_id: z.uuid() }) },
+  'environment.command': { queue: 'environments', version: 1, payload: z.object({ ...ids, command_id: z.uuid() }) },
+  'environment.validate': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
+  'environment.remove': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
   'billing.apply': { queue: 'billing', version: 1, payload: z.object({ event_id: z.uuid() }) },
   'billing.cancel': { queue: 'billing', version: 1, payload: z.object(ids) },
   'billing.prove': { queue: 'billing', version: 1, payload: z.object({ proof_id: z.uuid() }) },
@@ -71,6 +74,8 @@ export const QUEUE_POLICY: Record<QueueName, QueuePolicy> = {
   'process-runs': { concurrency: 256, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // As turns; each may have a process of its own that reads a file.
   knowledge: { concurrency: 8, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
+  // A command is taken once: of one whose process has died, the next delivery finds that, and leaves it.
+  environments: { concurrency: 16, attempts: 5, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
   // Deliveries are applied under the lock of their organization, and beside the door that the provider waits at.
   billing: { concurrency: 2, attempts: 8, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
 };

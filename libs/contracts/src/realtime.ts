@@ -21,6 +21,7 @@ export const EVENT_TYPES = [
   'run_updated',
   'step_updated',
   'source_updated',
+  'environment_updated',
   'org_suspended',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -33,6 +34,7 @@ export const STREAM_ONLY_EVENTS = [
   'run_updated',
   'step_updated',
   'source_updated',
+  'environment_updated',
   'org_suspended',
 ] as const satisfies EventType[];
 
@@ -76,4 +78,5 @@ export const isNotice = (item: TopicItem): item is TopicNotice => 'notice' in it
 export const chatTopic = (chatId: string): string => `chat:${chatId}`;
 export const inboxTopic = (inboxId: string): string => `inbox:${inboxId}`;
 export const runTopic = (runId: string): string => `run:${runId}`;
+export const envTopic = (environmentId: string): string => `env:${environmentId}`;
 export const orgTopic = (orgId: string): string => `org:${orgId}`;

@@ -4,6 +4,7 @@ export * from './billing';
 export * from './chats';
 export * from './connections';
 export * from './decisions';
+export * from './environments';
 export * from './files';
 export * from './identity';
 export * from './inboxes';

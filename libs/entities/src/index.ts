@@ -4,6 +4,7 @@ import * as chats from './chats/chats.entities';
 import * as waits from './chats/waits.entities';
 import * as connections from './connections/connections.entities';
 import * as decisions from './decisions/decisions.entities';
+import * as environments from './environments/environments.entities';
 import * as files from './files/files.entities';
 import * as identity from './identity/identity.entities';
 import * as inboxes from './inboxes/inboxes.entities';
@@ -29,6 +30,7 @@ export * from './chats/chats.entities';
 export * from './chats/waits.entities';
 export * from './connections/connections.entities';
 export * from './decisions/decisions.entities';
+export * from './environments/environments.entities';
 export * from './files/files.entities';
 export * from './identity/identity.entities';
 export * from './inboxes/inboxes.entities';
@@ -81,6 +83,7 @@ export const ENTITIES: EntityClass[] = [
   waits,
   connections,
   decisions,
+  environments,
   files,
   identity,
   inboxes,

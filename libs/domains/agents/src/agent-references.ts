@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ConnectionsQueries } from '@aps/connections';
 import { DomainError, type Problem } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
+import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
 import { GrantedBases } from '@aps/knowledge';
 import type { Tx } from '@aps/platform/database';
@@ -64,6 +65,7 @@ export class AgentReferences {
     private readonly owners: ScopeOwners,
     private readonly connections: ConnectionsQueries,
     private readonly bases: GrantedBases,
+    private readonly environments: EnvironmentsQueries,
   ) {}
 
   /** @throws DomainError `unknown_reference` with every problem */
@@ -126,8 +128,7 @@ export class AgentReferences {
       ),
       ...(belongs.team_id ? [] : unknown('team', refs.team_id!, ['team_id'], 'There is no such team')),
       ...(belongs.project_id ? [] : unknown('project', refs.project_id!, ['project_id'], 'There is no such project')),
-      // They have no domain yet: no id can be one of this organization's.
-      ...(isSet(refs.environment_id)
+      ...(isSet(refs.environment_id) && !(await this.environments.holds(tx, scope, refs.environment_id))
         ? unknown('environment', refs.environment_id, ['environment_id'], 'There is no such environment')
         : []),
       ...baseIds.flatMap((id, i) =>

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ConnectionDependents, ConnectionReadsModule } from '@aps/connections';
+import { EnvironmentsModule } from '@aps/environments';
 import { FilesModule } from '@aps/files';
+import { Deletions } from '@aps/platform/database';
 import { InferenceModule, ModelUsers } from '@aps/inference';
 import { KnowledgeModule } from '@aps/knowledge';
 import { PromptsModule } from '@aps/prompts';
@@ -52,12 +54,15 @@ export class AgentModelsModule {
 }
 
 @Module({
-  imports: [AgentModelsModule, ConnectionReadsModule, FilesModule, InferenceModule, KnowledgeModule, PromptsModule, ToolsModule],
+  imports: [AgentModelsModule, ConnectionReadsModule, EnvironmentsModule, FilesModule, InferenceModule, KnowledgeModule, PromptsModule, ToolsModule],
   providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })
 export class AgentsModule {
-  constructor(dependents: ConnectionDependents, agents: AgentsQueries) {
+  constructor(dependents: ConnectionDependents, agents: AgentsQueries, deletions: Deletions, rows: AgentsRepository) {
+    deletions.listen(async (tx, { kind, orgId, id }) => {
+      if (kind === 'environment') await rows.leaveEnvironment(tx, orgId, id);
+    });
     dependents.register({
       of: (db, scope, connections) => agents.namingConnections(db, scope, connections),
       wildcards: (db, scope) => agents.grantedEverything(db, scope),

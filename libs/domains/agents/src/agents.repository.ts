@@ -8,6 +8,8 @@ const HOLD = statement<AgentName>(`
   SELECT id, slug, name FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND (id = ANY($2) OR slug = ANY($3))
   ORDER BY id FOR KEY SHARE`);
 
+const LEAVE_ENVIRONMENT = statement('UPDATE agents SET environment_id = NULL, draft_hash = NULL, updated_at = now() WHERE org_id = $1 AND environment_id = $2');
+
 /** Locks agents, and writes those that are locked. */
 @Injectable()
 export class AgentsRepository {
@@ -31,6 +33,11 @@ export class AgentsRepository {
   /** Of an agent whose row is locked. */
   async update(tx: Tx, scope: OrgScope, id: string, columns: Columns<Agent>): Promise<Agent> {
     return (await this.agents.update(tx, scope, id, columns))!;
+  }
+
+  /** An environment that is gone is nobody's any more. */
+  async leaveEnvironment(tx: Tx, orgId: string, environmentId: string): Promise<void> {
+    await tx.execute(LEAVE_ENVIRONMENT, [orgId, environmentId]);
   }
 
   /** Those of the agents that live, held so that none is deleted or renamed before the transaction ends. */

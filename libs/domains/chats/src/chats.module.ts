@@ -2,8 +2,10 @@ import { Module } from '@nestjs/common';
 import { AgentsModule } from '@aps/agents';
 import { ConnectionsModule } from '@aps/connections';
 import { DecisionMakingModule } from '@aps/decisions';
+import { EnvironmentsModule, ExecToolsModule } from '@aps/environments';
 import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
+import { Deletions } from '@aps/platform/database';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RunsModule } from '@aps/platform/runs';
 import { KnowledgeToolsModule } from '@aps/knowledge';
@@ -66,6 +68,8 @@ const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, De
     AgentsModule,
     ConnectionsModule,
     DecisionMakingModule,
+    EnvironmentsModule,
+    ExecToolsModule,
     FilesModule,
     InferenceModule,
     IdempotencyModule,
@@ -137,7 +141,13 @@ const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, De
     TodoRepository,
   ],
 })
-export class ChatsModule {}
+export class ChatsModule {
+  constructor(deletions: Deletions, chats: ChatState) {
+    deletions.listen(async (tx, { kind, orgId, id }) => {
+      if (kind === 'environment') await chats.leaveEnvironment(tx, orgId, id);
+    });
+  }
+}
 
 /** The running of turns, for workers. */
 @Module({

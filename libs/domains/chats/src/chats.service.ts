@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { Entitlements } from '@aps/billing';
 import { notFound, refuseField, type ModelMode } from '@aps/contracts';
+import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
@@ -23,12 +24,13 @@ export class ChatsService {
     private readonly chats: ChatState,
     private readonly agents: AgentsQueries,
     private readonly entitlements: Entitlements,
+    private readonly environments: EnvironmentsQueries,
   ) {}
 
   /**
    * Opens a chat on the agent's live revision, which it keeps.
    *
-   * @throws DomainError 404 for an unknown agent; 422 for a mode where the organization chooses models itself
+   * @throws DomainError 404 for an unknown agent; 422 for a mode where the organization chooses models itself, and for an environment that is none
    */
   async create(scope: OrgScope, agentId: string, input: NewChat): Promise<ChatRow> {
     const chat = await this.db.transaction(scope, async (tx) => {
@@ -39,12 +41,13 @@ export class ChatsService {
       if (input.model_mode_override && (await this.entitlements.of(scope.orgId, tx)).direct_model_choice) {
         throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
       }
-      // Environments come with their own domain; until then no id can be one of this organization's.
-      if (input.environment_id) throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
+      if (input.environment_id && !(await this.environments.holds(tx, scope, input.environment_id)))
+        throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
       return this.chats.insert(tx, live, {
         id,
         org_id: scope.orgId,
         title: input.title,
+        environment_id: input.environment_id,
         created_by: originator,
         sandbox_enabled: input.sandbox_enabled,
         model_mode_override: input.model_mode_override,

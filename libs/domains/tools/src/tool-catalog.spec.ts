@@ -35,6 +35,7 @@ const grants = (over: Partial<ToolGrants>): ToolGrants => ({
   enabled_scopes: null,
   decision_log: false,
   origin: { kind: 'user', ref_id: null },
+  environment: null,
   ...over,
 });
 /** What is offered; what can be called must be the same. */

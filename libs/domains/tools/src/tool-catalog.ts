@@ -16,6 +16,14 @@ export interface ToolGrants {
   decision_log: boolean;
   /** What began the chat at hand. */
   origin: ChatOrigin;
+  /** Where its commands run; null: nowhere. */
+  environment: Workplace | null;
+}
+
+/** Where commands of a chat run, and the chat at whose root it is, since all below share their files. */
+export interface Workplace {
+  id: string;
+  root_chat_id: string;
 }
 
 /** A tool as a model is told of it. */
@@ -127,6 +135,9 @@ export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Scope of the tools that reach the web. */
 export const WEB_SCOPE = 'system:web';
+
+/** Scope of the tools that run commands. */
+export const EXEC_SCOPE = 'system:exec';
 
 /** Whether a chat can switch a scope off: the web, and connections. */
 export const isSwitchable = (scope: string): boolean => scope === WEB_SCOPE || scope.startsWith('con:');

@@ -4,7 +4,7 @@ import type { Tx } from '@aps/platform/database';
 import type { Effect } from '@aps/platform/runs';
 import { z } from 'zod';
 import type { DecisionMode, ToolHints } from './decision-mode';
-import type { ToolSet } from './tool-catalog';
+import type { ToolSet, Workplace } from './tool-catalog';
 
 export type AccessLevel = 'read' | 'write' | 'destructive';
 
@@ -156,6 +156,7 @@ interface ToolDescription<Args> {
     knowledge_base_ids: readonly string[];
     decision_log: boolean;
     origin: ChatOrigin;
+    environment: Workplace | null;
   }) => boolean;
 }
 

@@ -13,6 +13,7 @@ import {
   UuidField,
 } from '@aps/platform/http';
 import { DECISION_KIND_VALUES } from '../decisions';
+import { EnvironmentSnapshot, EnvironmentUpdate } from '../environments';
 import { InboxMessageUpdate } from '../inboxes/message.dto';
 import { INBOX_STATUSES, type InboxStatus } from '../inboxes/values';
 import { KnowledgeSourceError, SourceState } from '../knowledge/source.dto';
@@ -268,10 +269,11 @@ const KEPT: Record<Exclude<EventType, keyof typeof OF_OTHERS | 'org_suspended'>,
 };
 
 /** The same of what is no chat. */
-const OF_OTHERS: Record<'inbox_message_updated' | 'run_updated' | 'step_updated' | 'source_updated', new () => object> = {
+const OF_OTHERS: Record<'inbox_message_updated' | 'run_updated' | 'step_updated' | 'source_updated' | 'environment_updated', new () => object> = {
   run_updated: EventOf('run_updated', RunUpdate, { description: 'A run of a process has begun, or is over.' }),
   step_updated: EventOf('step_updated', StepUpdate, { description: 'A step of a run has begun, waits, or is over.' }),
   source_updated: EventOf('source_updated', SourceUpdate, { description: 'A source of a knowledge base is something else now.' }),
+  environment_updated: EventOf('environment_updated', EnvironmentUpdate, { description: 'An environment stands otherwise now.' }),
   inbox_message_updated: EventOf('inbox_message_updated', InboxMessageUpdate, {
     description: 'A message of the inbox is something else now. One that comes in is told of when its first evaluation is over.',
   }),
@@ -307,7 +309,7 @@ export const ChatStreamEvent = UnionOf('ChatStreamEvent', {
   ...FLEETING,
 });
 
-const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, InboxSnapshot, OrgSnapshot, RunSnapshot], {
+const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, InboxSnapshot, OrgSnapshot, RunSnapshot, EnvironmentSnapshot], {
   type: 'snapshot',
   description: 'What each topic begins with.',
 });

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
+import { Environment } from '../environments/environments.entities';
 import { Organization } from '../orgs/orgs.entities';
 import { Project } from '../projects/projects.entities';
 import { SharedBlock } from './shared-block.entity';
@@ -22,10 +23,12 @@ export class AgentTeam extends SharedBlock {
 @Index('agents_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_team', ['org_id', 'team_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_environment', ['environment_id'], { where: 'deleted_at IS NULL AND environment_id IS NOT NULL' })
 @Index('agents_model', ['model'], { where: 'deleted_at IS NULL AND model IS NOT NULL' })
 @Index('agents_live_revision', ['live_revision_id'], { where: 'deleted_at IS NULL' })
 @ForeignKey(() => AgentTeam, ['org_id', 'team_id'], ['org_id', 'id'])
 @ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
+@ForeignKey(() => Environment, ['org_id', 'environment_id'], ['org_id', 'id'])
 export class Agent {
   @PrimaryColumn('uuid') id: string;
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;

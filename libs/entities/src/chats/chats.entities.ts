@@ -1,5 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { Agent, AgentRevision } from '../agents/agents.entities';
+import { Environment } from '../environments/environments.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
@@ -22,12 +23,14 @@ export interface ChatPause {
 @Index('chats_seen', ['agent_id', 'private_to', 'id', 'org_id'])
 @Index('chats_root', ['root_chat_id'])
 @Index('chats_rollout', ['rollout_id', 'id'], { where: 'rollout_id IS NOT NULL' })
+@Index('chats_environment', ['environment_id', 'id'], { where: 'environment_id IS NOT NULL' })
 @Index('chats_parent', ['parent_chat_id'], { where: 'parent_chat_id IS NOT NULL' })
 // Not led by the organization: the foreign keys look for an organization and an id, and a connection that plans that while there are few
 // chats may take any index that begins so, and then look through all of the organization's.
 @Index('chats_created', ['created_at', 'org_id'])
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
 @ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
+@ForeignKey(() => Environment, ['org_id', 'environment_id'], ['org_id', 'id'])
 @Check('chats_status', `status IN ('ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED')`)
 export class Chat {
   @PrimaryColumn('uuid') id: string;

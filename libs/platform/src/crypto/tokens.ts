@@ -29,6 +29,11 @@ export function newSessionToken(): string {
   return `aps_${randomBytes(32).toString('base64url')}`;
 }
 
+/** What a daemon proves itself by: `aed_` and 32 random bytes. */
+export function newDaemonToken(): string {
+  return `aed_${randomBytes(32).toString('base64url')}`;
+}
+
 /** An API token: `apt_`, 32 random characters, `_`, their checksum; scanners for leaked secrets tell real ones by it. */
 export function newApiToken(): string {
   const body = randomBase62(32);

@@ -24,7 +24,7 @@ export const egressConfig = configSection('egress', {
   allow: setting(
     'EGRESS_ALLOW',
     allowList,
-    'Internal addresses (host:port, separated by commas) that organizations may name for tools, sources and hooks, over http as well. Never applies to model providers',
+    'Internal addresses (host:port, separated by commas) that organizations may name for tools, sources, hooks and images, over http as well. Never applies to model providers',
   ),
   connectTimeoutMs: setting(
     'EGRESS_CONNECT_TIMEOUT_MS',

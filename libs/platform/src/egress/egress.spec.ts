@@ -242,7 +242,7 @@ const HOSTILE_URLS = [
   'https://1.2.3.4.5:P/',
 ];
 
-const GUARDED: EgressPurpose[] = ['tool', 'source', 'hook', 'inference'];
+const GUARDED: EgressPurpose[] = ['tool', 'source', 'hook', 'image', 'inference'];
 
 describe('Egress', () => {
   const canary = new Canary();

@@ -6,10 +6,11 @@ import { bareHost, hostKey, isInnerName, isPublicAddress, readUrl } from './addr
  * What a request leaves the house for.
  *
  * - `inference`: model providers that an organization chose; the allow-list never applies.
- * - `tool`, `source`, `hook`: MCP servers and HTTP tools, knowledge sources, outgoing hooks, also organizations' choices.
+ * - `tool`, `source`, `hook`, `image`: MCP servers and HTTP tools, knowledge sources, outgoing hooks, registries of images, also
+ *   organizations' choices.
  * - `platform`: an address that an operator set. It may be internal; only its form is checked.
  */
-export type EgressPurpose = 'inference' | 'tool' | 'source' | 'hook' | 'platform';
+export type EgressPurpose = 'inference' | 'tool' | 'source' | 'hook' | 'image' | 'platform';
 
 export type EgressReason =
   'url' | 'scheme' | 'userinfo' | 'port' | 'dns' | 'address' | 'connect' | 'redirect' | 'too_large' | 'encoding' | 'timeout' | 'network';

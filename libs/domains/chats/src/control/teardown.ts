@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CommandsRepository } from '@aps/environments';
 import { Broadcaster } from '@aps/platform/broadcast';
 import type { Tx } from '@aps/platform/database';
 import type { NewEvent } from '../state/chat.types';
@@ -17,6 +18,7 @@ export class Teardown {
     private readonly waits: TurnWaits,
     private readonly results: ToolResults,
     private readonly children: ChildWaits,
+    private readonly commands: CommandsRepository,
     private readonly broadcaster: Broadcaster,
   ) {}
 
@@ -53,6 +55,10 @@ export class Teardown {
       const told = await this.waits.abandon(tx, turn!.wait!, reason);
       if (told.length) events.set(id, [...(events.get(id) ?? []), ...told]);
     }
+    await this.commands.cancelOfTurns(
+      tx,
+      busy.map((c) => c.turn!.id),
+    );
     await this.turns.endAll(
       tx,
       busy.map((c) => c.id),

@@ -76,6 +76,8 @@ const REMOVE = statement('UPDATE chats SET deleted_at = $2, updated_at = $2, sto
 const RENAME = statement('UPDATE chats SET title = $2, updated_at = $3 WHERE id = $1');
 const SHARE = statement('UPDATE chats SET shared = $2, updated_at = $3 WHERE id = ANY($1) AND shared <> $2');
 const SET_SCOPES = statement('UPDATE chats SET enabled_scopes = $2, updated_at = $3 WHERE id = $1');
+/** An environment that is gone is nobody's any more. */
+const LEAVE_ENVIRONMENT = statement('UPDATE chats SET environment_id = NULL WHERE org_id = $1 AND environment_id = $2');
 const ADD_COST = statement('UPDATE chats SET cost_usd = cost_usd + $2, cost_credits = cost_credits + $3 WHERE id = $1');
 const SET_COMPACTION = statement('UPDATE chats SET compaction_id = $2 WHERE id = $1');
 const APPEND = statement<{ seq: number }>(`
@@ -266,6 +268,10 @@ export class ChatState {
   /** @param scopes what is switched on; null = all */
   async setScopes(tx: Db, chatId: string, scopes: string[] | null, at: Date): Promise<void> {
     await tx.execute(SET_SCOPES, [chatId, scopes, at]);
+  }
+
+  async leaveEnvironment(tx: Tx, orgId: string, environmentId: string): Promise<void> {
+    await tx.execute(LEAVE_ENVIRONMENT, [orgId, environmentId]);
   }
 
   /** Counts what a call outside of the steps cost; null for what has no price. */

@@ -45,6 +45,7 @@ export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'tool
   readonly claim: Pick<
     OwnedTurn,
     | 'org_id'
+    | 'chat_id'
     | 'agent_id'
     | 'principal_id'
     | 'enabled_scopes'

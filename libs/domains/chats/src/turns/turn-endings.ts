@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CommandsRepository } from '@aps/environments';
 import { InferenceError } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
@@ -47,6 +48,7 @@ export class TurnEndings {
     private readonly ends: ChatEnds,
     private readonly waits: TurnWaits,
     private readonly results: ToolResults,
+    private readonly commands: CommandsRepository,
   ) {}
 
   /** The error as a chat shows it; undefined for faults of ours, which are delivered again instead. */
@@ -130,6 +132,7 @@ export class TurnEndings {
     const withdrawn =
       wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
     const lost = (await this.results.giveUp(tx, [turn.id], at)).get(turn.chat_id) ?? [];
+    await this.commands.cancelOfTurns(tx, [turn.id]);
     const goesOn = await this.turns.endTurn(tx, turn, {
       turnStatus,
       chat,

@@ -109,6 +109,7 @@ export class TurnQuotes {
     ]);
     const claim = {
       ...chat,
+      chat_id: chat.id,
       principal_id: scope.actor.userId,
       model,
       model_mode_override,

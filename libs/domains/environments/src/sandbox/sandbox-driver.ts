@@ -42,8 +42,9 @@ export class SandboxFailed extends Error {
   constructor(
     message: string,
     readonly began: boolean,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 

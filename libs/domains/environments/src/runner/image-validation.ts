@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
+import { Environment, type ImageValidation } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import { Database, NO_CALLER, OrgTable } from '@aps/platform/database';
+import { EnvironmentLog } from '../environment-log';
+import { VALIDATED } from '../environments.sql';
+import { ImageChecks } from '../images/image-checks';
+import { normalText, readReference } from '../images/image-reference.policy';
+import { Sandboxes } from '../sandbox/sandboxes';
+
+const GIB = 1024 ** 3;
+
+/** Looks at custom images. */
+@Injectable()
+export class ImageValidations {
+  private readonly rows = new OrgTable(Environment, 'Environment');
+
+  constructor(
+    private readonly db: Database,
+    private readonly checks: ImageChecks,
+    private readonly sandboxes: Sandboxes,
+    private readonly entitlements: Entitlements,
+    private readonly log: EnvironmentLog,
+  ) {}
+
+  /** @param probeId of this validation; a later one wins */
+  async run(orgId: string, id: string, probeId: string, signal: AbortSignal): Promise<void> {
+    const scope = OrgScope.system(orgId, 'validation of an image');
+    const environment = await this.rows.find(this.db, scope, { id, probe_id: probeId });
+    if (!environment) return;
+    const { image_ref, image_digest } = environment;
+    const gib = (await this.entitlements.of(orgId)).max_custom_image_gb;
+    const found = await this.checks.check(
+      {
+        reference: atDigest(image_ref!, image_digest),
+        maxBytes: gib < 0 ? null : gib * GIB,
+        sandbox: await this.sandboxes.driver(),
+        problem: await this.sandboxes.problem(),
+      },
+      signal,
+    );
+    const validation: ImageValidation = {
+      ...{ checks: found.checks, digest: found.digest, size_bytes: found.size_bytes },
+      validated_at: this.db.now().toISOString(),
+    };
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      const state = found.ok ? 'online' : 'invalid';
+      const written = await tx.query(VALIDATED, [id, probeId, state, found.digest, JSON.stringify(validation)]);
+      if (written.length) await this.log.tell(tx, id);
+    });
+  }
+}
+
+/** What is looked at: the digest that it was resolved to, or what is named where there is none. */
+function atDigest(reference: string, digest: string | null): string {
+  const read = readReference(reference);
+  return digest === null || 'problem' in read ? reference : normalText({ ...read.reference, digest });
+}

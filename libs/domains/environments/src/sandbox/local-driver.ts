@@ -1,0 +1,117 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Logger } from '@nestjs/common';
+import { Cutoff } from '@aps/platform/signals';
+import { watchLimits } from './limits';
+import { runProgram, type Program } from './run';
+import { sandboxConfig, sandboxDir } from './sandbox.config';
+import { SandboxFailed, WORKSPACE, type CommandOutput, type Isolation, type SandboxCommand, type SandboxDriver } from './sandbox-driver';
+import { Workspaces } from './workspaces';
+
+/** What a driver makes of a command. */
+export type Launch = Pick<Program, 'argv' | 'env' | 'kill'>;
+
+/** A driver whose sandboxes are processes of this machine, and whose workspaces are folders of its disk. */
+export abstract class LocalDriver implements SandboxDriver {
+  abstract readonly name: string;
+  abstract readonly isolation: Isolation;
+  readonly runsImages: boolean = false;
+  /** Whether memory and processes are bounded by looking at them, as nothing else does it. */
+  protected readonly watchesProcesses: boolean = true;
+  protected readonly probeMs: number = 10_000;
+  /** Said where a sandbox cannot be made. */
+  protected abstract readonly failure: string;
+  protected readonly workspaces = new Workspaces(sandboxDir());
+  /** By workspace, what runs in it. */
+  private readonly running = new Map<string, Map<Cutoff, Promise<unknown>>>();
+
+  /**
+   * @param key of this run alone: the line that the first process says
+   * @param files of the workspace; also where the program is started
+   */
+  protected abstract launch(
+    command: SandboxCommand,
+    key: string,
+    files: string,
+    run: (launch: Launch) => Promise<CommandOutput>,
+  ): Promise<CommandOutput>;
+
+  /** Whether a command runs, and what it writes to its workspace is where we look for it. */
+  async unusable(): Promise<string | null> {
+    if (sandboxConfig.value.egress !== 'off')
+      return `SANDBOX_EGRESS=${sandboxConfig.value.egress} cannot be kept by ${this.name}: it could reach private addresses, too.`;
+    const workspace = randomUUID();
+    const probe = {
+      argv: ['tee', 'seen'],
+      stdin: Buffer.from(workspace),
+      workdir: WORKSPACE,
+      workspace,
+      image: null,
+      timeoutMs: this.probeMs,
+    };
+    try {
+      const { exitCode, timedOut } = await this.exec({ id: randomUUID(), ...probe }, new AbortController().signal);
+      if (timedOut) return `A first command did not end within ${this.probeMs / 1_000} seconds.`;
+      const { files } = await this.workspaces.open(workspace);
+      if (exitCode === 0 && (await readFile(path.join(files, 'seen'), 'utf8')) === workspace) return null;
+      return 'A first command could not write to its workspace.';
+    } catch (error) {
+      const { message, cause = message } = error as Error;
+      new Logger(this.name).warn(cause);
+      return error instanceof SandboxFailed ? message : 'Workspaces cannot be made: the folder of SANDBOX_DIR is not writable.';
+    } finally {
+      await this.removeWorkspace(workspace).catch(() => undefined);
+    }
+  }
+
+  async exec(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
+    signal.throwIfAborted();
+    const removal = new Cutoff(signal);
+    const running = this.running.get(command.workspace) ?? new Map<Cutoff, Promise<unknown>>();
+    this.running.set(command.workspace, running);
+    const end = this.run(command, removal.signal).finally(() => {
+      removal.release();
+      running.delete(removal);
+      if (!running.size) this.running.delete(command.workspace);
+    });
+    running.set(removal, end);
+    return end;
+  }
+
+  pull(_image: string, _signal: AbortSignal): Promise<void> {
+    return Promise.reject(new SandboxFailed(`Images are not run by ${this.name}.`, false));
+  }
+
+  async removeWorkspace(workspace: string): Promise<void> {
+    const running = [...(this.running.get(workspace) ?? [])];
+    for (const [removal] of running) removal.abort(new SandboxFailed('Its workspace was removed.', true));
+    await Promise.allSettled(running.map(([, end]) => end));
+    await this.workspaces.remove(workspace);
+  }
+
+  idleWorkspaces(idleMs: number): Promise<string[]> {
+    return this.workspaces.idle(idleMs);
+  }
+
+  private async run(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
+    const { folder, files } = await this.workspaces.open(command.workspace);
+    const key = randomUUID();
+    const { stdin, timeoutMs } = command;
+    const watch: Program['watch'] = (pid, end) => watchLimits(pid, files, this.watchesProcesses, end);
+    try {
+      return await this.launch(command, key, files, (launch) =>
+        runProgram({ key, stdin, timeoutMs, folder, cwd: files, watch, failure: this.failure, ...launch }, signal),
+      );
+    } finally {
+      await this.workspaces.touch(command.workspace);
+    }
+  }
+}
+
+/** Where everything dies with the process that was started. */
+export function killChild(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  return Promise.resolve();
+}

@@ -1,0 +1,2 @@
+export * from './environment.dto';
+export * from './daemon.dto';
