@@ -3,6 +3,7 @@ import { sql } from '@aps/platform/testing';
 import { LeaseEnded } from '@aps/platform/runs';
 import { TurnKind } from '../../libs/domains/chats/src/turns/turn.kind';
 import { script, SLOW, type Frame, type TestOrg } from '@aps/chats/testing';
+import { EnvironmentsHttpModule } from '@aps/environments/http';
 import { inboxesService } from '@aps/inboxes/testing';
 import { KnowledgeHttpModule } from '@aps/knowledge/http';
 import { ProcessesHttpModule } from '@aps/processes/http';
@@ -18,7 +19,7 @@ const namesOf = (union: 'ChatStreamEvent' | 'TopicStreamEvent'): string[] =>
 const call = (name: string, args: Record<string, unknown>) => ({ tool_calls: [{ name, arguments: args }] });
 
 describe('the documented events', () => {
-  const app = inboxesService({}, [ProcessesHttpModule, KnowledgeHttpModule]);
+  const app = inboxesService({}, [ProcessesHttpModule, KnowledgeHttpModule, EnvironmentsHttpModule]);
   let streams: EventStreamsClient;
   let org: TestOrg;
   /** Every frame of every stream that was read, by kind of stream. */
@@ -201,6 +202,17 @@ describe('the documented events', () => {
     await stream.until(({ event }) => event === 'snapshot');
     await app.make('POST', `${knowledge}/${id}/documents`, { as: org.owner, body: {} });
     topicFrames.push(...(await stream.until(({ event }) => event === 'source_updated')));
+    stream.close();
+  });
+
+  it('when an environment stands otherwise', async () => {
+    const environments = `/api/orgs/${org.id}/environments`;
+    const made = await app.make('POST', environments, { as: org.owner, body: { kind: 'CUSTOM_IMAGE', image_ref: 'debian' } });
+    const { id } = made.environment;
+    const stream = await streams.events(org, { topics: `env:${id},org` });
+    await stream.until(({ event }) => event === 'snapshot');
+    await app.make('PATCH', `${environments}/${id}`, { as: org.owner, body: { image_ref: 'debian:12' } });
+    topicFrames.push(...(await stream.until(({ event }) => event === 'environment_updated')));
     stream.close();
   });
 

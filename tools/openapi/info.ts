@@ -30,6 +30,7 @@ export const INFO = {
     'Tool sources': 'Where tools come from, which there are, and what agents can be granted of them.',
     Skills: 'Instructions for a task that agents mount.',
     Knowledge: 'Bases of texts, files, addresses and written pages, which are indexed and searched.',
+    Environments: 'Where commands of agents run: a sandbox, machines of the organization, images.',
     'Prompt templates': 'Prompts that are kept: free text, or fields that are extracted from a text.',
     Processes: 'What runs step by step: its definitions, their revisions, and what became of each run.',
     Schedules: 'When agents and processes begin by themselves.',

@@ -106,7 +106,10 @@ export const ERRORS = {
   // 410
   invitation_gone: { status: 410, means: 'the invitation was accepted or revoked, or is too old.' },
   // 412
-  lease_moved: { status: 412, means: 'another one has the lease by now, or it was renewed; `context.last_heartbeat` is the one that holds.' },
+  lease_moved: {
+    status: 412,
+    means: 'another one has the lease by now, or it was renewed; `context.last_heartbeat` is the one that holds.',
+  },
   // 413
   payload_too_large: {
     status: 413,

@@ -11,13 +11,8 @@ export interface SpecifiedOperation {
   tier: string;
 }
 
-const read = <T>(file: string): T => JSON.parse(readFileSync(path.join(__dirname, '..', file), 'utf8')) as T;
-
 /** Every operation of the specification. */
-export const SPECIFICATION = read<SpecifiedOperation[]>('specification.json');
-
-/** Operations that nobody has built yet, as `METHOD path`. This list only ever gets shorter. */
-export const NOT_BUILT = read<string[]>('not-built.json');
+export const SPECIFICATION = JSON.parse(readFileSync(path.join(__dirname, '..', 'specification.json'), 'utf8')) as SpecifiedOperation[];
 
 export const nameOf = (op: { method: string; path: string }): string => `${op.method} ${op.path}`;
 

@@ -76,6 +76,8 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const base = await make('POST', '/knowledge', { name: mark, slug: `base-${mark}`, description: mark });
   const document = await make('POST', `/knowledge/${base.id}/documents`, { title: mark, content: mark });
   const config_id = await known(db, { id, mark, kbId: base.id, sourceId: document.source_id, connectionId });
+  const { environment } = await make('POST', '/environments', { kind: 'REMOTE_MACHINE', name: mark });
+  await commanded(db, { id, mark, environmentId: environment.id, chatId: chat.id });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
@@ -107,6 +109,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       'connections.slug': `connection-${mark}`,
       decision_id: decisionId,
       entry_id: entryId,
+      environment_id: environment.id,
       file_id: fileId,
       inbox_id: inbox.id,
       integration_id: connectionUuid(connectionId)!,
@@ -310,6 +313,14 @@ async function ran(
 }
 
 /** What is found of a source, and a collection that its base keeps up with. @returns the latter's id */
+async function commanded(db: Database, o: { id: string; mark: string; environmentId: string; chatId: string }): Promise<void> {
+  await db.execute(
+    sql(`INSERT INTO environment_commands (id, org_id, environment_id, chat_id, call_key, workspace, kind, command, workdir, timeout_s, status, finished_at)
+     VALUES ($1, $2, $3, $4, $5, $1, 'exec', $5, '/workspace', 120, 'done', now())`),
+    [uuidv7(), o.id, o.environmentId, o.chatId, o.mark],
+  );
+}
+
 async function known(db: Database, o: { id: string; mark: string; kbId: string; sourceId: string; connectionId: string }): Promise<string> {
   const [chunkId, syncId] = [uuidv7(), uuidv7()];
   await db.execute(

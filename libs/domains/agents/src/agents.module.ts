@@ -54,7 +54,16 @@ export class AgentModelsModule {
 }
 
 @Module({
-  imports: [AgentModelsModule, ConnectionReadsModule, EnvironmentsModule, FilesModule, InferenceModule, KnowledgeModule, PromptsModule, ToolsModule],
+  imports: [
+    AgentModelsModule,
+    ConnectionReadsModule,
+    EnvironmentsModule,
+    FilesModule,
+    InferenceModule,
+    KnowledgeModule,
+    PromptsModule,
+    ToolsModule,
+  ],
   providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })

@@ -8,7 +8,9 @@ const HOLD = statement<AgentName>(`
   SELECT id, slug, name FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND (id = ANY($2) OR slug = ANY($3))
   ORDER BY id FOR KEY SHARE`);
 
-const LEAVE_ENVIRONMENT = statement('UPDATE agents SET environment_id = NULL, draft_hash = NULL, updated_at = now() WHERE org_id = $1 AND environment_id = $2');
+const LEAVE_ENVIRONMENT = statement(
+  'UPDATE agents SET environment_id = NULL, draft_hash = NULL, updated_at = now() WHERE org_id = $1 AND environment_id = $2',
+);
 
 /** Locks agents, and writes those that are locked. */
 @Injectable()

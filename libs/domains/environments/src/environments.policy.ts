@@ -14,8 +14,10 @@ export type EnvironmentStatus = 'pending' | 'validating' | 'online' | 'offline' 
 const within = (seconds: number, { min, max } = EXEC_TIMEOUT_BOUNDS): number => Math.min(max, Math.max(min, seconds));
 
 /** The ceiling of a command as it holds, seconds. */
-export const execTimeoutOf = ({ kind, exec_timeout_requested_s: requested }: Pick<Environment, 'kind' | 'exec_timeout_requested_s'>): number =>
-  within(requested ?? DEFAULT_TIMEOUT_S[kind]);
+export const execTimeoutOf = ({
+  kind,
+  exec_timeout_requested_s: requested,
+}: Pick<Environment, 'kind' | 'exec_timeout_requested_s'>): number => within(requested ?? DEFAULT_TIMEOUT_S[kind]);
 
 /** The same of one command, which may ask for less. */
 export const commandTimeoutOf = (environment: Parameters<typeof execTimeoutOf>[0], asked?: number): number =>
@@ -70,7 +72,8 @@ export function obstacleOf(environment: { kind: EnvironmentKind; status: Environ
   if (status === 'online') return null;
   if (kind === 'REMOTE_MACHINE')
     return status === 'pending' ? 'The machine has never called home: its daemon is not installed.' : 'The machine is offline.';
-  if (kind === 'CUSTOM_IMAGE') return status === 'validating' ? 'The image is still being validated.' : 'The image was found to be invalid.';
+  if (kind === 'CUSTOM_IMAGE')
+    return status === 'validating' ? 'The image is still being validated.' : 'The image was found to be invalid.';
   return environment.problem ?? 'Nothing isolates commands here.';
 }
 

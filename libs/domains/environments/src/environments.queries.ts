@@ -7,7 +7,10 @@ import type { EnvironmentStatus } from './environments.policy';
 import { isolationOf, problemOf, statusOf } from './environments.sql';
 
 /** An environment without what nobody may read. */
-export interface EnvironmentView extends Omit<Environment, 'token_hash' | 'token' | 'probe_id' | 'socket_id' | 'told_connected' | 'deleted_at'> {
+export interface EnvironmentView extends Omit<
+  Environment,
+  'token_hash' | 'token' | 'probe_id' | 'socket_id' | 'told_connected' | 'deleted_at'
+> {
   status: EnvironmentStatus;
   isolation: 'pod' | 'container' | 'namespaces' | 'none' | null;
   problem: string | null;
@@ -60,7 +63,9 @@ const CHATS_SEEN = statement<{ id: string }>(
   `SELECT c.id FROM chats c WHERE c.id = ANY ($2::uuid[]) AND c.org_id = $1 AND ${chatSeenBy('$3')}`,
 );
 
-const EXISTING = statement<{ id: string }>('SELECT id FROM environments WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR KEY SHARE');
+const EXISTING = statement<{ id: string }>(
+  'SELECT id FROM environments WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR KEY SHARE',
+);
 /** Where commands of a chat run: in its own environment, in its agent's, or else, where it may, in the built-in one. Values: chat, agent's. */
 const PLACE = statement<{ id: string; root_chat_id: string }>(`
   SELECT e.id, coalesce(c.root_chat_id, c.id) AS root_chat_id FROM chats c

@@ -34,6 +34,7 @@ export interface Entered {
   access: MachineAccess | null;
 }
 
+const MAX_ENVIRONMENTS = 500;
 const BUILTIN_NAME = 'Built-in sandbox';
 
 /** Makes, changes and deletes environments. */
@@ -55,7 +56,7 @@ export class EnvironmentsService {
 
   /**
    * @returns the token of a machine too, which only an administrator is told again
-   * @throws DomainError 403 `entitlement_exceeded`; 409 `sandbox_exists`; 422 `validation_error`
+   * @throws DomainError 403 `entitlement_exceeded`; 409 `sandbox_exists`, `limit_reached`; 422 `validation_error`
    */
   create(scope: OrgScope, { kind, name, image_ref }: NewEnvironment): Promise<Entered> {
     const image = kind === 'CUSTOM_IMAGE' ? namedImage(image_ref) : null;
@@ -63,7 +64,7 @@ export class EnvironmentsService {
       requireValid([{ loc: ['body', 'name'], msg: 'A remote machine needs a name', type: 'missing' }]);
     const called = kind === 'BUILTIN_SANDBOX' ? BUILTIN_NAME : name || image!.slice(0, 120);
     return this.db.transaction(scope, async (tx) => {
-      if (image) await this.requireRoom(tx, scope);
+      await this.requireRoom(tx, scope, kind);
       const id = uuidv7();
       const token = kind === 'REMOTE_MACHINE' ? await this.newToken(tx, scope, id) : null;
       const made = await this.rows.insertOrNothing(tx, scope, {
@@ -134,7 +135,8 @@ export class EnvironmentsService {
       const { token } = environment;
       if (token === null) throw new DomainError('token_not_stored', 'The token was issued before copies were kept; rotate it.');
       const opened = await this.crypto.decrypt(tx, placeOf(scope, id), token).catch((error: unknown) => {
-        if (error instanceof DecryptionError) throw new DomainError('token_not_stored', 'The stored token cannot be read any more; rotate it.');
+        if (error instanceof DecryptionError)
+          throw new DomainError('token_not_stored', 'The stored token cannot be read any more; rotate it.');
         throw error;
       });
       await this.audit.record(tx, scope, 'environment.token_revealed', targetOf(id));
@@ -153,10 +155,15 @@ export class EnvironmentsService {
     });
   }
 
-  /** Custom images alone are counted. */
-  private async requireRoom(tx: Tx, scope: OrgScope): Promise<void> {
+  /** The plan counts custom images alone. */
+  private async requireRoom(tx: Tx, scope: OrgScope, kind: EnvironmentKind): Promise<void> {
     await advisoryLock(tx, `cap:max_custom_environments:${scope.orgId}`);
-    const current = await this.rows.count(tx, scope, { kind: 'CUSTOM_IMAGE', deleted_at: null });
+    if ((await this.rows.count(tx, scope)) >= MAX_ENVIRONMENTS)
+      throw new DomainError('limit_reached', `An organization has at most ${MAX_ENVIRONMENTS} environments.`, {
+        context: { limit: MAX_ENVIRONMENTS },
+      });
+    if (kind !== 'CUSTOM_IMAGE') return;
+    const current = await this.rows.count(tx, scope, { kind });
     await this.entitlements.requireRoom(scope.orgId, 'max_custom_environments', current, tx);
   }
 

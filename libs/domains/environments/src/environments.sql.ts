@@ -15,7 +15,8 @@ export const statusOf = (e: string): string => `CASE ${e}.kind
 export const isolationOf = (e: string): string =>
   `CASE WHEN ${e}.kind <> 'REMOTE_MACHINE' THEN (SELECT max(h.isolation) FROM ${HOSTS}) END`;
 /** Why nothing isolates where sandboxes are run; null where something does. */
-export const problemOf = (e: string): string => `CASE WHEN ${e}.kind <> 'REMOTE_MACHINE' THEN (SELECT max(h.problem) FROM ${HOSTS} AND h.isolation IS NULL) END`;
+export const problemOf = (e: string): string =>
+  `CASE WHEN ${e}.kind <> 'REMOTE_MACHINE' THEN (SELECT max(h.problem) FROM ${HOSTS} AND h.isolation IS NULL) END`;
 
 export interface EnvironmentUpdate extends Record<string, unknown> {
   environment_id: string;
@@ -71,4 +72,6 @@ export const HOST_SEEN = statement(`
   INSERT INTO sandbox_hosts (id, isolation, problem, seen_at) VALUES ($1, $2, $3, now())
   ON CONFLICT (id) DO UPDATE SET isolation = excluded.isolation, problem = excluded.problem, seen_at = excluded.seen_at`);
 export const HOST_GONE = statement('DELETE FROM sandbox_hosts WHERE id = $1');
-export const FORGET_HOSTS = statement<Pick<SandboxHost, 'id'>>(`DELETE FROM sandbox_hosts WHERE seen_at < now() - interval '1 day' RETURNING id`);
+export const FORGET_HOSTS = statement<Pick<SandboxHost, 'id'>>(
+  `DELETE FROM sandbox_hosts WHERE seen_at < now() - interval '1 day' RETURNING id`,
+);

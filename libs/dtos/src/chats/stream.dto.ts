@@ -269,7 +269,10 @@ const KEPT: Record<Exclude<EventType, keyof typeof OF_OTHERS | 'org_suspended'>,
 };
 
 /** The same of what is no chat. */
-const OF_OTHERS: Record<'inbox_message_updated' | 'run_updated' | 'step_updated' | 'source_updated' | 'environment_updated', new () => object> = {
+const OF_OTHERS: Record<
+  'inbox_message_updated' | 'run_updated' | 'step_updated' | 'source_updated' | 'environment_updated',
+  new () => object
+> = {
   run_updated: EventOf('run_updated', RunUpdate, { description: 'A run of a process has begun, or is over.' }),
   step_updated: EventOf('step_updated', StepUpdate, { description: 'A step of a run has begun, waits, or is over.' }),
   source_updated: EventOf('source_updated', SourceUpdate, { description: 'A source of a knowledge base is something else now.' }),

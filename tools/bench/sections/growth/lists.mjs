@@ -91,6 +91,10 @@ export const LISTS = {
     ['prompts, of a project', { project_id: NAMED }, SHARED],
     ['prompts, of no project', { project_id: 'none' }, of.rows - SHARED],
   ],
+  'GET /api/orgs/{org_id}/environments/{environment_id}/activity': (of) => [
+    ['commands', { environment_id: NAMED }, of.rows],
+    ['commands, far on', { environment_id: NAMED, offset: of.rows * 0.9 }, of.rows],
+  ],
   // Half of them are private to somebody else.
   'GET /api/orgs/{org_id}/connections': (of) => [['connections', {}, of.rows / 2]],
   'GET /api/orgs/{org_id}/connections/stewardship': (of) => [['connections, all', {}, of.rows]],
@@ -203,6 +207,10 @@ export const BOUNDED = {
   'GET /api/orgs/{org_id}/agents/{agent_id}/chats/{chat_id}/todos': {
     cap: '100 todos: the tool that replaces them takes no more',
     where: 'libs/domains/chats/src/tools/core-tools.ts',
+  },
+  'GET /api/orgs/{org_id}/environments': {
+    cap: '500 environments: an organization gets no further ones',
+    where: 'libs/domains/environments/src/environments.service.ts',
   },
   'GET /api/orgs/{org_id}/inference-routes': {
     cap: '100 routes that an organization owns: it gets no further ones',

@@ -135,6 +135,11 @@ export const SEEDS = {
   syncs: ({ rows, org }) => `
     INSERT INTO knowledge_syncs (id, org_id, status, kb_id, connection_id, collection_id, collection_name, finished_at, created_at, updated_at)
     SELECT ${idAt('at', 'sync')}, '${org}', 'ok', '${NAMED}', (SELECT id FROM connections WHERE org_id = '${org}' LIMIT 1), 'notes://' || n, 'Notes', at, at, at FROM ${numbered(rows)}`,
+  /** Of one environment, all by one chat. */
+  commands: ({ rows, org, chat }) => `
+    INSERT INTO environments (id, org_id, kind, name) VALUES ('${NAMED}', '${org}', 'BUILTIN_SANDBOX', 'Sandbox');
+    INSERT INTO environment_commands (id, org_id, environment_id, chat_id, call_key, workspace, kind, command, workdir, timeout_s, status, exit_code, started_at, finished_at, created_at)
+    SELECT ${idAt('at', 'command')}, '${org}', '${NAMED}', '${chat}', 'growth/' || n, '${NAMED}', 'exec', 'make ' || n, '/workspace', 120, 'done', 0, at, at, at FROM ${numbered(rows)}`,
   processes: ({ rows, org }) => `
     INSERT INTO processes (id, org_id, slug, name, title, project_id, created_at, updated_at)
     SELECT 'prc_' || lpad(n::text, 26, '0'), '${org}', 'growth-' || n, 'Process ' || n, 'Does it', CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, at, at FROM ${numbered(rows)}`,

@@ -61,7 +61,8 @@ export const OF_TOKEN = statement<Pick<EnvironmentCommand, 'id' | 'environment_i
 export const FINISH = statement<CommandRef>(`
   UPDATE ${TABLE} SET status = 'done', finished_at = now(), content = $9, exit_code = $3, stdout = $4, stderr = $5, timed_out = $6, truncated = $7, error = $8
   WHERE id = $1 AND environment_id = $2 AND status = 'running' RETURNING id, environment_id`);
-const cancelled = (where: string) => statement<CommandRef>(`
+const cancelled = (where: string) =>
+  statement<CommandRef>(`
   UPDATE ${TABLE} SET status = 'cancelled', ${OVER}, error = $2 WHERE ${where} AND status IN ('queued', 'running') RETURNING id, environment_id`);
 export const CANCEL = cancelled('id = $1');
 export const CANCEL_OF_TURNS = cancelled('turn_id = ANY ($1::uuid[])');
@@ -88,9 +89,7 @@ export const FORGET_OUTPUT = statement<{ id: string }>(`
     SELECT id FROM ${TABLE} WHERE finished_at < now() - interval '7 days' AND (stdout <> '' OR stderr <> '' OR content IS NOT NULL) ORDER BY finished_at LIMIT $1) RETURNING id`);
 export const FORGET = statement<{ id: string }>(`
   DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE finished_at < now() - interval '90 days' ORDER BY finished_at LIMIT $1) RETURNING id`);
-export const WORKSPACES = statement<{ workspace: string }>(
-  `SELECT DISTINCT workspace FROM ${TABLE} WHERE environment_id = $1`,
-);
+export const WORKSPACES = statement<{ workspace: string }>(`SELECT DISTINCT workspace FROM ${TABLE} WHERE environment_id = $1`);
 
 /** What the caller of a command must know of where it runs. */
 export type Place = Pick<Environment, 'id' | 'org_id' | 'kind' | 'name' | 'exec_timeout_requested_s'>;

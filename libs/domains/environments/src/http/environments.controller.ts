@@ -48,7 +48,7 @@ export class EnvironmentsController {
       'The built-in sandbox, of which an organization has one; a remote machine, whose daemon calls home with the token of this answer; or an image, which is looked at before commands run in it. ' +
       'Poll it, or follow `env:{id}`, until it is `online`.',
     answers: CreateEnvironmentResponse,
-    refuses: ['sandbox_exists', 'entitlement_exceeded'],
+    refuses: ['sandbox_exists', 'limit_reached', 'entitlement_exceeded'],
   })
   async create(@CurrentOrg() scope: OrgScope, @Body() body: CreateEnvironmentRequest) {
     return toEntered(await this.environments.create(scope, body));

@@ -78,7 +78,6 @@ describe('environments', () => {
     const invalid = await eventually(
       () => get(made.id),
       ({ status }) => status !== 'validating',
-      800,
     );
     expect(invalid).toMatchObject({ status: 'invalid', image_digest: null });
     expect(invalid.validation.checks.at(-1)).toMatchObject({ ok: false });

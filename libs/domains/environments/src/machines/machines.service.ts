@@ -76,7 +76,11 @@ export class Machines {
    * @returns the lease from now on, and whether the command is to be killed
    * @throws DomainError 401; 404 for what is no command of this machine; 412 `lease_moved`
    */
-  async heartbeat(authorization: string | undefined, workId: string | null, expected: string): Promise<{ last_heartbeat: Date; cancel: boolean }> {
+  async heartbeat(
+    authorization: string | undefined,
+    workId: string | null,
+    expected: string,
+  ): Promise<{ last_heartbeat: Date; cancel: boolean }> {
     const lease = new Date(expected);
     const named = Number.isNaN(lease.getTime()) ? new Date(0) : lease;
     if (workId === null) return { last_heartbeat: await this.renewed(await this.authenticate(authorization), named), cancel: false };

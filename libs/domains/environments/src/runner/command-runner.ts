@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { RealtimeHub } from '@aps/platform/realtime';
@@ -7,7 +8,7 @@ import { CommandsRepository, commandTopic, NOT_RUN, type CommandResult } from '.
 import type { ClaimedCommand } from '../commands/commands.sql';
 import { EnvironmentsQueries } from '../environments.queries';
 import { readReference, pinned } from '../images/image-reference.policy';
-import { SandboxFailed, type SandboxDriver } from '../sandbox/sandbox-driver';
+import { SandboxFailed, WORKSPACE, type SandboxDriver } from '../sandbox/sandbox-driver';
 import { Sandboxes } from '../sandbox/sandboxes';
 
 /** How often whoever runs commands says so, and finds out which of them are not wanted any more. */
@@ -107,9 +108,10 @@ export class CommandRunner implements BeforeApplicationShutdown {
   }
 }
 
-/** Paths are arguments, never a part of a script. */
+/** Paths are arguments, never a part of a script, and begin at the workspace, wherever that is. */
 function argvOf({ kind, command, path }: ClaimedCommand): string[] {
   if (kind === 'exec') return ['sh', '-c', command!];
-  if (kind === 'get_file') return ['sh', '-c', 'exec cat -- "$1"', 'sh', path!];
-  return ['sh', '-c', 'mkdir -p -- "$(dirname -- "$1")" && exec cat > "$1"', 'sh', path!];
+  const file = `./${posix.relative(WORKSPACE, path!)}`;
+  if (kind === 'get_file') return ['sh', '-c', 'exec cat -- "$1"', 'sh', file];
+  return ['sh', '-c', 'mkdir -p -- "$(dirname -- "$1")" && exec cat > "$1"', 'sh', file];
 }

@@ -1,1 +1,2 @@
 export * from './environments';
+export * from '../images/testing/registry';

@@ -1,5 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { defineTool, EXEC_SCOPE, NotSent, ToolCatalog, type CallLimits, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import {
+  defineTool,
+  EXEC_SCOPE,
+  NotSent,
+  ToolCatalog,
+  type CallLimits,
+  type ToolContext,
+  type ToolGrants,
+  type ToolResult,
+} from '@aps/tools';
 import { z } from 'zod';
 import { Commands, EnvironmentUnavailable, type WantedCommand } from '../commands/commands.service';
 import type { CommandEnd } from '../commands/commands.sql';
@@ -44,7 +53,13 @@ export class ExecTools {
         parameters: z.object({
           command: z.string().min(1).max(32_000),
           workdir: path.optional(),
-          timeout_s: z.number().int().min(1).max(EXEC_TIMEOUT_BOUNDS.max).optional().describe('Seconds; the environment has a ceiling, too'),
+          timeout_s: z
+            .number()
+            .int()
+            .min(1)
+            .max(EXEC_TIMEOUT_BOUNDS.max)
+            .optional()
+            .describe('Seconds; the environment has a ceiling, too'),
         }),
         callOut: async ({ command, workdir, timeout_s }, context) => {
           const end = await this.made(context, { ...NO_FILE, kind: 'exec', command, workdir: workdir ?? WORKSPACE, timeoutS: timeout_s });
@@ -73,7 +88,9 @@ export class ExecTools {
           if (bytes.length > MAX_FILE) return failed(`A file may have ${MAX_FILE} bytes.`);
           const end = await this.made(context, { ...NO_FILE, kind: 'put_file', path, content: bytes });
           if ('kind' in end) return end;
-          return end.exit_code === 0 ? result({ path, bytes: bytes.length }) : failed(end.stderr || end.error || 'The file cannot be written.');
+          return end.exit_code === 0
+            ? result({ path, bytes: bytes.length })
+            : failed(end.stderr || end.error || 'The file cannot be written.');
         },
       }),
       defineTool({
@@ -98,7 +115,8 @@ export class ExecTools {
     const owner = { orgId, environmentId: environment.id, callKey, rootChatId: environment.root_chat_id, of: { chatId, turnId } };
     try {
       const end = await this.commands.run(owner, wanted, signal);
-      if (end.status === 'outcome_unknown') return failed(`${end.error ?? 'What ran it was lost.'} The command may have run in part, or as a whole.`);
+      if (end.status === 'outcome_unknown')
+        return failed(`${end.error ?? 'What ran it was lost.'} The command may have run in part, or as a whole.`);
       return end.status === 'cancelled' ? failed(end.error ?? 'It was cancelled.') : end;
     } catch (error) {
       if (error instanceof EnvironmentUnavailable) return failed(error.message);
