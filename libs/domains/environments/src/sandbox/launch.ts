@@ -45,10 +45,10 @@ export const GROUP = `root:x:0:\nagent:x:${USER.gid}:\n`;
  */
 const FIRST = `
 printf '%s\\n' "$1"; printf '%s\\n' "$1" >&2
-cd -- "$2" || exit 1
+cd -P -- "$2" || exit 1
 shift 2
 exec 3>&2 2>/dev/null
-"$@" 2>&3 3>&-
+(exec "$@" 2>&3 3>&-)
 exit $?`;
 
 /** The first process, as a program with its arguments. */

@@ -49,7 +49,7 @@ done
 printf %s '${PASSWD}' >"$root/etc/passwd"
 printf %s '${GROUP}' >"$root/etc/group"
 echo 127.0.0.1 localhost >"$root/etc/hosts"
-echo sandbox >/proc/sys/kernel/hostname
+hostname sandbox 2>/dev/null || :
 echo 1 >/proc/sys/user/max_user_namespaces
 ip link set lo up 2>/dev/null || :
 cd "$root"

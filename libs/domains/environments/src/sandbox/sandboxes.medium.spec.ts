@@ -1,0 +1,318 @@
+/** @alone */
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { ConfigError, loadConfig } from '@aps/platform/config';
+import { eventually } from '@aps/platform/testing';
+import { NamespacesDriver } from './namespaces-driver';
+import { ProcessDriver } from './process-driver';
+import { KEPT_OUTPUT, WORKSPACE, type CommandOutput, type SandboxCommand, type SandboxDriver } from './sandbox-driver';
+import { Sandboxes } from './sandboxes';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'sandboxes-'));
+// Whom commands run as there may be nobody, who is to be let in.
+chmodSync(dir, 0o755);
+const settings = { SANDBOX_DIR: path.join(dir, 'workspaces') };
+/** What other parts want to know of, and nobody asks here. */
+const ELSEWHERE = { DATABASE_URL: 'postgres://127.0.0.1/none', REDIS_URL: 'redis://127.0.0.1:1' };
+/** What works on this machine: without isolation always, else what its kernel and its programs allow. */
+let working: SandboxDriver[];
+let isolating: SandboxDriver[];
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  configure();
+  const all = [new NamespacesDriver(), new ProcessDriver()];
+  const problems = await Promise.all(all.map((driver) => driver.unusable()));
+  working = all.filter((_, i) => !problems[i]);
+  expect(working.map(({ name }) => name)).toContain('process');
+  isolating = working.filter(({ isolation }) => isolation !== 'none');
+});
+afterEach(() => configure());
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const configure = (more: NodeJS.ProcessEnv = {}) => loadConfig({ ...process.env, ...ELSEWHERE, ...settings, ...more });
+
+const command = (argv: string[], more: Partial<SandboxCommand> = {}): SandboxCommand => ({
+  ...{ id: randomUUID(), argv, stdin: null, workdir: WORKSPACE, workspace: randomUUID(), image: null, timeoutMs: 30_000 },
+  ...more,
+});
+const shell = (driver: SandboxDriver, script: string, more?: Partial<SandboxCommand>, signal = new AbortController().signal) =>
+  driver.exec(command(['sh', '-c', script], more), signal);
+const text = ({ stdout, stderr, ...rest }: CommandOutput) => ({ ...rest, stdout: stdout.toString(), stderr: stderr.toString() });
+
+/** The same for each driver, side by side; what differs is shown with its name. */
+async function allSay<T>(drivers: SandboxDriver[], ask: (driver: SandboxDriver) => Promise<T>, expected: T): Promise<void> {
+  const said = await Promise.all(drivers.map(async (driver) => [driver.name, await ask(driver)]));
+  expect(said).toEqual(drivers.map(({ name }) => [name, expected]));
+}
+
+/** Processes of the machine whose arguments name this. */
+const alive = (mark: string): number =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  }).length;
+/** An argument of `sleep` that nobody else has. */
+const aMark = () => `7${Math.random().toFixed(9).slice(2)}`;
+const ending = (mark: string) =>
+  eventually(
+    () => Promise.resolve(alive(mark)),
+    (count) => count === 0,
+  );
+
+describe('a command', () => {
+  const fine = { exitCode: 0, stdout: '', stderr: '', timedOut: false, truncated: false };
+
+  it.each<[string, string, Partial<ReturnType<typeof text>>]>([
+    ['has both streams and its exit code', 'echo out; echo err >&2; exit 7', { exitCode: 7, stdout: 'out\n', stderr: 'err\n' }],
+    [
+      'opens its streams by their names',
+      'cat /dev/stdin; echo out >/dev/stdout; echo err >/dev/stderr',
+      { stdout: 'readout\n', stderr: 'err\n' },
+    ],
+    ['says by which signal it ended', 'kill -TERM $$', { exitCode: 143 }],
+    ['is looked for', 'exec no-such-program 2>/dev/null', { exitCode: 127 }],
+    ['leaves nothing behind that keeps it open', `sleep 7770001 & echo out`, { stdout: 'out\n' }],
+    ['writes to its workspace', 'mkdir a; cd a; echo b >c; cat ../a/c', { stdout: 'b\n' }],
+  ])('%s', (_, script, expected) =>
+    allSay(working, async (driver) => text(await shell(driver, script, { stdin: Buffer.from('read') })), { ...fine, ...expected }),
+  );
+
+  it('has the variables that all have, and no others', async () => {
+    await allSay(
+      working,
+      async (driver) => {
+        const { stdout } = await driver.exec(command(['env']), new AbortController().signal);
+        return stdout
+          .toString()
+          .split('\n')
+          .map((line) => line.split('=')[0]!)
+          .filter((name) => name && name !== 'SANDBOX_COMMAND')
+          .sort();
+      },
+      ['HOME', 'LANG', 'PATH', 'TERM'],
+    );
+  });
+
+  it('begins in its folder, which is to be there', async () => {
+    const workspace = randomUUID();
+    await allSay(working, async (driver) => (await shell(driver, 'mkdir -p inner; cd inner; touch here', { workspace })).exitCode, 0);
+    await allSay(working, async (driver) => text(await shell(driver, 'ls', { workspace, workdir: `${WORKSPACE}/inner` })).stdout, 'here\n');
+    await allSay(working, async (driver) => (await shell(driver, 'true', { workspace, workdir: `${WORKSPACE}/none` })).exitCode, 1);
+  });
+
+  it('writes as much as it likes, and is heard from its beginning and its end', async () => {
+    const before = process.memoryUsage().rss;
+    await allSay(
+      working,
+      async (driver) => {
+        const { stdout, truncated } = await shell(driver, 'echo first; yes | head -c 1000000000; echo last');
+        const missing = Number(/\[(\d+) bytes are missing here\]/.exec(stdout.toString())?.[1]);
+        return [truncated, stdout.indexOf('first'), stdout.subarray(-5).toString(), missing];
+      },
+      [true, 0, 'last\n', 1_000_000_011 - KEPT_OUTPUT],
+    );
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+  });
+
+  // In sessions of their own, deaf to what is friendly, and without outputs.
+  const stubborn = (mark: string) =>
+    `trap "" TERM; setsid sh -c 'trap "" TERM HUP; exec >&- 2>&-; sleep ${mark}; sleep ${mark}' & setsid -f sleep ${mark}; sleep ${mark}`;
+
+  it('is ended at its ceiling, with all that it began', async () => {
+    const mark = aMark();
+    await allSay(working, async (driver) => text(await shell(driver, `echo out; ${stubborn(mark)}`, { timeoutMs: 2_000 })), {
+      ...fine,
+      exitCode: null,
+      stdout: 'out\n',
+      timedOut: true,
+    });
+    await ending(mark);
+  });
+
+  it('is ended by its signal, with all that it began', async () => {
+    const mark = aMark();
+    const stop = new AbortController();
+    const reasons = working.map((driver) => shell(driver, stubborn(mark), {}, stop.signal).catch((error: Error) => error.message));
+    await eventually(
+      () => Promise.resolve(alive(mark)),
+      (count) => count >= 3 * working.length,
+    );
+    stop.abort(new Error('stopped'));
+    expect(await Promise.all(reasons)).toEqual(working.map(() => 'stopped'));
+    await ending(mark);
+    await expect(shell(working[0]!, 'true', {}, stop.signal)).rejects.toThrow('stopped');
+  });
+
+  it('leaves nothing that runs on', async () => {
+    const mark = aMark();
+    await allSay(
+      working,
+      async (driver) => (await shell(driver, `setsid -f sleep ${mark}; setsid -f sleep ${mark} >/dev/null 2>&1`)).exitCode,
+      0,
+    );
+    await ending(mark);
+  });
+
+  it('dies with who runs it', async () => {
+    const built = path.join(__dirname.replace('/libs/', '/dist/libs/'), 'testing/lone-parent.js');
+    await Promise.all(
+      working.map(async ({ name, isolation }) => {
+        const mark = aMark();
+        const script = `${isolation === 'none' ? '' : stubborn(mark).replace(/;[^;]*$/, ';')} exec sleep ${mark}`;
+        const parent = fork(built, [script], { env: { ...process.env, ...settings, SANDBOX_DRIVER: name }, stdio: 'ignore' });
+        await eventually(
+          () => Promise.resolve(alive(`sleep\0${mark}`)),
+          (count) => count >= 1,
+        );
+        parent.kill('SIGKILL');
+        await ending(mark);
+      }),
+    );
+  });
+});
+
+describe('what a command may use', () => {
+  it('are some processes', async () => {
+    const mark = aMark();
+    let most = 0;
+    const counting = setInterval(() => (most = Math.max(most, alive(mark))), 100);
+    const [others] = await Promise.all([
+      sleep(1_000).then(() => Promise.all(working.map((driver) => shell(driver, 'echo well')))),
+      ...working.map((driver) => shell(driver, `bomb() { bomb | bomb & }; bomb; sleep ${mark}`, { timeoutMs: 3_000 })),
+    ]);
+    clearInterval(counting);
+    expect(others.map(({ stdout }) => stdout.toString())).toEqual(working.map(() => 'well\n'));
+    expect(most).toBeLessThan(working.length * 1_000);
+    await ending(mark);
+  });
+
+  it.each([
+    ['is some memory', 'tail /dev/zero & tail /dev/zero', /used more than 1 GiB of memory\.\n$/],
+    ['is some of the disk', 'fallocate -l 700M a; fallocate -l 700M b; sleep 60', /grew over 1 GiB\.\n$/],
+  ])('%s', async (_, script, said) => {
+    for (const driver of working) {
+      const workspace = randomUUID();
+      const { exitCode, timedOut, stderr } = text(await shell(driver, script, { workspace }));
+      expect([driver.name, exitCode, timedOut, stderr]).toEqual([driver.name, null, false, expect.stringMatching(said)]);
+      // What is over its limit may be cleared.
+      expect((await shell(driver, 'sleep 1; rm -f a b', { workspace })).exitCode).toBe(0);
+    }
+  });
+});
+
+describe('a workspace', () => {
+  it('is what the next command finds, and nobody else', async () => {
+    const [mine, other] = [randomUUID(), randomUUID()];
+    await allSay(
+      working,
+      async (driver) => {
+        await shell(driver, `echo ${driver.name} >${driver.name}`, { workspace: mine });
+        const found = await Promise.all(
+          [mine, other].map(async (workspace) => text(await shell(driver, `cat ${driver.name}`, { workspace })).exitCode),
+        );
+        await driver.removeWorkspace(other);
+        return found;
+      },
+      [0, 1],
+    );
+    await working[0]!.removeWorkspace(mine);
+  });
+
+  it('is removed with all in it, and ends what runs there', async () => {
+    const mark = aMark();
+    await allSay(
+      working,
+      async (driver) => {
+        const workspace = randomUUID();
+        const running = shell(driver, `mkdir -p a/b; touch a/b/c; chmod 0 a/b a; touch made; sleep ${mark}`, { workspace }).catch(
+          (error: Error) => error.message,
+        );
+        await eventually(
+          () => Promise.resolve(alive(`sleep\0${mark}`)),
+          (count) => count >= 1,
+        );
+        const was = (await driver.idleWorkspaces(0)).includes(workspace) && !(await driver.idleWorkspaces(60_000)).includes(workspace);
+        await Promise.all([driver.removeWorkspace(workspace), driver.removeWorkspace(randomUUID())]);
+        return [await running, was, (await driver.idleWorkspaces(0)).includes(workspace)];
+      },
+      ['Its workspace was removed.', true, false],
+    );
+    await ending(mark);
+  });
+});
+
+describe('what isolates a command', () => {
+  it('keeps everything of the machine from it', async () => {
+    writeFileSync(path.join(dir, 'secret'), 'secret', { mode: 0o644 });
+    const other = randomUUID();
+    await allSay(
+      isolating,
+      async (driver) => {
+        await shell(driver, 'echo secret >theirs', { workspace: other });
+        const tries = [
+          'cat /etc/shadow',
+          `cat ${dir}/secret`,
+          `ln -s ${dir}/secret link; cat link`,
+          `cat ${settings.SANDBOX_DIR}/${other}/files/theirs`,
+          'ls /work /root /home /var /sys /old',
+          `kill -0 ${process.pid}`,
+          'cat /proc/[0-9]*/comm | grep node',
+          'touch /usr/made || touch /etc/made || touch /made || touch /dev/made',
+          'touch a; chown 0 a',
+          'mount -t tmpfs none /tmp',
+          'unshare --user true',
+          'test "$(id -u)" = 0',
+          'grep Cap /proc/self/status | grep -v 0000000000000000',
+          'grep "NoNewPrivs:.0" /proc/self/status',
+        ];
+        return (await Promise.all(tries.map((each) => shell(driver, each)))).map(({ exitCode }, i) => (exitCode === 0 ? tries[i] : ''));
+      },
+      Array.from({ length: 14 }, () => ''),
+    );
+  });
+
+  it('keeps the network from it', async () => {
+    const server = net.createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    await eventually(() => Promise.resolve(server.listening), Boolean);
+    const reach = (driver: SandboxDriver) =>
+      shell(driver, `exec bash -c ': </dev/tcp/127.0.0.1/${(server.address() as net.AddressInfo).port}'`);
+    expect((await reach(new ProcessDriver())).exitCode).toBe(0);
+    await allSay(isolating, async (driver) => (await reach(driver)).exitCode, 1);
+    await allSay(isolating, async (driver) => text(await shell(driver, 'tail -n +3 /proc/net/dev | grep -vc lo:')).stdout, '0\n');
+    server.close();
+  });
+});
+
+describe('Sandboxes', () => {
+  it('takes the first that works, and says why where none does', async () => {
+    const sandboxes = new Sandboxes();
+    const [one, two] = await Promise.all([sandboxes.driver(), sandboxes.driver()]);
+    expect(one).toBe(two);
+    expect([one?.name, await sandboxes.problem()]).toEqual([
+      isolating[0]?.name,
+      isolating.length ? null : expect.stringContaining('Nothing isolates'),
+    ]);
+  });
+
+  it('never takes none unless it is named, which production refuses', async () => {
+    configure({ SANDBOX_DRIVER: 'process' });
+    expect((await new Sandboxes().driver())?.isolation).toBe('none');
+    configure({ SANDBOX_DRIVER: 'process', NODE_ENV: 'production' });
+    expect(() => new Sandboxes()).toThrow(ConfigError);
+  });
+
+  it('promises no network that it cannot bound', async () => {
+    configure({ SANDBOX_EGRESS: 'public' });
+    expect(await new Sandboxes().problem()).toMatch(/SANDBOX_EGRESS=public cannot be kept by namespaces/);
+  });
+});
