@@ -68,7 +68,8 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
     await pipes.drained();
 
     signal.throwIfAborted();
-    const { aborted, reason } = cut.signal;
+    const { aborted } = cut.signal;
+    const reason: unknown = cut.signal.reason;
     if (!stdout.hasBegun && !aborted) throw new SandboxFailed(program.failure, false, { cause: stderr.complaint });
     if (reason instanceof LimitPassed) stderr.add(Buffer.from(`\n${reason.message}\n`));
     return {

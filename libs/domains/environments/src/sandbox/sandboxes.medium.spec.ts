@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { ConfigError, loadConfig } from '@aps/platform/config';
 import { eventually } from '@aps/platform/testing';
+import { BubblewrapDriver } from './bubblewrap-driver';
 import { NamespacesDriver } from './namespaces-driver';
 import { ProcessDriver } from './process-driver';
 import { KEPT_OUTPUT, WORKSPACE, type CommandOutput, type SandboxCommand, type SandboxDriver } from './sandbox-driver';
@@ -27,9 +28,10 @@ let isolating: SandboxDriver[];
 beforeAll(async () => {
   Logger.overrideLogger(false);
   configure();
-  const all = [new NamespacesDriver(), new ProcessDriver()];
+  const all = [new BubblewrapDriver(), new NamespacesDriver(), new ProcessDriver()];
   const problems = await Promise.all(all.map((driver) => driver.unusable()));
   working = all.filter((_, i) => !problems[i]);
+  process.stderr.write(working.map((d) => d.name).join() + problems.join() + '\n');
   expect(working.map(({ name }) => name)).toContain('process');
   isolating = working.filter(({ isolation }) => isolation !== 'none');
 });
@@ -313,6 +315,6 @@ describe('Sandboxes', () => {
 
   it('promises no network that it cannot bound', async () => {
     configure({ SANDBOX_EGRESS: 'public' });
-    expect(await new Sandboxes().problem()).toMatch(/SANDBOX_EGRESS=public cannot be kept by namespaces/);
+    expect(await new Sandboxes().problem()).toMatch(/SANDBOX_EGRESS=public cannot be kept by bubblewrap.* by namespaces/);
   });
 });
