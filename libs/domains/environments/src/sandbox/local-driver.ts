@@ -11,7 +11,7 @@ import { SandboxFailed, WORKSPACE, type CommandOutput, type Isolation, type Sand
 import { Workspaces } from './workspaces';
 
 /** What a driver makes of a command. */
-export type Launch = Pick<Program, 'argv' | 'env' | 'kill'>;
+export type Launch = Pick<Program, 'argv' | 'env' | 'kill' | 'notBegun'>;
 
 /** A driver whose sandboxes are processes of this machine, and whose workspaces are folders of its disk. */
 export abstract class LocalDriver implements SandboxDriver {
@@ -55,7 +55,7 @@ export abstract class LocalDriver implements SandboxDriver {
       const { exitCode, timedOut } = await this.exec({ id: randomUUID(), ...probe }, new AbortController().signal);
       if (timedOut) return `A first command did not end within ${this.probeMs / 1_000} seconds.`;
       const { files } = await this.workspaces.open(workspace);
-      if (exitCode === 0 && (await readFile(path.join(files, 'seen'), 'utf8')) === workspace) return null;
+      if (exitCode === 0 && (await readFile(path.join(files, 'seen'), 'utf8').catch(() => '')) === workspace) return null;
       return 'A first command could not write to its workspace.';
     } catch (error) {
       const { message, cause = message } = error as Error;

@@ -36,6 +36,8 @@ export interface Program {
   watch: (pid: number, end: (sentence: string) => void) => NodeJS.Timeout;
   /** What people are told where the command has not begun. */
   failure: string;
+  /** Exit codes that say that the command has not begun, where it may have, although it did not say so; undefined: all. */
+  notBegun?: readonly number[];
 }
 
 class LimitPassed extends Error {}
@@ -70,7 +72,10 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
     signal.throwIfAborted();
     const { aborted } = cut.signal;
     const reason: unknown = cut.signal.reason;
-    if (!stdout.hasBegun && !aborted) throw new SandboxFailed(program.failure, false, { cause: stderr.complaint });
+    if (!stdout.hasBegun && !aborted) {
+      const mayHave = program.notBegun?.includes(code ?? -1) === false;
+      throw new SandboxFailed(program.failure, mayHave, { cause: stderr.complaint });
+    }
     if (reason instanceof LimitPassed) stderr.add(Buffer.from(`\n${reason.message}\n`));
     return {
       exitCode: aborted ? null : (code ?? 128 + os.constants.signals[killedBy!]),

@@ -1,0 +1,130 @@
+/** @alone */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Logger } from '@nestjs/common';
+import { loadConfig } from '@aps/platform/config';
+import { eventually } from '@aps/platform/testing';
+import { DockerDriver } from './docker-driver';
+import { SandboxFailed, WORKSPACE, type SandboxCommand } from './sandbox-driver';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'docker-'));
+const told = () => readFileSync(path.join(dir, 'told'), 'utf8');
+let driver: DockerDriver;
+
+/** Stands in for the program: notes what it is told, and runs what a container would run in the folder that it would see as its workspace. */
+const DOCKER = `#!/bin/sh
+echo "$*" >>${dir}/told
+verb=$1
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+  case "$1" in
+    type=bind,*) folder=\${1#*source=}; cd "\${folder%%,*}" ;;
+    sandbox-*) name=$1 ;;
+  esac
+  shift
+done
+case $verb in
+  version) echo linux ;;
+  pull) [ "$2" = good ] || { echo 'manifest unknown' >&2; exit 1; } ;;
+  rm) kill -KILL -- "-$(cat ${dir}/$name)" ;;
+  run)
+    case $2 in missing) echo 'docker: no such image' >&2; exit 125 ;; lost) exit 1 ;; esac
+    echo 'Pulling the image' >&2
+    echo $$ >${dir}/$name
+    first=$4 key=$6
+    shift 7
+    exec sh -c "$first" sh "$key" . "$@"
+    ;;
+esac
+`;
+
+beforeAll(() => {
+  Logger.overrideLogger(false);
+  writeFileSync(path.join(dir, 'docker'), DOCKER, { mode: 0o755 });
+  loadConfig({
+    ...process.env,
+    DATABASE_URL: 'postgres://127.0.0.1/none',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    SANDBOX_DIR: path.join(dir, 'workspaces'),
+  });
+  driver = new DockerDriver(path.join(dir, 'docker'));
+});
+beforeEach(() => writeFileSync(path.join(dir, 'told'), ''));
+afterAll(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const run = (script: string, more: Partial<SandboxCommand> = {}, signal = new AbortController().signal) =>
+  driver.exec(
+    {
+      ...{
+        id: randomUUID(),
+        argv: ['sh', '-c', script],
+        stdin: null,
+        workdir: WORKSPACE,
+        workspace: randomUUID(),
+        image: null,
+        timeoutMs: 30_000,
+      },
+      ...more,
+    },
+    signal,
+  );
+
+it('bounds a container by everything that it may not have', async () => {
+  const workspace = randomUUID();
+  const { exitCode, stdout, stderr } = await run('cat', { workspace, stdin: Buffer.from('read'), image: 'example.com/image@sha256:1' });
+  expect([exitCode, stdout.toString(), stderr.toString()]).toEqual([0, 'read', '']);
+  const [options] = told().split(' -- ');
+  expect(
+    options!
+      .replace(/sandbox-[-0-9a-f]{36}/, 'NAME')
+      .replace(/command=[-0-9a-f]{36}/, 'ID')
+      .replace(/--user \d+:\d+/, 'USER')
+      .replace(dir, 'DIR')
+      .replace(workspace, 'KEY'),
+  ).toMatchInlineSnapshot(
+    `"run --rm --init --interactive --network none --hostname sandbox --log-driver none --cpus 1 --memory 1073741824b --memory-swap 1073741824b --pids-limit 256 --ulimit fsize=1073741824 --ulimit core=0 --ulimit nofile=4096 USER --cap-drop ALL --security-opt no-new-privileges --read-only --tmpfs /tmp:exec,mode=1777,size=268435456 --shm-size 67108864b --mount type=bind,source=DIR/workspaces/KEY/files,target=/workspace --workdir /workspace --env HOME=/workspace --env LANG=C.UTF-8 --env TERM=dumb --name NAME --label sandbox.ID --entrypoint sh"`,
+  );
+  expect(told()).toContain(' -- example.com/image@sha256:1 -c ');
+});
+
+it.each([
+  ['has not begun, where the image cannot be run', 'missing', false],
+  ['may have begun, where the program ends otherwise', 'lost', true],
+])('a command %s', async (_, image, began) => {
+  const failed = run('true', { image });
+  await expect(failed).rejects.toThrow(SandboxFailed);
+  await expect(failed).rejects.toMatchObject({ began });
+});
+
+it('a command may end as Docker itself does', async () => {
+  expect((await run('exit 125')).exitCode).toBe(125);
+});
+
+it('a container is removed at the ceiling, and by the signal', async () => {
+  expect(await run('sleep 60', { timeoutMs: 1_500 })).toMatchObject({ timedOut: true, exitCode: null });
+  expect(told()).toMatch(/^rm --force sandbox-/m);
+  const stop = new AbortController();
+  const running = run('sleep 60', {}, stop.signal);
+  await eventually(
+    () => Promise.resolve(told().match(/^run/gm)?.length),
+    (runs) => runs === 2,
+  );
+  stop.abort(new Error('stopped'));
+  await expect(running).rejects.toThrow('stopped');
+});
+
+it('images are brought here', async () => {
+  await driver.pull('good', new AbortController().signal);
+  await expect(driver.pull('bad', new AbortController().signal)).rejects.toThrow('The image could not be pulled.');
+});
+
+it('is of use where a daemon answers, and its containers write to our disk', async () => {
+  writeFileSync(path.join(dir, 'docker'), DOCKER.replace('echo linux', 'exit 1'));
+  expect(await driver.unusable()).toBe('No Docker daemon with Linux containers answers here.');
+  // A daemon elsewhere has folders of its own.
+  writeFileSync(path.join(dir, 'docker'), DOCKER.replace('cd "', `cd ${dir}; : "`));
+  expect(await driver.unusable()).toBe('A first command could not write to its workspace.');
+});

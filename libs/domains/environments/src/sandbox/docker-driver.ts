@@ -1,0 +1,91 @@
+import { execFile, type ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { environment, first } from './launch';
+import { LIMITS } from './limits';
+import { LocalDriver, type Launch } from './local-driver';
+import { sandboxConfig } from './sandbox.config';
+import { SandboxFailed, WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
+import { OWNER } from './workspaces';
+
+const execute = promisify(execFile);
+const ANSWER_MS = 5_000;
+const KILL_TRIES = 20;
+/** What `docker run` ends with where it, or the shell of the image, could not be run. */
+const NOT_BEGUN = [125, 126, 127];
+/** The program hands the signal on to its container, and so ends it, when we die. */
+const ENDING_WITH_US = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'TERM', '--'] : [];
+
+/** Containers of a Docker daemon on the same machine, by its command-line program, which reads the settings of Docker itself. */
+export class DockerDriver extends LocalDriver {
+  readonly name = 'docker';
+  readonly isolation = 'container';
+  override readonly runsImages = true;
+  protected override readonly watchesProcesses = false;
+  /** The image may have to be pulled. */
+  protected override readonly probeMs = 120_000;
+  protected readonly failure = 'A container could not be started: Docker does not answer, or its image cannot be run.';
+
+  /** @param program Docker's, by its name or its path */
+  constructor(private readonly program = 'docker') {
+    super();
+  }
+
+  override async unusable(): Promise<string | null> {
+    const { stdout } = await this.docker('version', '--format', '{{.Server.Os}}').catch(() => ({ stdout: '' }));
+    return stdout.trim() === 'linux' ? super.unusable() : 'No Docker daemon with Linux containers answers here.';
+  }
+
+  override async pull(image: string, signal: AbortSignal): Promise<void> {
+    try {
+      await execute(this.program, ['pull', '--quiet', '--', image], { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new SandboxFailed('The image could not be pulled.', false, { cause: error });
+    }
+  }
+
+  protected launch(
+    command: SandboxCommand,
+    key: string,
+    files: string,
+    run: (launch: Launch) => Promise<CommandOutput>,
+  ): Promise<CommandOutput> {
+    const name = `sandbox-${key}`;
+    const [shell, ...args] = first(key, command.workdir, command.argv);
+    const container = [...bounds(files), '--name', name, '--label', `sandbox.command=${command.id}`, '--entrypoint', shell!];
+    return run({
+      argv: [...ENDING_WITH_US, this.program, 'run', ...container, '--', command.image ?? sandboxConfig.value.image, ...args],
+      kill: (child) => this.remove(name, child),
+      notBegun: NOT_BEGUN,
+    });
+  }
+
+  /** A container ends with the program that runs it, unless that was killed; one that is only being made is looked for until it is there. */
+  private async remove(name: string, child: ChildProcess): Promise<void> {
+    for (let tries = 0; child.exitCode === null && tries < KILL_TRIES; tries++) {
+      await this.docker('rm', '--force', name).catch(() => undefined);
+      if (child.signalCode !== null) return;
+      await sleep(100);
+    }
+    child.kill('SIGKILL');
+  }
+
+  private docker(...args: string[]) {
+    return execute(this.program, args, { timeout: ANSWER_MS });
+  }
+}
+
+/** What a container may use, and sees. Its outputs are kept by nobody else. */
+function bounds(files: string): string[] {
+  const { PATH: _ofTheImage, ...variables } = environment();
+  return [
+    ...['--rm', '--init', '--interactive', '--network', 'none', '--hostname', 'sandbox', '--log-driver', 'none'],
+    ...['--cpus', String(LIMITS.cpus), '--memory', `${LIMITS.memoryBytes}b`, '--memory-swap', `${LIMITS.memoryBytes}b`],
+    ...['--pids-limit', String(LIMITS.processes), '--ulimit', `fsize=${LIMITS.diskBytes}`, '--ulimit', 'core=0', '--ulimit', 'nofile=4096'],
+    ...['--user', `${OWNER.uid}:${OWNER.gid}`, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only'],
+    ...['--tmpfs', `/tmp:exec,mode=1777,size=${LIMITS.temporaryBytes}`, '--shm-size', `${LIMITS.sharedBytes}b`],
+    ...['--mount', `type=bind,source=${files},target=${WORKSPACE}`, '--workdir', WORKSPACE],
+    ...Object.entries(variables).flatMap((each) => ['--env', each.join('=')]),
+  ];
+}
