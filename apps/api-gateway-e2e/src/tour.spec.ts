@@ -45,6 +45,8 @@ describe('the tours of the documents', () => {
         BOOTSTRAP_ADMIN_EMAIL: 'you@example.com',
         EMAIL_PROOF: 'required',
         CREDITS_DEFAULT_NEW_ORG_PLAN: 'trial',
+        // Whatever there is on the machine that isolates commands: what does is tried by specs of its own.
+        SANDBOX_DRIVER: 'process',
       },
     });
     writeFileSync(
