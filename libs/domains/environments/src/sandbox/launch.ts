@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { storageConfig } from '@aps/platform/storage';
 import { LIMITS } from './limits';
 import { sandboxDir } from './sandbox.config';
 import { WORKSPACE } from './sandbox-driver';
@@ -15,7 +17,9 @@ export const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/li
 
 /** Folders in those that are ours, and not the system's. */
 export const hidden = (): string[] =>
-  [process.cwd(), sandboxDir()].filter((folder) => SYSTEM.some((shown) => folder.startsWith(`${shown}/`)));
+  [process.cwd(), path.resolve(storageConfig.value.dir), sandboxDir()].filter((folder) =>
+    SYSTEM.some((shown) => folder.startsWith(`${shown}/`)),
+  );
 
 /** Of /etc, what programs need: no accounts, no keys, no addresses. */
 export const ETC = [

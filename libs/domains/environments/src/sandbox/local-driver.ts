@@ -58,9 +58,9 @@ export abstract class LocalDriver implements SandboxDriver {
       if (exitCode === 0 && (await readFile(path.join(files, 'seen'), 'utf8').catch(() => '')) === workspace) return null;
       return 'A first command could not write to its workspace.';
     } catch (error) {
-      const { message, cause = message } = error as Error;
-      new Logger(this.name).warn(cause);
-      return error instanceof SandboxFailed ? message : 'Workspaces cannot be made: the folder of SANDBOX_DIR is not writable.';
+      if (!(error instanceof SandboxFailed)) throw error;
+      new Logger(this.name).warn(error.cause);
+      return error.message;
     } finally {
       await this.removeWorkspace(workspace).catch(() => undefined);
     }
@@ -96,7 +96,9 @@ export abstract class LocalDriver implements SandboxDriver {
   }
 
   private async run(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
-    const { folder, files } = await this.workspaces.open(command.workspace);
+    const { folder, files } = await this.workspaces.open(command.workspace).catch((error: Error) => {
+      throw new SandboxFailed('Workspaces cannot be made here: the folder of SANDBOX_DIR is not writable.', false, { cause: error });
+    });
     const key = randomUUID();
     const { stdin, timeoutMs } = command;
     const watch: Program['watch'] = (pid, end) => watchLimits(pid, files, this.watchesProcesses, end);

@@ -24,7 +24,7 @@ export class ProcessDriver extends LocalDriver {
     return onOneCpu((cpu) =>
       run({
         // The kernel counts for this limit whatever else the user runs.
-        argv: [...started(cpu), ...bounded(threadCount() + LIMITS.processes), ...argv],
+        argv: [...started(cpu), 'setpriv', '--no-new-privs', '--', ...bounded(threadCount() + LIMITS.processes), ...argv],
         env: { PATH, ...mark },
         kill: () => killMarked(`SANDBOX_COMMAND=${key}`),
       }),

@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { close, constants, open } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -17,6 +17,7 @@ const closeFile = promisify(close);
 
 /** How long outputs are read on where all their writers should be gone. */
 const LAST_WORDS_MS = 1_000;
+const TOO_LONG = 'The command is longer than the system takes: write what it needs to a file, or to its input.';
 
 /** What makes a sandbox and runs a command in it. */
 export interface Program {
@@ -50,32 +51,29 @@ class LimitPassed extends Error {}
 export async function runProgram(program: Program, signal: AbortSignal): Promise<CommandOutput> {
   signal.throwIfAborted();
   const [stdout, stderr] = [new Output(program.key), new Output(program.key)];
-  const pipes = await openPipes(program, [stdout, stderr]);
+  const failed = (cause: unknown, mayHaveBegun = false) => new SandboxFailed(program.failure, mayHaveBegun, { cause });
+  const fail = (error: NodeJS.ErrnoException) => {
+    throw error.code === 'E2BIG' ? new SandboxFailed(TOO_LONG, false) : failed(error);
+  };
+  const pipes = await openPipes(program, [stdout, stderr]).catch(fail);
   const cut = new Cutoff(signal, program.timeoutMs);
   let watch: NodeJS.Timeout | undefined;
   try {
-    const [file, ...args] = program.argv;
-    const child = spawn(file!, args, { cwd: program.cwd, env: program.env, stdio: pipes.stdio, detached: true });
+    const child = start(program, pipes.stdio, fail);
     const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     const kill = () => void program.kill(child);
     if (cut.signal.aborted) kill();
     else cut.signal.addEventListener('abort', kill, { once: true });
     if (child.pid) watch = program.watch(child.pid, (sentence) => cut.abort(new LimitPassed(sentence)));
-    await pipes.handedOver();
-    const [code, killedBy] = await ended.catch((error: Error) => {
-      throw new SandboxFailed(program.failure, false, { cause: error });
-    });
+    const [[code, killedBy]] = await Promise.all([ended, pipes.handedOver()]).catch(fail);
     cut.release();
+    const { aborted } = cut.signal;
+    const reason: unknown = cut.signal.reason;
     await program.kill(child);
     await pipes.drained();
 
     signal.throwIfAborted();
-    const { aborted } = cut.signal;
-    const reason: unknown = cut.signal.reason;
-    if (!stdout.hasBegun && !aborted) {
-      const mayHave = program.notBegun?.includes(code ?? -1) === false;
-      throw new SandboxFailed(program.failure, mayHave, { cause: stderr.complaint });
-    }
+    if (!stdout.hasBegun && !aborted) throw failed(stderr.complaint, program.notBegun?.includes(code ?? -1) === false);
     if (reason instanceof LimitPassed) stderr.add(Buffer.from(`\n${reason.message}\n`));
     return {
       exitCode: aborted ? null : (code ?? 128 + os.constants.signals[killedBy!]),
@@ -88,6 +86,14 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
     clearInterval(watch);
     cut.release();
     await pipes.close();
+  }
+}
+
+function start({ argv: [file, ...args], cwd, env }: Program, stdio: StdioOptions, fail: (error: Error) => never): ChildProcess {
+  try {
+    return spawn(file!, args, { cwd, env, stdio, detached: true });
+  } catch (error) {
+    return fail(error as Error);
   }
 }
 

@@ -12,13 +12,17 @@ import { eventually } from '@aps/platform/testing';
 import { BubblewrapDriver } from './bubblewrap-driver';
 import { NamespacesDriver } from './namespaces-driver';
 import { ProcessDriver } from './process-driver';
-import { KEPT_OUTPUT, WORKSPACE, type CommandOutput, type SandboxCommand, type SandboxDriver } from './sandbox-driver';
+import { KEPT_OUTPUT, WORKSPACE, type CommandOutput, type SandboxCommand, type SandboxFailed, type SandboxDriver } from './sandbox-driver';
 import { Sandboxes } from './sandboxes';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'sandboxes-'));
 // Whom commands run as there may be nobody, who is to be let in.
 chmodSync(dir, 0o755);
-const settings = { SANDBOX_DIR: path.join(dir, 'workspaces') };
+const settings = {
+  SANDBOX_DIR: path.join(dir, 'workspaces'),
+  // A daemon that is here by chance has not got it, and is left out.
+  SANDBOX_IMAGE: 'localhost:1/none',
+};
 /** What other parts want to know of, and nobody asks here. */
 const ELSEWHERE = { DATABASE_URL: 'postgres://127.0.0.1/none', REDIS_URL: 'redis://127.0.0.1:1' };
 /** What works on this machine: without isolation always, else what its kernel and its programs allow. */
@@ -110,6 +114,13 @@ describe('a command', () => {
     await allSay(working, async (driver) => text(await shell(driver, 'ls', { workspace, workdir: `${WORKSPACE}/inner` })).stdout, 'here\n');
     await allSay(working, async (driver) => (await shell(driver, 'true', { workspace, workdir: `${WORKSPACE}/none` })).exitCode, 1);
   });
+
+  it('may be too long', () =>
+    allSay(
+      working,
+      (driver) => shell(driver, `true ${'x'.repeat(200_000)}`).catch(({ message, began }: SandboxFailed) => [message.slice(0, 22), began]),
+      ['The command is longer ', false] as unknown,
+    ));
 
   it('writes as much as it likes, and is heard from its beginning and its end', async () => {
     const before = process.memoryUsage().rss;
@@ -206,7 +217,7 @@ describe('what a command may use', () => {
       const { exitCode, timedOut, stderr } = text(await shell(driver, script, { workspace }));
       expect([driver.name, exitCode, timedOut, stderr]).toEqual([driver.name, null, false, expect.stringMatching(said)]);
       // What is over its limit may be cleared.
-      expect((await shell(driver, 'sleep 1; rm -f a b', { workspace })).exitCode).toBe(0);
+      expect((await shell(driver, 'sleep 0.4; rm -f a b', { workspace })).exitCode).toBe(0);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, lstat, mkdir, readdir, stat, utimes } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -27,6 +27,8 @@ export class Workspaces {
     await mkdir(folder, { recursive: true, mode: 0o711 });
     const made = await mkdir(files, { recursive: true, mode: 0o700 });
     if (made && IS_ROOT) await chown(files, OWNER.uid, OWNER.gid);
+    // A command may have closed it for itself.
+    await chmod(files, 0o700);
     await this.touch(workspace);
     return { folder, files };
   }
