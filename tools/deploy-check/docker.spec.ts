@@ -208,6 +208,9 @@ describe('compose.yaml', () => {
       // Where the services of the file are, what its volumes hold, and what the image says of addresses; PORT is the port of this machine.
       ...['ADMIN_API_URL', 'BILLING_WEBHOOKS_URL', 'INBOX_INTAKE_URL', 'MOCK_ROUTE_BASE_URL', 'REDIS_URL', 'FILES_DIR', 'MAIL_DIR'],
       ...['HOST', 'PORT', 'SMTP_HOST', 'SMTP_LISTEN_PORT', 'INTERNAL_HOST', 'INTERNAL_PORT', 'NODE_ENV', 'APP_VERSION'],
+      // Of clusters, and none is here.
+      ...['SANDBOX_NAMESPACE', 'SANDBOX_RUNTIME_CLASS', 'SANDBOX_K8S_STORAGE_CLASS', 'SANDBOX_K8S_STORAGE', 'SANDBOX_K8S_API'],
+      'SANDBOX_K8S_CREDENTIALS',
       // Of one app each: an app refuses to consume the queues of another, and spans of all under one name tell nothing.
       ...['QUEUES', 'OTEL_SERVICE_NAME'],
       // The keys come with the secrets of the first run; and Docker gives an app a time to end that goes with the default.
