@@ -3,6 +3,7 @@ import { inferenceConfig } from '@aps/inference';
 import { ConfigError } from '@aps/platform/config';
 import { BubblewrapDriver } from './bubblewrap-driver';
 import { DockerDriver } from './docker-driver';
+import { KubernetesDriver } from './kubernetes/kubernetes-driver';
 import { NamespacesDriver } from './namespaces-driver';
 import { ProcessDriver } from './process-driver';
 import { sandboxConfig } from './sandbox.config';
@@ -12,7 +13,13 @@ import type { SandboxDriver } from './sandbox-driver';
 const TRY_AGAIN_MS = 60_000;
 
 /** In the order in which they are tried. */
-const all = (): SandboxDriver[] => [new DockerDriver(), new BubblewrapDriver(), new NamespacesDriver(), new ProcessDriver()];
+const all = (): SandboxDriver[] => [
+  new KubernetesDriver(),
+  new DockerDriver(),
+  new BubblewrapDriver(),
+  new NamespacesDriver(),
+  new ProcessDriver(),
+];
 
 interface Choice {
   driver: SandboxDriver | null;
