@@ -4,13 +4,16 @@ import { GovernanceModule } from '@aps/inference';
 import { OrgDiagnosisQueries } from './org-diagnosis.queries';
 import { OrgOverviewQueries } from './org-overview.queries';
 import { SubscriptionBackfill } from './subscription-backfill';
-import { UsageModule } from './usage/usage.module';
+import { UsageQueries } from './usage/usage.queries';
 import { WorkersQueries } from './workers.queries';
-import { WorkersRepository } from './workers.repository';
 import { WorkersService } from './workers.service';
+
+/** Stands alone, so that the gateway can serve members their usage without the rest of this domain. */
+@Module({ providers: [UsageQueries], exports: [UsageQueries] })
+export class UsageModule {}
 
 const modules = [GovernanceModule, IdentityModule, UsageModule];
 const services = [OrgDiagnosisQueries, OrgOverviewQueries, SubscriptionBackfill, WorkersQueries, WorkersService];
 
-@Module({ imports: modules, providers: [...services, WorkersRepository], exports: [...modules, ...services] })
+@Module({ imports: modules, providers: services, exports: [...modules, ...services] })
 export class AdministrationModule {}

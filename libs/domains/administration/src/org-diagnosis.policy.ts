@@ -31,78 +31,55 @@ export interface OrgFacts {
   workers: number;
 }
 
+/** A stored key that cannot be read any more. */
+type UnreadableKey = { owner: 'organization' | 'platform'; ref: string };
+
 const waits = (n: number) => (n === 1 ? 'One turn waits' : `${n} turns wait`);
+const unreadable = ({ owner, ref }: UnreadableKey) =>
+  owner === 'organization'
+    ? `The key that you stored for ${ref} cannot be read any more; store it again.`
+    : `The platform’s key for ${ref} cannot be read at the moment, so models there cannot be called.`;
 
 /** Why an organization does not move, the most general first; empty when nothing is in its way. */
 export function findingsOf(
   facts: OrgFacts,
   blocker: Blocker | null,
   faults: readonly ModelFault[],
-  unreadable: readonly { owner: 'organization' | 'platform'; ref: string }[],
+  keys: readonly UnreadableKey[],
   cap: number,
-): Finding[] {
+) {
+  const { suspended_at, workers, lost, parked, unclaimed } = facts;
   const found: Finding[] = [];
-  const add = (finding: Omit<Finding, 'since' | 'ref'> & Partial<Finding>) => found.push({ since: null, ref: null, ...finding });
-  if (facts.suspended_at)
-    add({
-      kind: 'suspended',
-      since: facts.suspended_at,
-      sentence: 'Your organization is suspended; its work goes on when the suspension ends.',
-      action: 'unsuspend',
-    });
-  if (blocker?.code === 'budget_exceeded')
-    add({
-      kind: 'budget',
-      ref: 'budget_limit_usd',
-      sentence: `Your budget of ${blocker.budget_limit_usd} US dollars for this month is used up (${blocker.spend_usd} spent); raise it, or wait for the next month.`,
-      action: 'raise_budget',
-    });
-  if (blocker?.code === 'credits_exhausted')
-    add({
-      kind: 'credits',
-      sentence: `Your organization is out of credits (${blocker.credits_remaining} left); buy more, or change the plan.`,
-      action: 'add_credits',
-    });
-  if (facts.workers === 0)
-    add({
-      kind: 'worker',
-      sentence: 'No worker begins anything new at the moment; what you send is kept, and is worked on as soon as one does.',
-      action: 'check_workers',
-    });
-  if (facts.lost)
-    add({
-      kind: 'worker',
-      since: facts.lost_since,
-      ref: facts.lost_owner,
-      sentence: `${facts.lost === 1 ? 'A turn has' : `${facts.lost} turns have`} lost the worker; another one takes over.`,
-      action: 'check_workers',
-    });
-  if (facts.parked)
-    add({
-      kind: 'cap',
-      since: facts.parked_since,
-      ref: 'max_concurrent_chats',
-      sentence: `${waits(facts.parked)} because your plan runs ${cap} chats at a time.`,
-      action: 'wait_or_raise_cap',
-    });
-  if (facts.unclaimed)
-    add({
-      kind: 'queue',
-      since: facts.unclaimed_since,
-      ref: 'turns',
-      sentence: `${waits(facts.unclaimed)} for a worker longer than they should.`,
-      action: 'scale_workers',
-    });
-  for (const { ref, message } of faults) add({ kind: 'route', ref, sentence: message, action: 'fix_route' });
-  for (const { owner, ref } of unreadable)
-    add({
-      kind: 'key_unreadable',
-      ref,
-      sentence:
-        owner === 'organization'
-          ? `The key that you stored for ${ref} cannot be read any more; store it again.`
-          : `The platform’s key for ${ref} cannot be read at the moment, so models there cannot be called.`,
-      action: 'store_key',
-    });
+  const add = (kind: FindingKind, action: FindingAction, of: Partial<Finding>, sentence: string) =>
+    found.push({ kind, since: null, ref: null, ...of, sentence, action });
+  if (suspended_at)
+    add('suspended', 'unsuspend', { since: suspended_at }, 'Your organization is suspended; its work goes on when the suspension ends.');
+  if (blocker?.code === 'budget_exceeded') {
+    const used = `Your budget of ${blocker.budget_limit_usd} US dollars for this month is used up (${blocker.spend_usd} spent)`;
+    add('budget', 'raise_budget', { ref: 'budget_limit_usd' }, `${used}; raise it, or wait for the next month.`);
+  }
+  if (blocker?.code === 'credits_exhausted') {
+    const out = `Your organization is out of credits (${blocker.credits_remaining} left)`;
+    add('credits', 'add_credits', {}, `${out}; buy more, or change the plan.`);
+  }
+  if (workers === 0) {
+    const kept = 'what you send is kept, and is worked on as soon as one does';
+    add('worker', 'check_workers', {}, `No worker begins anything new at the moment; ${kept}.`);
+  }
+  if (lost) {
+    const turns = lost === 1 ? 'A turn has' : `${lost} turns have`;
+    const of = { since: facts.lost_since, ref: facts.lost_owner };
+    add('worker', 'check_workers', of, `${turns} lost the worker; another one takes over.`);
+  }
+  if (parked) {
+    const of = { since: facts.parked_since, ref: 'max_concurrent_chats' };
+    add('cap', 'wait_or_raise_cap', of, `${waits(parked)} because your plan runs ${cap} chats at a time.`);
+  }
+  if (unclaimed) {
+    const of = { since: facts.unclaimed_since, ref: 'turns' };
+    add('queue', 'scale_workers', of, `${waits(unclaimed)} for a worker longer than they should.`);
+  }
+  for (const { ref, message } of faults) add('route', 'fix_route', { ref }, message);
+  for (const key of keys) add('key_unreadable', 'store_key', { ref: key.ref }, unreadable(key));
   return found;
 }

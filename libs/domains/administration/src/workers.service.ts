@@ -4,14 +4,13 @@ import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { Database } from '@aps/platform/database';
-import { WorkersRepository } from './workers.repository';
+import { SET_DRAINING } from './workers.sql';
 
 /** Tells workers to begin nothing new, and to go on. */
 @Injectable()
 export class WorkersService {
   constructor(
     private readonly db: Database,
-    private readonly workers: WorkersRepository,
     private readonly audit: Audit,
     private readonly broadcaster: Broadcaster,
   ) {}
@@ -23,10 +22,9 @@ export class WorkersService {
    */
   setDraining(actor: ActingUser, id: string, draining: boolean): Promise<{ id: string; draining: boolean }> {
     return this.db.transaction(actor, async (tx) => {
-      const worker = await this.workers.lock(tx, id);
+      const [worker] = await tx.query(SET_DRAINING, [id, draining]);
       if (!worker) throw notFound('Worker');
-      if (worker.draining !== draining) {
-        await this.workers.setDraining(tx, id, draining);
+      if (worker.changed) {
         await this.audit.record(tx, actor, draining ? 'worker.drained' : 'worker.resumed', { kind: 'worker', id });
         tx.afterCommit(() => this.broadcaster.send('worker.changed', { worker_id: id }));
       }

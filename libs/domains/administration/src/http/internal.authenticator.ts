@@ -29,17 +29,10 @@ export class InternalAuthenticator extends Authenticator {
     if (!claims) throw notAuthenticated();
     const [operator] = await this.db.query(OPERATOR, [claims.user_id]);
     if (!operator) throw notAuthenticated();
-    if (operator.deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
-    return {
-      userId: operator.user_id,
-      email: operator.email,
-      name: operator.name,
-      isPlatformAdmin: operator.is_platform_admin,
-      via: 'internal',
-      credentialId: claims.credential_id,
-      scopes: claims.scope === '*' ? null : new Set(claims.scope.split(' ')),
-      orgPin: null,
-    };
+    const { deactivated, ...person } = operator;
+    if (deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
+    const scopes = claims.scope === '*' ? null : new Set(claims.scope.split(' '));
+    return { ...person, via: 'internal', credentialId: claims.credential_id, scopes, orgPin: null };
   }
 }
 

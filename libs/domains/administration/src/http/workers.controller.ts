@@ -1,11 +1,11 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { WorkerDrainResponse, WorkerListResponse } from '@aps/dtos';
+import { QueueResponse, WorkerDrainResponse, WorkerListResponse } from '@aps/dtos';
 import { type AccessOptions, type ActingUser, CurrentOperator, PlatformAdmin } from '@aps/guards';
 import { answer, Operation, PageQuery, toPage } from '@aps/platform/http';
 import { WorkersQueries } from '../workers.queries';
 import { WorkersService } from '../workers.service';
-import { toQueue, toWorker } from './administration.convert';
+import { toWorker } from './administration.convert';
 
 /** No worker's id is a UUID. */
 const NAMED: AccessOptions = { params: { worker: 'string' } };
@@ -26,7 +26,7 @@ export class AdminWorkersController {
     answers: WorkerListResponse,
   })
   async list(@Query() query: PageQuery) {
-    const queues = (await this.queries.queues()).map(toQueue);
+    const queues = (await this.queries.queues()).map((queue) => answer(QueueResponse, queue));
     return toPage(await this.queries.page(query), query, toWorker, { queues });
   }
 

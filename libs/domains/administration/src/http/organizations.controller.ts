@@ -1,21 +1,28 @@
-import { Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
+  AdminAddMemberRequest,
   AdminOrgListQuery,
+  AdminSetRoleRequest,
   OrgDetailResponse,
   OrgDiagnosisResponse,
   OrgFinding,
   OrgListItem,
+  OrgMemberInfo,
   OrgSuspensionResponse,
+  SubscriptionBackfillRequest,
+  SubscriptionBackfillResponse,
   UsageQuery,
   UsageSummaryResponse,
 } from '@aps/dtos';
-import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
-import { OrganizationsService } from '@aps/orgs';
+import { CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin, type ActingUser } from '@aps/guards';
+import { MembersService, OrganizationsService } from '@aps/orgs';
 import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
 import { OrgDiagnosisQueries } from '../org-diagnosis.queries';
 import { OrgOverviewQueries } from '../org-overview.queries';
 import { toOrgDetail, toOrgListItem, toOrgSuspension } from './administration.convert';
+import { Idempotent } from '@aps/platform/idempotency';
+import { SubscriptionBackfill } from '../subscription-backfill';
 
 @ApiTags('Administration: organizations')
 @Controller('/api/admin/orgs')
@@ -80,5 +87,66 @@ export class AdminOrgsController {
   })
   async unsuspend(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string) {
     return toOrgSuspension(await this.organizations.setSuspended(operator, orgId, false));
+  }
+}
+
+@ApiTags('Administration: organizations')
+@Controller('/api/admin/orgs/:org_id/members')
+@PlatformAdmin()
+export class AdminMembersController {
+  constructor(private readonly members: MembersService) {}
+
+  @Post()
+  @Idempotent()
+  @Operation({
+    summary: 'Add a registered user to an organization',
+    description: "Nobody is created or invited, and the plan's number of seats does not bind.",
+    answers: OrgMemberInfo,
+    refuses: ['user_not_found', 'already_member'],
+  })
+  async add(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: AdminAddMemberRequest) {
+    return answer(OrgMemberInfo, await this.members.adminAdd(operator, orgId, body.email, body.role));
+  }
+
+  @Patch(':user_id')
+  @Operation({
+    summary: "Change a member's role",
+    description: 'Refused when it would leave no owner.',
+    answers: OrgMemberInfo,
+    refuses: ['last_owner'],
+  })
+  async setRole(
+    @CurrentOperator() operator: ActingUser,
+    @Param('org_id') orgId: string,
+    @Param('user_id') userId: string,
+    @Body() body: AdminSetRoleRequest,
+  ) {
+    return answer(OrgMemberInfo, await this.members.adminSetRole(operator, orgId, userId, body.role));
+  }
+
+  @Delete(':user_id')
+  @Operation({ summary: 'Remove a member', description: 'Refused for the last owner.', refuses: ['last_owner'] })
+  async remove(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Param('user_id') userId: string) {
+    await this.members.adminRemove(operator, orgId, userId);
+  }
+}
+
+@ApiTags('Administration: organizations')
+@Controller('/api/admin/subscriptions')
+@PlatformAdmin()
+export class AdminSubscriptionsController {
+  constructor(private readonly subscriptions: SubscriptionBackfill) {}
+
+  @Post('backfill')
+  @Idempotent()
+  @Operation({
+    summary: 'Subscribe organizations that have no subscription',
+    description: 'Never changes an existing subscription; repeating it creates none.',
+    status: 200,
+    answers: SubscriptionBackfillResponse,
+    refuses: ['not_found'],
+  })
+  backfill(@CurrentOperator() operator: ActingUser, @Body() body: SubscriptionBackfillRequest): Promise<SubscriptionBackfillResponse> {
+    return this.subscriptions.run(operator, body);
   }
 }
