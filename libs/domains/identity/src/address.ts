@@ -2,7 +2,7 @@ import { User } from '@aps/entities';
 import { Table, type Db } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { In } from 'typeorm';
-import { ownsAddress } from './email-proof.policy';
+import { ownsAddress } from './registration.policy';
 import { identityConfig } from './identity.config';
 
 const users = new Table(User);

@@ -33,11 +33,7 @@ export class AllowedEmailsService {
     });
   }
 
-  /**
-   * Who has signed up with the address stays.
-   *
-   * @throws DomainError 404 `not_found`
-   */
+  /** Who has signed up with the address stays. @throws DomainError 404 `not_found` */
   remove(actor: ActingUser, id: string): Promise<void> {
     return this.db.transaction(actor, async (tx) => {
       const removed = await this.emails.delete(tx, id);

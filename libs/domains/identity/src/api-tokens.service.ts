@@ -5,7 +5,7 @@ import { ssoRequired, type ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
 import { Database, now, Table, type Listed, type Slice, type Tx } from '@aps/platform/database';
-import { ApiTokensRepository } from './api-tokens.repository';
+import { COUNT_LIVE } from './api-tokens.sql';
 import { OrganizationPort } from './organization-port';
 
 /** Live tokens of one user. */
@@ -33,7 +33,6 @@ export class ApiTokensService {
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
-    private readonly repository: ApiTokensRepository,
     private readonly orgs: OrganizationPort,
   ) {}
 
@@ -58,7 +57,7 @@ export class ApiTokensService {
         // The token would open what the session does not.
         if (await this.orgs.requireSso(tx, [membership])) throw ssoRequired();
       }
-      const current = await this.repository.countLive(tx, actor.userId);
+      const [{ n: current }] = await tx.query(COUNT_LIVE, [actor.userId]);
       if (current >= MAX_LIVE) {
         throw new DomainError('entitlement_exceeded', `A user may have ${MAX_LIVE} API tokens. Revoke one that is not used any more.`, {
           context: { entitlement: 'max_api_tokens', limit: MAX_LIVE, current },

@@ -49,11 +49,7 @@ export class EmailProofsService {
     await Promise.all([asking, sleep(RESEND_MS)]);
   }
 
-  /**
-   * Proves an address by the token of a mailed link, which is used up.
-   *
-   * @throws DomainError 422 `verification_invalid`
-   */
+  /** Proves an address by the token of a mailed link, which is used up. @throws DomainError 422 `verification_invalid` */
   verify(token: string, requestId?: string): Promise<UserInOrgs> {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const userId = await this.links.ownerOf(tx, 'email_proof', token);

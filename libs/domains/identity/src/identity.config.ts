@@ -1,10 +1,7 @@
 import { configSection, setting } from '@aps/platform/config';
 import { parseEmail } from '@aps/platform/email';
 import { z } from 'zod';
-import { EMAIL_PROOFS } from './email-proof.policy';
-
-export const REGISTRATION_MODES = ['open', 'allowlist', 'closed'] as const;
-export type RegistrationMode = (typeof REGISTRATION_MODES)[number];
+import { EMAIL_PROOFS, REGISTRATION_MODES } from './registration.policy';
 
 export const identityConfig = configSection('identity', {
   registrationMode: setting(

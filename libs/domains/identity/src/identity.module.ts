@@ -1,19 +1,16 @@
 import { Module } from '@nestjs/common';
 import { AllowedEmailsService } from './allowed-emails.service';
-import { ApiTokensRepository } from './api-tokens.repository';
 import { ApiTokensService } from './api-tokens.service';
 import { DeparturesModule } from './departures';
 import { EmailProofsService } from './email-proofs.service';
 import { LoginAttemptsRepository } from './login-attempts.repository';
 import { MailedLinksRepository } from './mailed-links.repository';
 import { PasswordsService } from './passwords.service';
-import { PlatformAdminsRepository } from './platform-admins.repository';
 import { PlatformAdminsService } from './platform-admins.service';
 import { SessionsRepository } from './sessions.repository';
 import { SessionsService } from './sessions.service';
 import { SignupService } from './signup.service';
 import { UsersService } from './users.service';
-import { WaitlistRepository } from './waitlist.repository';
 import { WaitlistService } from './waitlist.service';
 
 const services = [
@@ -31,15 +28,7 @@ const services = [
 /** Needs a global module of the application that binds `OrganizationPort`. */
 @Module({
   imports: [DeparturesModule],
-  providers: [
-    ...services,
-    ApiTokensRepository,
-    LoginAttemptsRepository,
-    MailedLinksRepository,
-    PlatformAdminsRepository,
-    SessionsRepository,
-    WaitlistRepository,
-  ],
+  providers: [...services, LoginAttemptsRepository, MailedLinksRepository, SessionsRepository],
   exports: services,
 })
 export class IdentityModule {}

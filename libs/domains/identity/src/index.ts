@@ -15,4 +15,4 @@ export * from './signup.service';
 export * from './users.service';
 export * from './waitlist.service';
 export type { AllowedEmailView } from './allowed-emails.queries';
-export type { PlatformAdminView } from './platform-admins.repository';
+export type { PlatformAdminView } from './platform-admins.queries';

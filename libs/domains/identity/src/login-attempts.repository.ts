@@ -35,7 +35,10 @@ const WAIT = statement<{ wait_s: number }>(
 );
 const CLEAR = statement('DELETE FROM login_attempts WHERE account = ANY($1::bytea[])');
 
-const PURGE = statement(`DELETE FROM login_attempts WHERE account IN (SELECT a.account FROM login_attempts a WHERE ${STALE} LIMIT $1)`);
+/** Removes some that count for nothing any more. Values: how many. */
+export const PURGE_LOGIN_ATTEMPTS = statement(
+  `DELETE FROM login_attempts WHERE account IN (SELECT a.account FROM login_attempts a WHERE ${STALE} LIMIT $1)`,
+);
 
 /** Counts attempts to log in by address, whether anybody has it or not. The address itself is not kept. */
 @Injectable()
@@ -51,11 +54,6 @@ export class LoginAttemptsRepository {
 
   async clear(db: Db, email: string, from = ''): Promise<void> {
     await db.execute(CLEAR, [[accountOf(email), accountOf(email, from)]]);
-  }
-
-  /** @returns how many were removed that count for nothing any more */
-  purge(db: Db, limit: number): Promise<number> {
-    return db.execute(PURGE, [limit]);
   }
 }
 

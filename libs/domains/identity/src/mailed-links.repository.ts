@@ -20,7 +20,8 @@ const GOOD = 'purpose = $1 AND token_hash = $2 AND used_at IS NULL AND expires_a
 const OWNER = statement<{ user_id: string }>(`SELECT user_id FROM mailed_links WHERE ${GOOD}`);
 const TAKE = statement(`UPDATE mailed_links SET used_at = now() WHERE ${GOOD}`);
 const VOID = statement('UPDATE mailed_links SET used_at = now() WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL');
-const PURGE = statement(
+/** Removes some that have long ended. Values: how many. */
+export const PURGE_MAILED_LINKS = statement(
   `DELETE FROM mailed_links WHERE id IN (SELECT id FROM mailed_links WHERE expires_at < now() - interval '1 day' LIMIT $1)`,
 );
 
@@ -51,10 +52,5 @@ export class MailedLinksRepository {
 
   async voidAllOf(tx: Tx, purpose: LinkPurpose, userId: string): Promise<void> {
     await tx.execute(VOID, [userId, purpose]);
-  }
-
-  /** @returns how many that have long ended were removed */
-  purge(db: Db, limit: number): Promise<number> {
-    return db.execute(PURGE, [limit]);
   }
 }

@@ -19,9 +19,7 @@ export interface SignupWish {
   requestId?: string;
 }
 
-/**
- * What identity must know of organizations, which stand above it: the orgs domain binds this port.
- */
+/** What identity must know of organizations, which stand above it: the orgs domain binds this port. */
 export abstract class OrganizationPort {
   /** Whether an invitation is pending for the address. */
   abstract isInvited(db: Db, email: string): Promise<boolean>;

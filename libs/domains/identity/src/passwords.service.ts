@@ -8,7 +8,7 @@ import { hashPassword, verifyPassword } from '@aps/platform/crypto';
 import { NO_CALLER, Database, Table, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { ofAddress } from './address';
-import { ApiTokensRepository } from './api-tokens.repository';
+import { COUNT_LIVE, REVOKE_LIVE } from './api-tokens.sql';
 import { resetTokenInvalid } from './identity.errors';
 import { passwordChangedMail, passwordResetMail } from './identity.mails';
 import { LoginAttemptsRepository } from './login-attempts.repository';
@@ -17,6 +17,13 @@ import { SessionsRepository } from './sessions.repository';
 
 /** {@link PasswordsService.forgot} takes this long for any address: writing a mail must not show in the time. */
 const FORGOT_MS = 100;
+
+/** How a password is replaced. */
+interface Replacing {
+  /** API tokens are revoked, too. */
+  revokeTokens?: boolean;
+  requestId?: string;
+}
 
 /** Losing, finding and changing passwords. */
 @Injectable()
@@ -29,7 +36,6 @@ export class PasswordsService {
     private readonly mailer: Mailer,
     private readonly sessions: SessionsRepository,
     private readonly links: MailedLinksRepository,
-    private readonly tokens: ApiTokensRepository,
     private readonly attempts: LoginAttemptsRepository,
   ) {}
 
@@ -51,11 +57,7 @@ export class PasswordsService {
    *
    * @throws DomainError 422 `reset_token_invalid`
    */
-  async reset(
-    token: string,
-    password: string,
-    { revokeTokens, requestId }: { revokeTokens?: boolean; requestId?: string } = {},
-  ): Promise<void> {
+  async reset(token: string, password: string, { revokeTokens, requestId }: Replacing = {}): Promise<void> {
     const userId = await this.links.ownerOf(this.db, 'password_reset', token);
     // Guessing must not cost a password hash.
     if (!userId) throw resetTokenInvalid();
@@ -77,13 +79,7 @@ export class PasswordsService {
    *
    * @throws DomainError 422 `password_incorrect`
    */
-  async change(
-    actor: ActingUser,
-    sessionId: string,
-    current: string,
-    password: string,
-    { revokeTokens = false }: { revokeTokens?: boolean } = {},
-  ): Promise<void> {
+  async change(actor: ActingUser, sessionId: string, current: string, password: string, { revokeTokens }: Replacing = {}): Promise<void> {
     const incorrect = () => refuseField('password_incorrect', ['current_password'], 'This is not your password.');
     const found = await this.users.find(this.db, actor.userId);
     if (!(await verifyPassword(found?.password_hash, current))) throw incorrect();
@@ -101,13 +97,14 @@ export class PasswordsService {
     actor: ActingUser,
     { id, email }: User,
     password_hash: string,
-    { action, revokeTokens, exceptSession }: { action: string; revokeTokens: boolean; exceptSession?: string },
+    { action, revokeTokens, exceptSession }: { action: string; revokeTokens?: boolean; exceptSession?: string },
   ): Promise<void> {
     await this.users.update(tx, id, { password_hash });
     await this.sessions.endAllOf(tx, id, exceptSession);
     await this.links.voidAllOf(tx, 'password_reset', id);
-    const revoked = revokeTokens ? await this.tokens.revokeLive(tx, id) : 0;
-    await this.mailer.send(tx, { to: email, ...passwordChangedMail({ revoked, live: await this.tokens.countLive(tx, id) }) });
+    const revoked = revokeTokens ? await tx.execute(REVOKE_LIVE, [id]) : 0;
+    const [{ n: live }] = await tx.query(COUNT_LIVE, [id]);
+    await this.mailer.send(tx, { to: email, ...passwordChangedMail({ revoked, live }) });
     await this.audit.record(tx, actor, action, { kind: 'user', id }, revokeTokens ? { revoked_tokens: revoked } : {});
   }
 }

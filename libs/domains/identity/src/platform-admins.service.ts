@@ -8,7 +8,7 @@ import { canonicalEmail } from '@aps/platform/email';
 import { findOwner } from './address';
 import { identityConfig } from './identity.config';
 import { lastAdmin, selfAction, userNotFound } from './identity.errors';
-import { PLATFORM_ADMINS, PlatformAdminsRepository, type PlatformAdminView } from './platform-admins.repository';
+import { isNeededAdmin, lockAdmins, PLATFORM_ADMINS, type PlatformAdminView } from './platform-admins.queries';
 import type { UserRow } from './users.service';
 
 /** Who operates the platform. There is always one who can, once there was one. */
@@ -20,7 +20,6 @@ export class PlatformAdminsService {
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
-    private readonly admins: PlatformAdminsRepository,
   ) {}
 
   /** In the order in which they were added. */
@@ -28,11 +27,7 @@ export class PlatformAdminsService {
     return PLATFORM_ADMINS.list(db, {});
   }
 
-  /**
-   * Makes a registered user an administrator.
-   *
-   * @throws DomainError 404 `user_not_found`, 409 `already_admin`
-   */
+  /** Makes a registered user an administrator. @throws DomainError 404 `user_not_found`, 409 `already_admin` */
   add(actor: ActingUser, email: string): Promise<PlatformAdminView> {
     return this.db.transaction(actor, async (tx) => {
       // Who only claims the address is not the person whom the actor means.
@@ -49,8 +44,8 @@ export class PlatformAdminsService {
   remove(actor: ActingUser, userId: string): Promise<void> {
     return this.db.transaction(actor, async (tx) => {
       if (actor.userId === userId) throw selfAction('You cannot remove yourself.');
-      await this.admins.lock(tx);
-      if (await this.admins.needs(tx, userId)) throw lastAdmin();
+      await lockAdmins(tx);
+      if (await isNeededAdmin(tx, userId)) throw lastAdmin();
       const removed = await this.rows.delete(tx, { user_id: userId });
       const user = removed && (await this.people.find(tx, userId));
       if (!user) throw userNotFound();
@@ -71,7 +66,7 @@ export class PlatformAdminsService {
   ensureBootstrapAdmin(): Promise<void> {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const email = identityConfig.value.bootstrapAdminEmail;
-      await this.admins.lock(tx);
+      await lockAdmins(tx);
       const user = email === undefined || (await this.rows.count(tx, {})) > 0 ? null : await findOwner(tx, email);
       if (user) await this.onProof(tx, user);
     });

@@ -1,9 +1,8 @@
 import { Audit } from '@aps/platform/audit';
 import type { Database } from '@aps/platform/database';
-import { PlatformAdminsRepository } from './platform-admins.repository';
 import { PlatformAdminsService } from './platform-admins.service';
 
 /** Lets in who has proven the address of the first administrator before the configuration named it. */
 export async function seedIdentity(db: Database): Promise<void> {
-  await new PlatformAdminsService(db, new Audit(), new PlatformAdminsRepository()).ensureBootstrapAdmin();
+  await new PlatformAdminsService(db, new Audit()).ensureBootstrapAdmin();
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Session } from '@aps/entities';
 import { SESSION_IDLE_DAYS } from '@aps/guards';
 import { hashToken, newSessionToken } from '@aps/platform/crypto';
-import { Listing, now, statement, Table, type Db, type Tx } from '@aps/platform/database';
+import { Listing, now, statement, Table, type Tx } from '@aps/platform/database';
 
 /** Days after which a session ends, used or not. Ending an unused one earlier is the guard's matter. */
 const SESSION_DAYS = 30;
@@ -31,8 +31,8 @@ export const LIVE_SESSIONS = new Listing<Session, Pick<Session, 'user_id'>>({
   where: { user_id: 'user_id = $' },
   order: 'created_at DESC, id DESC',
 });
-// One subscriber's IPv6 addresses change within their /64.
-const KNOWS = statement(`
+/** Finds something where a user has signed in from an address in the last weeks. One subscriber's IPv6 addresses change within their /64. */
+export const KNOWN_FROM = statement(`
   SELECT 1 FROM sessions WHERE user_id = $1 AND (ip = $2::inet OR (family(ip) = 6 AND set_masklen(ip, 64) >>= $2::inet)) LIMIT 1`);
 const END = statement(`UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND ${LIVE} AND id = $2`);
 const END_ALL = statement(
@@ -43,8 +43,10 @@ const END_SURPLUS = statement(`
     SELECT id FROM sessions WHERE user_id = $1 AND ${LIVE} ORDER BY last_used_at DESC, id DESC OFFSET ${MAX_SESSIONS})`);
 // Ended ones are kept for a while: they tell from where their user has signed in.
 const OLD = `(expires_at < now() - interval '1 day' OR revoked_at < now() - interval '30 days')`;
-const SWEEP = statement(`DELETE FROM sessions WHERE user_id = $1 AND ${OLD}`);
-const PURGE = statement(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE ${OLD} LIMIT $1)`);
+/** Removes what has long ended of a user, so that the table does not grow with every sign-in. */
+export const SWEEP = statement(`DELETE FROM sessions WHERE user_id = $1 AND ${OLD}`);
+/** Removes some that have long ended. Values: how many. */
+export const PURGE_SESSIONS = statement(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE ${OLD} LIMIT $1)`);
 
 @Injectable()
 export class SessionsRepository {
@@ -64,11 +66,6 @@ export class SessionsRepository {
     return { token, expires_at };
   }
 
-  /** Whether the user has signed in from there in the last weeks. Nobody has no user. */
-  async knows(db: Db, userId: string | null, ip: string | null): Promise<boolean> {
-    return (await db.query(KNOWS, [userId, ip])).length > 0;
-  }
-
   /** @returns whether it was a live one of the user */
   async end(tx: Tx, userId: string, id: string): Promise<boolean> {
     return (await tx.execute(END, [userId, id])) > 0;
@@ -76,15 +73,5 @@ export class SessionsRepository {
 
   async endAllOf(tx: Tx, userId: string, exceptId: string | null = null): Promise<void> {
     await tx.execute(END_ALL, [userId, exceptId]);
-  }
-
-  /** Removes what has long ended, so that the table does not grow with every sign-in of a user. */
-  async sweep(tx: Tx, userId: string): Promise<void> {
-    await tx.execute(SWEEP, [userId]);
-  }
-
-  /** @returns how many that have long ended were removed */
-  purge(db: Db, limit: number): Promise<number> {
-    return db.execute(PURGE, [limit]);
   }
 }

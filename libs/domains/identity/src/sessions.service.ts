@@ -13,7 +13,7 @@ import { ofAddress } from './address';
 import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationPort } from './organization-port';
-import { LIVE_SESSIONS, SessionsRepository, type IssuedSession, type SessionClient } from './sessions.repository';
+import { KNOWN_FROM, LIVE_SESSIONS, SessionsRepository, SWEEP, type IssuedSession, type SessionClient } from './sessions.repository';
 import type { UserInOrgs, UserRow } from './users.service';
 
 /** What signing in gives. */
@@ -66,7 +66,7 @@ export class SessionsService {
         if (user?.password_hash !== found.password_hash) throw invalidCredentials();
         if (user.deactivated_at) throw userDeactivated();
         if (rehashed) await this.users.update(tx, user.id, { password_hash: rehashed });
-        await this.sessions.sweep(tx, user.id);
+        await tx.execute(SWEEP, [user.id]);
         const signedIn = await this.signIn(tx, user, client);
         // What belongs to no organization, an operator has besides.
         if ((await this.orgs.requireSso(tx, signedIn.memberships)) && !(await this.admins.find(tx, { user_id: user.id })))
@@ -83,7 +83,7 @@ export class SessionsService {
 
   /** What others have failed at does not shut out who has signed in from there before; what fails there counts by itself. */
   private async requireKnownPlace(email: string, userId: string | null, { ip }: SessionClient, attempt: LoginAttempt): Promise<void> {
-    if (!(await this.sessions.knows(this.db, userId, ip))) throw tooManyAttempts(attempt.waitS);
+    if (!(await this.db.query(KNOWN_FROM, [userId, ip])).length) throw tooManyAttempts(attempt.waitS);
     const own = await this.attempts.begin(this.db, email, ip ?? '');
     if (own.refused) throw tooManyAttempts(own.waitS);
   }
@@ -148,11 +148,7 @@ export class SessionsService {
     });
   }
 
-  /**
-   * The caller and where they are a member.
-   *
-   * @param orgPin the only organization that the caller's API token is good for
-   */
+  /** The caller and where they are a member. @param orgPin the only organization that the caller's API token is good for */
   async me(userId: string, orgPin: string | null): Promise<UserInOrgs> {
     const user = await this.users.find(this.db, userId);
     if (!user) throw new DomainError('not_authenticated', 'Not authenticated');

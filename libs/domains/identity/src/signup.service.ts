@@ -5,19 +5,19 @@ import { actingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword } from '@aps/platform/crypto';
 import { NO_CALLER, Database, Table, type Db } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { appLink } from '@aps/platform/mail';
 import { ofAddress } from './address';
-import { signupProves } from './email-proof.policy';
 import { EmailProofsService } from './email-proofs.service';
 import { identityConfig } from './identity.config';
 import { emailTaken } from './identity.errors';
 import { OrganizationPort } from './organization-port';
 import { isBootstrapAdmin, PlatformAdminsService } from './platform-admins.service';
-import { mayRegister } from './registration.policy';
+import { mayRegister, signupProves } from './registration.policy';
 import type { SessionClient } from './sessions.repository';
 import { SessionsService, type SignIn } from './sessions.service';
 import { UsersService } from './users.service';
-import { WaitlistRepository } from './waitlist.repository';
+import { REGISTER } from './waitlist.sql';
 
 export interface SignupInput {
   email: string;
@@ -37,7 +37,6 @@ export class SignupService {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly users: UsersService,
-    private readonly waitlist: WaitlistRepository,
     private readonly admins: PlatformAdminsService,
     private readonly proofs: EmailProofsService,
     private readonly sessions: SessionsService,
@@ -62,7 +61,7 @@ export class SignupService {
       // The row comes first: a second signup of the address waits here for the first and then finds it taken, whatever speaks for it.
       const user = await this.users.create(tx, { email: input.email, name, password_hash, proven });
       if (!(await this.isAllowed(tx, input))) throw registrationNotAllowed();
-      await this.waitlist.register(tx, user.email);
+      await tx.execute(REGISTER, [canonicalEmail(user.email)]);
       await (proven ? this.admins.onProof(tx, user, requestId) : this.proofs.ask(tx, user, requestId));
       await this.orgs.onSignup(tx, {
         user: { id: user.id, email: user.email, name },

@@ -8,7 +8,7 @@ import { ofAddress } from './address';
 import { Departures } from './departures';
 import { emailTaken, lastAdmin, selfAction, userNotFound } from './identity.errors';
 import { OrganizationPort, type MembershipSummary } from './organization-port';
-import { PlatformAdminsRepository } from './platform-admins.repository';
+import { isNeededAdmin, lockAdmins } from './platform-admins.queries';
 import { SessionsRepository } from './sessions.repository';
 
 /** A user as everybody but who compares passwords sees them. Answers are made of fields that are named. */
@@ -37,7 +37,6 @@ export class UsersService {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly sessions: SessionsRepository,
-    private readonly admins: PlatformAdminsRepository,
     private readonly orgs: OrganizationPort,
     private readonly departures: Departures,
   ) {}
@@ -80,16 +79,12 @@ export class UsersService {
     return this.db.transaction(actor, async (tx) => {
       if (actor.userId === userId) throw selfAction('You cannot deactivate yourself.');
       // Two administrators who deactivate each other at the same moment must not leave the platform without one.
-      await this.admins.lock(tx);
+      await lockAdmins(tx);
       return this.setActive(tx, actor, userId, false);
     });
   }
 
-  /**
-   * Lets a user in again. API tokens work again, sessions stay ended.
-   *
-   * @throws DomainError 404 `user_not_found`
-   */
+  /** Lets a user in again. API tokens work again, sessions stay ended. @throws DomainError 404 `user_not_found` */
   reactivate(actor: ActingUser, userId: string): Promise<UserStatusChange> {
     return this.db.transaction(actor, (tx) => this.setActive(tx, actor, userId, true));
   }
@@ -98,7 +93,7 @@ export class UsersService {
     const before = await this.users.find(tx, id, 'for no key update');
     if (!before) throw userNotFound();
     const changed = (before.deactivated_at === null) !== active;
-    if (changed && !active && (await this.admins.needs(tx, id))) throw lastAdmin();
+    if (changed && !active && (await isNeededAdmin(tx, id))) throw lastAdmin();
     const sole_owner_org_ids = await this.orgs.soleOwnerOf(tx, id);
     if (!changed) return { user: before, sole_owner_org_ids, changed };
     const user = (await this.users.update(tx, id, { deactivated_at: active ? null : now }))!;

@@ -4,9 +4,11 @@ import { listTally, WaitlistEntry, type WaitlistStatus } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, now, Table, type Columns, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { canonicalEmail } from '@aps/platform/email';
 import { Mailer } from '@aps/platform/mail';
+import { uuidv7 } from 'uuidv7';
 import { admissionMail } from './identity.mails';
-import { WaitlistRepository } from './waitlist.repository';
+import { ASK } from './waitlist.sql';
 
 /** The people who want in. */
 @Injectable()
@@ -20,12 +22,11 @@ export class WaitlistService {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly mailer: Mailer,
-    private readonly addresses: WaitlistRepository,
   ) {}
 
   /** Puts an address on the list, or notes that it asks again; one that was dismissed is open again. Tells nothing about which it was. */
   async ask(email: string, name: string | null = null, note: string | null = null): Promise<void> {
-    await this.addresses.ask(this.db, email, name, note);
+    await this.db.execute(ASK, [uuidv7(), email, canonicalEmail(email), name, note]);
   }
 
   /** Most recently asked first. */
@@ -42,11 +43,7 @@ export class WaitlistService {
     });
   }
 
-  /**
-   * Lets the address sign up and tells it so. Who is admitted or registered already is not told again.
-   *
-   * @throws DomainError 404 `not_found`
-   */
+  /** Lets the address sign up and tells it so. Who is admitted or registered already is not told again. @throws DomainError 404 `not_found` */
   invite(actor: ActingUser, id: string): Promise<WaitlistEntry> {
     return this.db.transaction(actor, async (tx) => {
       const entry = await this.entries.get(tx, id, 'for update');
@@ -57,11 +54,7 @@ export class WaitlistService {
     });
   }
 
-  /**
-   * Sends the mail of an admission again. Who has registered since needs none.
-   *
-   * @throws DomainError 404 `not_found`, 409 `never_admitted`
-   */
+  /** Mails the admission again. Who has registered since needs none. @throws DomainError 404 `not_found`, 409 `never_admitted` */
   resend(actor: ActingUser, id: string): Promise<WaitlistEntry> {
     return this.db.transaction(actor, async (tx) => {
       const entry = await this.entries.get(tx, id, 'for update');
@@ -73,14 +66,9 @@ export class WaitlistService {
   }
 
   /** @param entry as it is, locked */
-  private async change(
-    tx: Tx,
-    actor: ActingUser,
-    action: string,
-    { id, email, status }: WaitlistEntry,
-    columns: Columns<WaitlistEntry>,
-  ): Promise<WaitlistEntry> {
-    await this.audit.record(tx, actor, action, { kind: 'waitlist_entry', id }, { email, from: status });
+  private async change(tx: Tx, actor: ActingUser, action: string, entry: WaitlistEntry, columns: Columns<WaitlistEntry>) {
+    const { id, email, status: from } = entry;
+    await this.audit.record(tx, actor, action, { kind: 'waitlist_entry', id }, { email, from });
     return (await this.entries.update(tx, id, columns))!;
   }
 }

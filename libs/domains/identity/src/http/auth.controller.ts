@@ -13,6 +13,7 @@ import { CurrentActor, CurrentClient, RequestId } from './request.decorators';
 
 @ApiTags('Authentication')
 @Controller('api/auth')
+@SignedIn(null, { sessionOnly: true })
 export class AuthController {
   constructor(
     private readonly signups: SignupService,
@@ -51,14 +52,12 @@ export class AuthController {
   }
 
   @Post('logout')
-  @SignedIn(null, { sessionOnly: true })
   @Operation({ summary: 'End the session' })
   logout(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { credentialId }: Principal) {
     return this.sessions.logout(actor, credentialId);
   }
 
   @Post('refresh')
-  @SignedIn(null, { sessionOnly: true })
   @Operation({ summary: 'Exchange the session for a new one', description: 'The old session ends.', status: 200, answers: AuthResponse })
   async refresh(
     @CurrentActor() actor: ActingUser,
@@ -69,7 +68,6 @@ export class AuthController {
   }
 
   @Get('sessions')
-  @SignedIn(null, { sessionOnly: true })
   @Operation({
     summary: 'List my sessions',
     description: 'Where I am signed in, newest first. Only a session can do this.',
@@ -80,7 +78,6 @@ export class AuthController {
   }
 
   @Delete('sessions/:session_id')
-  @SignedIn(null, { sessionOnly: true })
   @Operation({ summary: 'End one of my sessions', description: 'It stops working within a second; the current one may be ended, too.' })
   end(@CurrentActor() actor: ActingUser, @Param('session_id') sessionId: string) {
     return this.sessions.end(actor, sessionId);
@@ -94,7 +91,6 @@ export class AuthController {
   }
 
   @Patch('me')
-  @SignedIn(null, { sessionOnly: true })
   @Operation({
     summary: 'Change my profile',
     description: 'Only the fields that are present; an explicit null removes the picture.',

@@ -10,11 +10,11 @@ import { CurrentActor } from './request.decorators';
 
 @ApiTags('API tokens')
 @Controller('api/tokens')
+@SignedIn('settings')
 export class TokensController {
   constructor(private readonly tokens: ApiTokensService) {}
 
   @Get()
-  @SignedIn('settings')
   @Operation({
     summary: 'List my API tokens',
     description: 'Newest first, without revoked ones. A token that is pinned to an organization sees those pinned to the same.',
@@ -39,7 +39,6 @@ export class TokensController {
   }
 
   @Delete(':token_id')
-  @SignedIn('settings')
   @Operation({ summary: 'Revoke an API token', description: 'It stops working within a second.' })
   revoke(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { orgPin }: Principal, @Param('token_id') tokenId: string) {
     return this.tokens.revoke(actor, orgPin, tokenId);

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import type { PlatformAdminRow, User } from '@aps/entities';
 import { advisoryLock, Listing, statement, type Tx } from '@aps/platform/database';
 
@@ -19,16 +18,8 @@ const IS_NEEDED = statement<{ needed: boolean }>(`
   SELECT EXISTS (SELECT FROM platform_admins WHERE user_id = $1)
     AND NOT EXISTS (SELECT FROM platform_admins p JOIN users u ON u.id = p.user_id WHERE p.user_id <> $1 AND u.deactivated_at IS NULL) AS needed`);
 
-/** What keeps the platform from being without an administrator. */
-@Injectable()
-export class PlatformAdminsRepository {
-  /** Everything that may lower the number of administrators who can act takes this first; else two of them undo each other. */
-  async lock(tx: Tx): Promise<void> {
-    await advisoryLock(tx, 'platform-admins');
-  }
+/** Everything that may lower the number of administrators who can act takes this first; else two of them undo each other. */
+export const lockAdmins = (tx: Tx): Promise<void> => advisoryLock(tx, 'platform-admins');
 
-  /** Whether a user is an administrator and nobody else could administer the platform; deactivated users cannot. */
-  async needs(tx: Tx, userId: string): Promise<boolean> {
-    return (await tx.query(IS_NEEDED, [userId]))[0].needed;
-  }
-}
+/** Whether a user is an administrator and nobody else could administer the platform; deactivated users cannot. */
+export const isNeededAdmin = async (tx: Tx, userId: string): Promise<boolean> => (await tx.query(IS_NEEDED, [userId]))[0].needed;
