@@ -39,14 +39,14 @@ export const PENDING = new OrgListing<PendingInvitation, object>({
 /** Who has no account cannot stop what is mailed to them, whichever organizations invite them. */
 const MAILS_PER_HOUR = 3;
 
-const COUNT_OPEN = statement<{ n: number }>(
+export const COUNT_OPEN = statement<{ n: number }>(
   `SELECT count(*)::int AS n FROM invitations WHERE org_id = $1 AND state = 'pending' AND expires_at > now()`,
 );
 // What was revoked was mailed, too. The oldest of those that use the hour up is the first to leave it.
 const WAIT = statement<{ s: number }>(`
   SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::int AS s
   FROM invitations WHERE email_canonical = $1 AND created_at > now() - interval '1 hour' ORDER BY created_at DESC OFFSET ${MAILS_PER_HOUR - 1} LIMIT 1`);
-const REVOKE_ALL = statement(
+export const REVOKE_PENDING = statement(
   `UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND state = 'pending'`,
 );
 
@@ -69,10 +69,6 @@ export class InvitationsRepository {
     return (await VIEWS.list(db, { token_hash }))[0] ?? null;
   }
 
-  async countOpen(tx: Tx, scope: OrgScope): Promise<number> {
-    return (await tx.query(COUNT_OPEN, [scope.orgId]))[0].n;
-  }
-
   /**
    * For how many seconds an address is mailed no further invitation, by no organization. Under the lock of the address: of several who invite at
    * once, each counts those before.
@@ -85,10 +81,5 @@ export class InvitationsRepository {
   close(tx: Tx, scope: OrgScope, id: string, state: 'accepted' | 'revoked'): Promise<Invitation | null> {
     const columns = state === 'accepted' ? { state, accepted_at: now } : { state, revoked_at: now };
     return this.invitations.update(tx, scope, { id, state: 'pending' }, columns);
-  }
-
-  /** @returns how many were pending */
-  revokeAll(tx: Tx, scope: OrgScope): Promise<number> {
-    return tx.execute(REVOKE_ALL, [scope.orgId]);
   }
 }

@@ -9,7 +9,7 @@ import { Database, now, OrgTable, Table, type Db, type Listed, type Tx } from '@
 import { canonicalEmail } from '@aps/platform/email';
 import { appLink, Mailer } from '@aps/platform/mail';
 import { INVITATION_DAYS, invitationMail } from './invitation.mail';
-import { InvitationsRepository, PENDING, type InvitationView, type PendingInvitation } from './invitations.repository';
+import { COUNT_OPEN, InvitationsRepository, PENDING, type InvitationView, type PendingInvitation } from './invitations.repository';
 import { adminNeeded, obey, refuseInvitationRole } from './members.policy';
 import { MembersQueries, type MemberView } from './members.queries';
 import { alreadyMember, MembersService } from './members.service';
@@ -169,8 +169,8 @@ export class InvitationsService {
 
   /** Members and open invitations hold a seat each; the roster's lock keeps the count true until the commit. */
   private async requireSeat(tx: Tx, scope: OrgScope): Promise<void> {
-    const taken = (await this.memberships.count(tx, scope)) + (await this.invitations.countOpen(tx, scope));
-    await this.limits.requireRoom(scope.orgId, 'max_seats', taken, tx);
+    const [open] = await tx.query(COUNT_OPEN, [scope.orgId]);
+    await this.limits.requireRoom(scope.orgId, 'max_seats', (await this.memberships.count(tx, scope)) + open.n, tx);
   }
 
   private async linked(db: Db, token: string): Promise<InvitationView> {

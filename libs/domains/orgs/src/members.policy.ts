@@ -41,11 +41,7 @@ export function refuseInvitationRole(actor: OrgRole, role: OrgRole): DomainError
   return actor === 'OWNER' || role === 'MEMBER' ? null : ownerNeeded();
 }
 
-/**
- * The rule that binds operators too: an organization never loses its last owner.
- *
- * @param to the role after the change; null = out
- */
+/** The rule that binds operators too: an organization never loses its last owner. @param to the role after the change; null = out */
 export function refuseLosingOwner(from: OrgRole, to: OrgRole | null, otherOwners: number): DomainError | null {
   if (from !== 'OWNER' || to === 'OWNER' || otherOwners > 0) return null;
   return new DomainError('last_owner', 'An organization needs an owner, and this is the last one.');

@@ -42,7 +42,8 @@ export const MEMBER_INFOS = new OrgListing<OrgMemberInfo, object>({
 const OWNERS_BESIDE = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM memberships m JOIN users u ON u.id = m.user_id
   WHERE m.org_id = $1 AND m.role = 'OWNER' AND m.user_id <> $2 AND u.deactivated_at IS NULL`);
-const OWNED = statement<{ n: number }>(`
+/** How many live organizations a user owns, alone or with others. */
+export const COUNT_OWNED = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.deleted_at IS NULL`);
 
 /** Reads who belongs to an organization. Changes go through the {@link Roster}, one at a time. */
@@ -63,10 +64,5 @@ export class MembersQueries {
   /** Owners beside the user who can sign in: one who is deactivated cannot care for the organization. */
   async ownersBeside(tx: Tx, scope: OrgScope, userId: string): Promise<number> {
     return (await tx.query(OWNERS_BESIDE, [scope.orgId, userId]))[0].n;
-  }
-
-  /** How many live organizations the user owns, alone or with others. */
-  async countOwned(tx: Tx, userId: string): Promise<number> {
-    return (await tx.query(OWNED, [userId]))[0].n;
   }
 }

@@ -47,22 +47,14 @@ export class MembersService {
     });
   }
 
-  /**
-   * Adds a registered user; `max_seats` does not bind operators.
-   *
-   * @throws DomainError `user_not_found`, `already_member`
-   */
+  /** Adds a registered user; `max_seats` does not bind operators. @throws DomainError `user_not_found`, `already_member` */
   adminAdd(actor: ActingUser, orgId: string, email: string, role: OrgRole): Promise<OrgMemberInfo> {
     return this.roster.operate(
       actor,
       orgId,
       async (tx, scope, by) => {
         const user = await findOwner(tx, email);
-        if (!user)
-          throw new DomainError(
-            'user_not_found',
-            'No user is registered with this address, or they have not proven yet that it is theirs.',
-          );
+        if (!user) throw userNotFound();
         const member = await this.join(tx, scope, by, user, role);
         if (!member) throw alreadyMember();
         return MEMBER_INFOS.get(tx, scope, member.id, {});
@@ -117,4 +109,6 @@ export class MembersService {
   }
 }
 
+const userNotFound = () =>
+  new DomainError('user_not_found', 'No user is registered with this address, or they have not proven yet that it is theirs.');
 export const alreadyMember = () => new DomainError('already_member', 'This user is a member already.');

@@ -1,9 +1,7 @@
 import type { User } from '@aps/entities';
 import type { Db, Tx } from '@aps/platform/database';
 
-/**
- * What orgs must ask and tell of plans, which stand above it. The composition root names the binding (`OrgsModule.forRoot`).
- */
+/** What orgs must ask and tell of plans, which stand above it. The composition root names the binding (`OrgsModule.forRoot`). */
 export abstract class OrgLimits {
   /** @throws DomainError 403 `entitlement_required` */
   abstract require(orgId: string, feature: 'audit_log', db?: Db): Promise<void>;

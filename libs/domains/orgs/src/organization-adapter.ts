@@ -8,7 +8,7 @@ import { Table, type Db, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
 import { OrgLimits } from './org-limits';
-import { OrganizationsQueries } from './organizations.queries';
+import { ANY_MEMBERSHIP, SOLE_OWNER_OF, SUMMARIES } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 
 /** What identity sees of organizations: binds its port. */
@@ -21,7 +21,6 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     private readonly moduleRef: ModuleRef,
     private readonly open: InvitationsRepository,
     private readonly organizations: OrganizationsService,
-    private readonly queries: OrganizationsQueries,
     private readonly limits: OrgLimits,
   ) {
     super();
@@ -47,7 +46,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     await this.limits.proven(tx, (await this.users.find(tx, user.id))!);
     if ((await this.invitations.redeemAll(tx, user, undefined, requestId)) > 0) return;
     // Who was invited at the signup has none yet; the invitations may have ended since.
-    if (!(await this.queries.belongedAnywhere(tx, user.id))) await this.found(tx, user, undefined, requestId);
+    if (!(await tx.query(ANY_MEMBERSHIP, [user.id])).length) await this.found(tx, user, undefined, requestId);
   }
 
   private async found(tx: Tx, user: SignupWish['user'], name: string | undefined, requestId?: string): Promise<void> {
@@ -55,7 +54,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   }
 
   membershipsOf(db: Db, userId: string, limit?: number): Promise<MembershipSummary[]> {
-    return this.queries.summariesOf(db, userId, limit);
+    return db.query(SUMMARIES, [userId, limit ?? null]);
   }
 
   async requireSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean> {
@@ -63,16 +62,14 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     return memberships.length > 0;
   }
 
-  soleOwnerOf(db: Db, userId: string): Promise<string[]> {
-    return this.queries.soleOwnerOf(db, userId);
+  async soleOwnerOf(db: Db, userId: string): Promise<string[]> {
+    return (await db.query(SOLE_OWNER_OF, [userId])).map(({ id }) => id);
   }
 }
 
 /** A name of a person may be longer than one of an organization: it is cut to what fits. */
 function organizationOf(name: string): string {
   const of = "'s organization";
-  return `${[...name]
-    .slice(0, MAX_ORG_NAME - of.length)
-    .join('')
-    .trimEnd()}${of}`;
+  const kept = [...name].slice(0, MAX_ORG_NAME - of.length).join('');
+  return `${kept.trimEnd()}${of}`;
 }

@@ -27,11 +27,14 @@ const VIEWS = new Listing<Row, { user_id: string; org_id?: string }>({
   tally: { from: listTally('organizations_of_users'), where: { user_id: 't.of_id = $' } },
   order: 'm.sort_name, m.org_id',
 });
-const SUMMARIES = statement<MembershipSummary>(`
+/** A user's, by name. Values: the user, how many. */
+export const SUMMARIES = statement<MembershipSummary>(`
   SELECT o.id AS org_id, o.name AS org_name, o.slug, m.role FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = $1 AND m.sort_name IS NOT NULL ORDER BY m.sort_name, m.org_id LIMIT $2`);
-const ANY = statement('SELECT 1 FROM memberships WHERE user_id = $1 LIMIT 1');
-const SOLE_OWNER_OF = statement<{ id: string }>(`
+/** What a user is a member of, be it a deleted one. */
+export const ANY_MEMBERSHIP = statement('SELECT 1 FROM memberships WHERE user_id = $1 LIMIT 1');
+/** Those that would have no owner who can sign in without this one. */
+export const SOLE_OWNER_OF = statement<{ id: string }>(`
   SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.deleted_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM memberships other JOIN users u ON u.id = other.user_id
@@ -46,11 +49,7 @@ export class OrganizationsQueries {
     private readonly limits: OrgLimits,
   ) {}
 
-  /**
-   * A user's organizations by name, suspended ones too.
-   *
-   * @param onlyOrgId the organization that the caller's token is confined to
-   */
+  /** A user's organizations by name, suspended ones too. @param onlyOrgId the organization that the caller's token is confined to */
   async listOf(userId: string, onlyOrgId: string | null, slice: Slice): Promise<Listed<OrganizationView>> {
     const rows = await VIEWS.page(this.db, { user_id: userId, org_id: onlyOrgId ?? undefined }, slice);
     return mapListed(rows, (batch) => this.withPlans(this.db, batch));
@@ -61,20 +60,6 @@ export class OrganizationsQueries {
     const rows = await VIEWS.list(db, { user_id: userId, org_id: orgId });
     if (!rows.length) throw notFound('Organization');
     return (await this.withPlans(db, rows))[0];
-  }
-
-  summariesOf(db: Db, userId: string, limit: number | null = null): Promise<MembershipSummary[]> {
-    return db.query(SUMMARIES, [userId, limit]);
-  }
-
-  /** Whether the user is a member of any organization, be it a deleted one. */
-  async belongedAnywhere(db: Db, userId: string): Promise<boolean> {
-    return (await db.query(ANY, [userId])).length > 0;
-  }
-
-  /** Organizations that would have no owner who can sign in without this one. */
-  async soleOwnerOf(db: Db, userId: string): Promise<string[]> {
-    return (await db.query(SOLE_OWNER_OF, [userId])).map((row) => row.id);
   }
 
   private async withPlans(db: Db, rows: Row[]): Promise<OrganizationView[]> {

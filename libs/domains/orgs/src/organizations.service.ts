@@ -6,14 +6,14 @@ import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { advisoryLock, Database, now, OrgTable, refusingTakenSlug, Table, takingSlug, type Db, type Tx } from '@aps/platform/database';
 import { IsNull, Not } from 'typeorm';
-import { InvitationsRepository } from './invitations.repository';
+import { REVOKE_PENDING } from './invitations.repository';
 import { ownerNeeded } from './members.policy';
 import { OrgLimits } from './org-limits';
-import { MembersQueries } from './members.queries';
+import { COUNT_OWNED } from './members.queries';
 import { OrganizationsQueries, type OrganizationView } from './organizations.queries';
 import { orgsConfig } from './orgs.config';
 import { Roster } from './roster';
-import { SlugsRepository } from './slugs.repository';
+import { FORGET_SLUGS, KEEP_SLUG, TAKEN_SLUGS } from './slugs.sql';
 
 export interface OrganizationSuspension extends Organization {
   /** Whether this call did it. */
@@ -30,9 +30,6 @@ export class OrganizationsService {
   constructor(
     private readonly db: Database,
     private readonly queries: OrganizationsQueries,
-    private readonly members: MembersQueries,
-    private readonly invitations: InvitationsRepository,
-    private readonly slugs: SlugsRepository,
     private readonly roster: Roster,
     private readonly limits: OrgLimits,
     private readonly audit: Audit,
@@ -51,7 +48,7 @@ export class OrganizationsService {
       await this.requireRoom(tx, actor.userId);
       const name = wish.name.trim();
       const slugs = slugsFor(name, wish.slug, 'org');
-      const taken = await this.slugs.taken(tx, slugs, null);
+      const taken = await tx.query(TAKEN_SLUGS, [slugs, null]);
       const made = await takingSlug(slugs, taken, (slug) =>
         this.organizations.insertOrNothing(tx, { name, slug, created_by: actor.userId }),
       );
@@ -74,10 +71,13 @@ export class OrganizationsService {
       const after = { name: changes.name?.trim() ?? before.name, slug: changes.slug ?? before.slug };
       const changed = (['name', 'slug'] as const).filter((key) => after[key] !== before[key]);
       if (changed.length) {
-        await takingSlug([after.slug], await this.slugs.taken(tx, [after.slug], scope.orgId), () =>
+        await takingSlug([after.slug], await tx.query(TAKEN_SLUGS, [[after.slug], scope.orgId]), () =>
           refusingTakenSlug('organizations_slug', this.organizations.update(tx, scope.orgId, after)),
         );
-        if (after.slug !== before.slug) await this.slugs.change(tx, scope.orgId, { from: before.slug, to: after.slug });
+        if (after.slug !== before.slug) {
+          await tx.execute(KEEP_SLUG, [scope.orgId, before.slug]);
+          await tx.execute(FORGET_SLUGS, [scope.orgId, after.slug]);
+        }
         const facts = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: after[key] }]));
         await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), facts);
       }
@@ -95,7 +95,7 @@ export class OrganizationsService {
       const { suspended_at } = await this.organizations.get(tx, scope.orgId, 'for no key update');
       const gone = { deleted_at: now, suspended_at: suspended_at ?? now };
       const deleted = (await this.organizations.update(tx, scope.orgId, gone))!;
-      const revoked = await this.invitations.revokeAll(tx, scope);
+      const revoked = await tx.execute(REVOKE_PENDING, [scope.orgId]);
       await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
       tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: scope.orgId }));
       return { org_id: scope.orgId, deleted_at: deleted.deleted_at! };
@@ -121,7 +121,7 @@ export class OrganizationsService {
     const limit = orgsConfig.value.maxOwned;
     if (limit === 0) return;
     await advisoryLock(tx, `owned-orgs:${userId}`);
-    const current = await this.members.countOwned(tx, userId);
+    const [{ n: current }] = await tx.query(COUNT_OWNED, [userId]);
     if (current >= limit) {
       throw new DomainError('entitlement_exceeded', `One user may own ${limit} organizations, and you own ${current}.`, {
         context: { entitlement: 'max_owned_orgs', limit, current },

@@ -11,7 +11,6 @@ import { OrganizationAdapter } from './organization-adapter';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
-import { SlugsRepository } from './slugs.repository';
 
 const services = [
   OrganizationsService,
@@ -39,7 +38,6 @@ export class OrgsModule {
         ...services,
         InvitationsRepository,
         Roster,
-        SlugsRepository,
         { provide: OrgLimits, useExisting: limits },
         { provide: OrganizationPort, useClass: OrganizationAdapter },
       ],

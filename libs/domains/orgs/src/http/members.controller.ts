@@ -9,6 +9,7 @@ import { toMember } from './orgs.convert';
 
 @ApiTags('Members')
 @Controller('api/orgs/:org_id/members')
+@OrgMember('members')
 export class MembersController {
   constructor(
     private readonly members: MembersService,
@@ -16,7 +17,6 @@ export class MembersController {
   ) {}
 
   @Get()
-  @OrgMember('members')
   @Operation({
     summary: 'List the members',
     description: 'Oldest membership first.',
@@ -27,14 +27,12 @@ export class MembersController {
   }
 
   @Post('leave')
-  @OrgMember('members')
   @Operation({ summary: 'Leave the organization', refuses: ['last_owner'] })
   async leave(@CurrentOrg() scope: OrgScope) {
     await this.members.leave(scope);
   }
 
   @Get(':member_id')
-  @OrgMember('members')
   @Operation({ summary: 'Show a member', answers: MemberResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('member_id') memberId: string) {
     return toMember(await this.queries.get(scope, memberId));

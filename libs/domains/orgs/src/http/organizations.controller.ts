@@ -22,6 +22,7 @@ import { toOrganization } from './orgs.convert';
 
 @ApiTags('Organizations')
 @Controller('api/orgs')
+@SignedIn('settings')
 export class OrganizationsController {
   constructor(
     private readonly db: Database,
@@ -30,7 +31,6 @@ export class OrganizationsController {
   ) {}
 
   @Post()
-  @SignedIn('settings')
   @Idempotent()
   @Operation({
     summary: 'Make an organization',
@@ -43,7 +43,6 @@ export class OrganizationsController {
   }
 
   @Get()
-  @SignedIn('settings')
   @Operation({
     summary: "List the caller's organizations",
     description: 'By name; suspended ones too. A token that is confined to one organization sees that one.',

@@ -10,10 +10,7 @@ export const toOrganization = (o: OrganizationView): OrganizationResponse =>
   answer(OrganizationResponse, o, { suspended: o.suspended_at !== null });
 
 export const toMember = (m: MemberView): MemberResponse =>
-  answer(MemberResponse, m, {
-    kind: 'member',
-    joined_at: m.created_at.toISOString(),
-  });
+  answer(MemberResponse, m, { kind: 'member', joined_at: m.created_at.toISOString() });
 
 export const toInvitation = (i: PendingInvitation): InvitationResponse => answer(InvitationResponse, i, { kind: 'invitation' });
 
