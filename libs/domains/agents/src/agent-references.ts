@@ -10,7 +10,7 @@ import { isSet } from './agents.policy';
 import { AgentsRepository } from './agents.repository';
 import type { SealedAgentConfig } from './sealed-config';
 import { ScopeOwners } from './scope-owners';
-import { BlocksRepository } from './sharing/blocks.repository';
+import { isHeld } from './sharing/blocks.sql';
 import { SkillsRepository } from './skills.repository';
 import { parseToolScope, type ToolScope } from './tool-scopes';
 
@@ -61,7 +61,6 @@ export class AgentReferences {
   constructor(
     private readonly agents: AgentsRepository,
     private readonly skills: SkillsRepository,
-    private readonly blocks: BlocksRepository,
     private readonly owners: ScopeOwners,
     private readonly connections: ConnectionsQueries,
     private readonly bases: GrantedBases,
@@ -91,24 +90,18 @@ export class AgentReferences {
       (refs[field] ?? []).map((text, i) => ({ path: [field, i] as Path, text, tool: parseToolScope(text) })),
     );
     const slugsOf = (kind: 'agent' | 'process' | 'kb') => tools.flatMap(({ tool }) => (tool?.kind === kind ? [tool.slug] : []));
-    const isHeld = async (kind: 'team' | 'project', id?: string | null) => !isSet(id) || (await this.blocks.hold(tx, scope, { kind, id }));
-    const belongs = { team_id: await isHeld('team', refs.team_id), project_id: await isHeld('project', refs.project_id) };
+    const isThere = async (kind: 'team' | 'project', id?: string | null) => !isSet(id) || isHeld(tx, scope, kind, id);
+    const belongs = { team_id: await isThere('team', refs.team_id), project_id: await isThere('project', refs.project_id) };
     const processes = prefix ? await this.owners.existing(tx, scope, 'process', slugsOf('process')) : null;
-    const connections = prefix
-      ? await this.connections.shared(
-          tx,
-          scope,
-          tools.flatMap(({ tool }) => connectionIn(tool) ?? []),
-        )
-      : null;
+    const ofConnections = tools.flatMap(({ tool }) => connectionIn(tool) ?? []);
+    const connections = prefix ? await this.connections.shared(tx, scope, ofConnections) : null;
     const bases = await this.bases.existing(tx, scope, { ids: baseIds, slugs: prefix ? slugsOf('kb') : [] });
     const agents = await this.agents.hold(tx, scope, { ids: children, slugs: slugsOf('agent') });
     const there = { ids: new Set(agents.map((a) => a.id)), slugs: new Set(agents.map((a) => a.slug)) };
     const mountable = await this.skills.hold(tx, scope, skills);
 
-    const unknown = (kind: MissingReference['kind'], slug: string, path: Path, msg: string): MissingReference[] => [
-      { kind, slug, path, msg },
-    ];
+    type Kind = MissingReference['kind'];
+    const unknown = (kind: Kind, slug: string, path: Path, msg: string): MissingReference[] => [{ kind, slug, path, msg }];
     return [
       ...tools.flatMap(({ path, text, tool }) => {
         const missing = (msg: string) => unknown('tool', text, path, msg);

@@ -18,7 +18,6 @@ import { AgentRevisions } from './revisions.queries';
 import { RevisionsService } from './revisions.service';
 import { RolloutsQueries } from './rollouts.queries';
 import { ScopeOwners } from './scope-owners';
-import { BlocksRepository } from './sharing/blocks.repository';
 import { SharedBlocks } from './sharing/blocks.service';
 import { AgentContexts } from './sharing/contexts.queries';
 import { TeamsQueries } from './sharing/teams.queries';
@@ -64,7 +63,7 @@ export class AgentModelsModule {
     PromptsModule,
     ToolsModule,
   ],
-  providers: [...exported, BlocksRepository, SkillFiles, SkillsRepository],
+  providers: [...exported, SkillFiles, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })
 export class AgentsModule {

@@ -54,12 +54,12 @@ describe('requireStorable', () => {
 
 describe('columnsOf', () => {
   it('sets what is there, clears what is null, leaves what is absent', () => {
-    expect(columnsOf({ description: null, max_steps: 3, slug: 's', instruction: 'i' })).toEqual({ description: null, max_steps: 3 });
+    expect(columnsOf<Agent>({ description: null, max_steps: 3, slug: 's', instruction: 'i' })).toEqual({ description: null, max_steps: 3 });
   });
 
   it('keeps each element of a list once', () => {
     const id = '0198c0de-0000-7000-8000-00000000000a';
-    expect(columnsOf({ allowed_tools: ['core', 'core', '*'], child_agent_ids: [id, id] })).toEqual({
+    expect(columnsOf<Agent>({ allowed_tools: ['core', 'core', '*'], child_agent_ids: [id, id] })).toEqual({
       allowed_tools: ['core', '*'],
       child_agent_ids: [id],
     });

@@ -5,11 +5,8 @@ import type { Agent } from '@aps/entities';
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_DEPTH = 16;
 
-/** Where it belongs. That holds at once, for every chat, and is no part of what is sealed. */
-const PLACES = ['team_id', 'project_id'] as const satisfies (keyof Agent)[];
-
-/** Fields that are columns of the agent as they are. */
-const PLAIN = [
+/** What a revision seals of what can be set of an agent. */
+export const SETTINGS = [
   'name',
   'description',
   'avatar_seed',
@@ -22,10 +19,6 @@ const PLAIN = [
   'budget_credits_per_period',
   'memory_enabled',
   'metadata',
-] as const satisfies (keyof Agent)[];
-
-/** Fields that are sets, in the order in which they were given. */
-const SETS = [
   'allowed_tools',
   'denied_tools',
   'mounted_skills',
@@ -33,24 +26,19 @@ const SETS = [
   'child_agent_ids',
 ] as const satisfies (keyof Agent)[];
 
-/** What a revision seals of what can be set of an agent. */
-export const SETTINGS = [...PLAIN, ...SETS] as const;
+/** What is decided elsewhere. */
+type Named = { slug?: string | null; instruction?: string | null };
 
-/** What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. */
-export type AgentInput = Partial<Pick<Agent, (typeof SETTINGS)[number] | (typeof PLACES)[number]>> & {
-  slug?: string | null;
-  instruction?: string | null;
-};
+/**
+ * What a caller sets of an agent. Absent leaves it as it is (or as it begins), null clears it. Where it belongs holds at once, for every chat,
+ * and is no part of what is sealed.
+ */
+export type AgentInput = Partial<Pick<Agent, (typeof SETTINGS)[number] | 'team_id' | 'project_id'>> & Named;
 
-/** The columns that an input sets. Slug and instruction are decided elsewhere. */
-export function columnsOf(input: AgentInput): Partial<Agent> {
-  const columns: Record<string, unknown> = {};
-  for (const field of [...PLACES, ...PLAIN]) if (input[field] !== undefined) columns[field] = input[field];
-  for (const field of SETS) {
-    const values = input[field];
-    if (values !== undefined) columns[field] = [...new Set(values)];
-  }
-  return columns;
+/** The columns that an input sets; lists are sets, in the order in which they were given. */
+export function columnsOf<E>({ slug: _, instruction: __, ...input }: Omit<Partial<E>, keyof Named> & Named): Partial<E> {
+  const given = Object.entries<unknown>(input).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([field, value]) => [field, Array.isArray(value) ? [...new Set(value)] : value])) as Partial<E>;
 }
 
 /** Neither absent nor null. */
@@ -69,11 +57,8 @@ export function requireEntitled(entitled: EntitlementSet, input: AgentInput, bef
   if (!entitled.direct_model_choice && (sets('model') || sets('reasoning_effort'))) throw missing('direct_model_choice');
   if (!entitled.per_agent_budgets && setsBudget) throw missing('per_agent_budgets');
   if (entitled.direct_model_choice && sets('model_mode')) {
-    throw refuseField(
-      'plan_mismatch',
-      ['model_mode'],
-      'This organization chooses models directly; set model and reasoning_effort instead.',
-    );
+    const msg = 'This organization chooses models directly; set model and reasoning_effort instead.';
+    throw refuseField('plan_mismatch', ['model_mode'], msg);
   }
 }
 

@@ -83,13 +83,17 @@ const IN_FORCE = `(
 const NAMING = (inDraft: string, inLive: string) => `
   SELECT DISTINCT a.id, a.slug, a.name FROM agents a CROSS JOIN LATERAL ${IN_FORCE} f LEFT JOIN agent_revisions r ON r.id = f.id
   WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (${inDraft} OR ${inLive})`;
-const NAMING_AGENT = statement<AgentName>(`
+/** Other live agents that name an agent as a child, or grant its tool scope. Those that deny it lose nothing with it. */
+export const NAMING_AGENT = statement<AgentName>(`
   ${NAMING(`$2::uuid = ANY(a.child_agent_ids) OR $3 = ANY(a.allowed_tools)`, `r.config->'child_agent_ids' ? $2::text OR r.config->'allowed_tools' ? $3`)}
   AND a.id <> $2::uuid ORDER BY a.slug`);
-const NAMING_SLUG = statement<AgentName>(`
+/** Other live agents that grant or deny an agent's tool scope, which carries its slug. */
+export const NAMING_SLUG = statement<AgentName>(`
   ${NAMING(`$3 = ANY(a.allowed_tools || a.denied_tools)`, `r.config->'allowed_tools' ? $3 OR r.config->'denied_tools' ? $3`)}
   AND a.id <> $2::uuid ORDER BY a.slug`);
-const MOUNTING_SKILL = statement<AgentName>(`${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`);
+export const MOUNTING_SKILL = statement<AgentName>(
+  `${NAMING('$2 = ANY(a.mounted_skills)', `r.config->'mounted_skills' ? $2`)} ORDER BY a.slug`,
+);
 /** A tool scope of `t` that reaches tools of a connection of `c`, by its slug: all of them, or one. */
 const REACHES = `(t.scope = 'con:' || c.slug OR starts_with(t.scope, c.slug || '.'))`;
 /** What drafts and revisions in force grant, a scope a row. */
@@ -132,9 +136,8 @@ const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
   `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n GROUP BY n.model_key`,
 );
 
-const FOR_NEW_CHAT = statement<
-  { agent_id: string; revision_id: string } & Pick<Rollout, 'kind' | 'unit' | 'arms'> & { id: string | null }
->(`
+type InForce = Pick<NewChatBasis, 'agent_id' | 'revision_id'> & Pick<Rollout, 'kind' | 'unit' | 'arms'> & { id: string | null };
+const FOR_NEW_CHAT = statement<InForce>(`
   SELECT a.id AS agent_id, a.live_revision_id AS revision_id, r.id, r.kind, r.unit, r.arms
   FROM agents a LEFT JOIN rollouts r ON r.agent_id = a.id AND r.status IN ('live', 'running')
   WHERE a.org_id = $1 AND a.id = $2 AND a.deleted_at IS NULL AND a.live_revision_id IS NOT NULL`);
@@ -177,20 +180,6 @@ export class AgentsQueries implements ModelUserReader {
     if (!unit || !rollout_id || kind !== 'experiment') return { agent_id, revision_id, rollout_id, arm_label: null };
     const arm = armOf({ id: rollout_id, unit: row.unit, arms }, unit);
     return { agent_id, revision_id: arm.revision_id, rollout_id, arm_label: arm.label };
-  }
-
-  /** Other live agents that name this one as a child, or grant its tool scope. Those that deny it lose nothing with it. */
-  namingAgent(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
-    return db.query(NAMING_AGENT, [scope.orgId, agent.id, `agent:${agent.slug}`]);
-  }
-
-  /** Other live agents that grant or deny this one's tool scope, which carries its slug. */
-  namingSlug(db: Db, scope: OrgScope, agent: { id: string; slug: string }): Promise<AgentName[]> {
-    return db.query(NAMING_SLUG, [scope.orgId, agent.id, `agent:${agent.slug}`]);
-  }
-
-  mountingSkill(db: Db, scope: OrgScope, slug: string): Promise<AgentName[]> {
-    return db.query(MOUNTING_SKILL, [scope.orgId, slug]);
   }
 
   /** Agents whose draft or live revision grants one of the connections or a tool of it by name, and teams and projects that share it. */

@@ -5,16 +5,26 @@ import { Agent, Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, Database, Deletions, now, OrgTable, refusingTakenSlug, takingSlug, type Tx } from '@aps/platform/database';
+import {
+  advisoryLock,
+  Database,
+  Deletions,
+  now,
+  OrgTable,
+  refusingTakenSlug,
+  takingSlug,
+  type Statement,
+  type Tx,
+} from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
 import { columnsOf, isSet, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
-import { AgentsQueries, type AgentName, type AgentView } from './agents.queries';
+import { AgentsQueries, NAMING_AGENT, NAMING_SLUG, type AgentName, type AgentView } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { InstructionsService } from './instructions.service';
 import { RevisionsService } from './revisions.service';
-import { BlocksRepository } from './sharing/blocks.repository';
+import { GRANTING, isHeld } from './sharing/blocks.sql';
 import { refuseUse } from './sharing/use.policy';
 
 /** Makes, edits and deletes agents. */
@@ -27,7 +37,6 @@ export class AgentsService {
     private readonly db: Database,
     private readonly agents: AgentsRepository,
     private readonly queries: AgentsQueries,
-    private readonly blocks: BlocksRepository,
     private readonly references: AgentReferences,
     private readonly instructions: InstructionsService,
     private readonly revisions: RevisionsService,
@@ -46,7 +55,7 @@ export class AgentsService {
       // Counting, and finding a free slug, hold for as long as nobody else creates or renames one.
       await this.lockNames(tx, scope);
       await this.entitlements.requireRoom(scope.orgId, 'max_agents', await this.rows.count(tx, scope), tx);
-      const columns = columnsOf(input);
+      const columns = columnsOf<Agent>(input);
       await this.requireResolvable(tx, scope, columns);
 
       const slugs = slugsFor(input.name, input.slug, 'agent');
@@ -71,15 +80,15 @@ export class AgentsService {
     return this.db.transaction(scope, async (tx) => {
       if (isSet(input.slug)) await this.lockNames(tx, scope);
       // Before the agent, as of whoever deletes them. Whether they are there is found out below.
-      if (isSet(input.team_id)) await this.blocks.hold(tx, scope, { kind: 'team', id: input.team_id });
-      if (isSet(input.project_id)) await this.blocks.hold(tx, scope, { kind: 'project', id: input.project_id });
+      if (isSet(input.team_id)) await isHeld(tx, scope, 'team', input.team_id);
+      if (isSet(input.project_id)) await isHeld(tx, scope, 'project', input.project_id);
       const before = isSet(input.slug) ? await this.agents.lockIdentity(tx, scope, id) : await this.agents.lock(tx, scope, id);
       requireEntitled(await this.entitlements.of(scope.orgId, tx), input, before);
-      const columns = columnsOf(input);
+      const columns = columnsOf<Agent>(input);
       await this.requireResolvable(tx, scope, columns, before);
       if (isSet(input.slug) && input.slug !== before.slug) {
         // The tool scope of an agent is its slug: what others grant or deny must not silently end, or pass to another agent.
-        await this.requireUnused(tx, scope, before, this.queries.namingSlug(tx, scope, before));
+        await this.requireUnused(tx, scope, before, NAMING_SLUG);
         columns.slug = input.slug;
       }
       let agent = await refusingTakenSlug('agents_slug', this.agents.update(tx, scope, id, columns));
@@ -100,7 +109,7 @@ export class AgentsService {
   async delete(scope: OrgScope, ref: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lockIdentity(tx, scope, ref);
-      await this.requireUnused(tx, scope, agent, this.queries.namingAgent(tx, scope, agent));
+      await this.requireUnused(tx, scope, agent, NAMING_AGENT);
       await this.rollouts.update(tx, scope, { agent_id: agent.id, status: 'running' }, { status: 'stopped', ended_at: now });
       await this.rows.delete(tx, scope, agent.id);
       const { orgId: org_id, requestId, traceparent } = scope;
@@ -119,7 +128,9 @@ export class AgentsService {
     await this.references.require(tx, scope, columns, { self, basesBefore: self?.knowledge_base_ids });
   }
 
-  private async requireUnused(tx: Tx, scope: OrgScope, { slug }: Agent, naming: Promise<AgentName[]>): Promise<void> {
-    refuseUse('agent_in_use', 'this agent', await naming, await this.blocks.granting(tx, scope, `agent:${slug}`));
+  private async requireUnused(tx: Tx, scope: OrgScope, { id, slug }: Agent, naming: Statement<AgentName>): Promise<void> {
+    const tool = `agent:${slug}`;
+    const agents = await tx.query(naming, [scope.orgId, id, tool]);
+    refuseUse('agent_in_use', 'this agent', agents, await tx.query(GRANTING, [scope.orgId, tool]));
   }
 }

@@ -18,10 +18,8 @@ export function bucketOf(rolloutId: string, unitKey: string): number {
 }
 
 /** The arm that a chat is assigned to: the first whose weight, and those of the arms before it, come to more than the bucket. */
-export function armOf(
-  { id, unit, arms }: Pick<Rollout, 'id' | 'unit' | 'arms'>,
-  { chat_id, originator }: ChatUnit,
-): Rollout['arms'][number] {
+export function armOf(rollout: Pick<Rollout, 'id' | 'unit' | 'arms'>, { chat_id, originator }: ChatUnit): Rollout['arms'][number] {
+  const { id, unit, arms } = rollout;
   const bucket = bucketOf(id, unit === 'originator' ? (originator ?? chat_id) : chat_id);
   let cumulative = 0;
   return arms.find(({ weight }) => (cumulative += weight) > bucket) ?? arms[arms.length - 1];

@@ -22,6 +22,9 @@ export interface InstructionView {
   base_version: string;
 }
 
+/** An instruction as an amendment leaves it; `amended` is false where there was nothing to write. */
+export type AmendedInstruction = InstructionView & { amended: boolean };
+
 /**
  * Writes instructions. Every change is made under the agent's row lock and raises its `instruction_edit`, so two savers that read the
  * same version can never both win, and a version is never met again.
@@ -78,12 +81,7 @@ export class InstructionsService {
    * @param amend the new text, or null when there is nothing to write
    * @throws DomainError 422 `instruction_too_long`
    */
-  async amendDraft(
-    tx: Tx,
-    scope: OrgScope,
-    agentId: string,
-    amend: (content: string) => string | null,
-  ): Promise<InstructionView & { amended: boolean }> {
+  async amendDraft(tx: Tx, scope: OrgScope, agentId: string, amend: (content: string) => string | null): Promise<AmendedInstruction> {
     const agent = await this.agents.lock(tx, scope, agentId);
     const current = await this.view(tx, scope, agent);
     const content = amend((current.draft ?? current.active)?.content ?? '');

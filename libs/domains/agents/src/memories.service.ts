@@ -4,11 +4,11 @@ import { Entitlements } from '@aps/billing';
 import { listTally, Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, OrgTable, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { Database, OrgTable, type Db, type Listed, type Lock, type Slice, type Tx } from '@aps/platform/database';
 import { AgentsQueries } from './agents.queries';
-import { BlocksRepository, PROJECTS, TEAMS } from './sharing/blocks.repository';
+import { PROJECTS, TEAMS } from './sharing/blocks.sql';
 
-export const MAX_MEMORY_BYTES = 8 * 1024;
+const MAX_MEMORY_BYTES = 8 * 1024;
 
 export interface MemoryOwner {
   kind: Memory['owner_kind'];
@@ -29,7 +29,6 @@ export class MemoriesService {
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsQueries,
-    private readonly blocks: BlocksRepository,
     private readonly entitlements: Entitlements,
     private readonly audit: Audit,
   ) {}
@@ -69,11 +68,10 @@ export class MemoriesService {
   async share(scope: OrgScope, kind: 'team' | 'project', ref: string, content: string): Promise<Memory> {
     requireFitting(content);
     return this.db.transaction(scope, async (tx) => {
-      const { id } = await this.ownerOf(tx, scope, kind, ref);
-      // Or it would outlive one that is deleted in the same moment.
-      if (!(await this.blocks.hold(tx, scope, { kind, id }))) throw notFound(kind === 'team' ? 'Team' : 'Project');
+      // Held: or it would outlive one that is deleted in the same moment.
+      const owner = await this.ownerOf(tx, scope, kind, ref, 'for key share');
       await this.entitlements.require(scope.orgId, 'shared_blocks', tx);
-      return this.add(tx, scope, { owner: { kind, id }, content, source: 'human' });
+      return this.add(tx, scope, { owner, content, source: 'human' });
     });
   }
 
@@ -86,10 +84,9 @@ export class MemoriesService {
     });
   }
 
-  private async ownerOf(db: Db, scope: OrgScope, kind: MemoryOwner['kind'], ref: string): Promise<MemoryOwner> {
+  private async ownerOf(db: Db, scope: OrgScope, kind: MemoryOwner['kind'], ref: string, lock?: Lock): Promise<MemoryOwner> {
     if (kind === 'agent') return { kind, id: await this.agents.idOf(scope, ref, db) };
-    const { id } = await (kind === 'team' ? TEAMS : PROJECTS).rows.get(db, scope, ref);
-    return { kind, id };
+    return { kind, id: (await (kind === 'team' ? TEAMS : PROJECTS).rows.get(db, scope, ref, lock)).id };
   }
 }
 

@@ -11,12 +11,21 @@ import { AgentsRepository } from './agents.repository';
 import { AgentRevisions, type RevisionView } from './revisions.queries';
 import { configOf, type SealedAgentConfig } from './sealed-config';
 
-/** A revision that may be, or is, sealed. */
-export interface Candidate {
-  sealed: { id: string; version: number } | null;
+/** A revision that is sealed, by its number, too. */
+type Numbered = Pick<AgentRevision, 'id' | 'version'>;
+
+/** What may be sealed. */
+interface Sealable {
   config: SealedAgentConfig;
   hash: string;
 }
+
+/** A revision that may be, or is, sealed. */
+export interface Candidate extends Sealable {
+  sealed: Numbered | null;
+}
+
+const sealable = (config: SealedAgentConfig): Sealable => ({ config, hash: hashOf(config) });
 
 /** One at most is in force: a deployment, or an experiment. */
 const inForce = (agent: Agent) => ({ agent_id: agent.id, status: In<Rollout['status']>(['live', 'running']) });
@@ -47,9 +56,7 @@ export class RevisionsService {
 
   /** Makes a revision the live one; deploying the live one again changes nothing, unless an experiment has to end. */
   deploy(scope: OrgScope, agentRef: string, revisionId: string): Promise<Rollout> {
-    return this.db.transaction(scope, async (tx) => {
-      return this.deployLocked(tx, scope, await this.agents.lock(tx, scope, agentRef), revisionId);
-    });
+    return this.db.transaction(scope, async (tx) => this.deployLocked(tx, scope, await this.agents.lock(tx, scope, agentRef), revisionId));
   }
 
   /** Seals and deploys an agent whose row this transaction has locked. */
@@ -64,46 +71,29 @@ export class RevisionsService {
    *
    * @returns null where there is no such revision
    */
-  async candidate(
-    tx: Tx,
-    scope: OrgScope,
-    agent: Agent,
-    { version, revision_id: id }: { version?: number; revision_id?: string },
-  ): Promise<Candidate | null> {
+  async candidate(tx: Tx, scope: OrgScope, agent: Agent, { version, id }: Partial<Numbered>): Promise<Candidate | null> {
     if (version === undefined && id === undefined) {
       const [published, draft] = await Promise.all(
         (['active', 'draft'] as const).map((state) => this.instructions.find(tx, scope, { agent_id: agent.id, state })),
       );
       const isOther = draft && draft.content !== (published?.content ?? '');
       const config = configOf(agent, isOther ? { content: draft.content, version: agent.last_instruction_version + 1 } : published);
-      return { sealed: null, config, hash: hashOf(config) };
+      return { sealed: null, ...sealable(config) };
     }
     const sealed = await this.sealed.find(tx, scope, { agent_id: agent.id, ...(id === undefined ? { version } : { id }) });
     return sealed && { sealed, config: sealed.config as unknown as SealedAgentConfig, hash: sealed.hash };
   }
 
   /** Seals a candidate that is not sealed yet. @param agent whose row is locked, as it is now */
-  async sealCandidate(
-    tx: Tx,
-    scope: OrgScope,
-    agent: Agent,
-    { sealed, config, hash }: Candidate,
-  ): Promise<{ id: string; version: number }> {
-    return sealed ?? this.sealConfig(tx, scope, agent, config, hash);
+  async sealCandidate(tx: Tx, scope: OrgScope, agent: Agent, candidate: Candidate): Promise<Numbered> {
+    return candidate.sealed ?? this.sealOnce(tx, scope, agent, candidate);
   }
 
   /** The revision whose instruction has this number: other texts may have been published since it was sealed with the next one. */
-  async renumbered(
-    tx: Tx,
-    scope: OrgScope,
-    agent: Agent,
-    revision: { id: string; version: number },
-    instruction_version: number,
-  ): Promise<{ id: string; version: number }> {
-    const sealed = await this.revisions.of(tx, scope, agent.id, revision.id);
-    if (sealed.config.instruction_version === instruction_version) return revision;
-    const config = { ...sealed.config, instruction_version };
-    return this.sealConfig(tx, scope, agent, config, hashOf(config));
+  async renumbered(tx: Tx, scope: OrgScope, agent: Agent, id: string, instruction_version: number): Promise<Numbered> {
+    const sealed = await this.revisions.of(tx, scope, agent.id, id);
+    if (sealed.config.instruction_version === instruction_version) return sealed;
+    return this.sealOnce(tx, scope, agent, sealable({ ...sealed.config, instruction_version }));
   }
 
   /**
@@ -126,19 +116,13 @@ export class RevisionsService {
 
   /** @param agent whose row is locked, as it is now */
   private async sealLocked(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ id: string; created: boolean }> {
-    const { config, hash } = await this.draftOf(tx, scope, agent);
-    const sealed = await this.sealConfig(tx, scope, agent, config, hash);
-    if (sealed.created) await this.agents.update(tx, scope, agent.id, { draft_hash: hash });
+    const draft = await this.draftOf(tx, scope, agent);
+    const sealed = await this.sealOnce(tx, scope, agent, draft);
+    if (sealed.created) await this.agents.update(tx, scope, agent.id, { draft_hash: draft.hash });
     return sealed;
   }
 
-  private async sealConfig(
-    tx: Tx,
-    scope: OrgScope,
-    agent: Agent,
-    config: SealedAgentConfig,
-    hash: string,
-  ): Promise<{ id: string; version: number; created: boolean }> {
+  private async sealOnce(tx: Tx, scope: OrgScope, agent: Agent, { config, hash }: Sealable): Promise<Numbered & { created: boolean }> {
     const latest = await this.sealed.find(tx, scope, { agent_id: agent.id, version: agent.last_revision_version });
     if (latest?.hash === hash) return { ...latest, created: false };
 
@@ -163,12 +147,8 @@ export class RevisionsService {
     return this.putLive(tx, scope, agent, revision);
   }
 
-  /**
-   * Deploys a revision, whatever has become of what it names.
-   *
-   * @param agent whose row is locked, as it is now
-   */
-  async putLive(tx: Tx, scope: OrgScope, agent: Agent, { id, version }: { id: string; version: number }): Promise<Rollout> {
+  /** Deploys a revision, whatever has become of what it names. @param agent whose row is locked, as it is now */
+  async putLive(tx: Tx, scope: OrgScope, agent: Agent, { id, version }: Numbered): Promise<Rollout> {
     const superseded_rollout_ids = await this.supersede(tx, scope, agent, id);
     const rollout = await this.rollouts.insert(tx, scope, {
       agent_id: agent.id,
@@ -183,8 +163,7 @@ export class RevisionsService {
     return rollout;
   }
 
-  private async draftOf(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ config: SealedAgentConfig; hash: string }> {
-    const config = configOf(agent, await this.instructions.find(tx, scope, { agent_id: agent.id, state: 'active' }));
-    return { config, hash: hashOf(config) };
+  private async draftOf(tx: Tx, scope: OrgScope, agent: Agent): Promise<Sealable> {
+    return sealable(configOf(agent, await this.instructions.find(tx, scope, { agent_id: agent.id, state: 'active' })));
   }
 }

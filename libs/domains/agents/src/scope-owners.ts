@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import type { Db } from '@aps/platform/database';
 
 /** Something that a tool scope can name. */
-export interface NamedScope {
-  slug: string;
-  name: string;
-}
+export type NamedScope = Pick<Agent, 'slug' | 'name'>;
 
 /** A domain above this one that owns what scopes of a kind name. */
 export interface ScopeOwner {

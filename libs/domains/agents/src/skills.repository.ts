@@ -1,18 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, type Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { containing, Listing, statement, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
-
-// An organization's own skill comes before one of the system that was given the same slug later.
-const VISIBLE = `
-  SELECT DISTINCT ON (slug) * FROM skills
-  WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL`;
-const OWN_FIRST = 'ORDER BY slug, org_id NULLS LAST';
+import { Listing, statement, type Db, type Tx } from '@aps/platform/database';
 
 const SHADOWED = (rows: string) =>
   `EXISTS (SELECT 1 FROM skills own WHERE own.org_id = $ AND own.slug = ${rows}.slug AND own.deleted_at IS NULL)`;
 
-const LIST = new Listing<Skill, { org_id: string; q?: string }>({
+/** By slug. */
+export const SKILLS = new Listing<Skill, { org_id: string; q?: string }>({
   key: 's.id',
   select: 's.*',
   from: 'skills s',
@@ -27,13 +22,12 @@ const LIST = new Listing<Skill, { org_id: string; q?: string }>({
   },
   order: 's.slug',
 });
-const BY_SLUGS = statement<Skill>(`${VISIBLE} AND slug = ANY($2) ${OWN_FIRST}`);
+const NAMED = 'FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2)';
+// An organization's own skill comes before one of the system that was given the same slug later.
+const BY_SLUGS = statement<Skill>(`SELECT DISTINCT ON (slug) * ${NAMED} ORDER BY slug, org_id NULLS LAST`);
 const TOLD = statement<ToldSkill>(`
-  SELECT DISTINCT ON (array_position($2, slug)) slug, name, description FROM skills
-  WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2) ORDER BY array_position($2, slug), org_id NULLS LAST`);
-const HOLD = statement<{ slug: string }>(`
-  SELECT slug FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2)
-  ORDER BY id FOR KEY SHARE`);
+  SELECT DISTINCT ON (array_position($2, slug)) slug, name, description ${NAMED} ORDER BY array_position($2, slug), org_id NULLS LAST`);
+const HOLD = statement<{ slug: string }>(`SELECT slug ${NAMED} ORDER BY id FOR KEY SHARE`);
 /** One of the system, as it is to be. Values: an id for where it is new, slug, name, description, content. */
 export const SEED_SKILL = statement(`
   INSERT INTO skills (id, org_id, slug, name, description, content) VALUES ($1, NULL, $2, $3, $4, $5)
@@ -47,10 +41,6 @@ export type ToldSkill = Pick<Skill, 'slug' | 'name' | 'description'>;
 /** Skills: the organization's own and those of the system. */
 @Injectable()
 export class SkillsRepository {
-  list(db: Db, scope: OrgScope, q: string | undefined, page: Slice): Promise<Listed<Skill>> {
-    return LIST.page(db, { org_id: scope.orgId, q: q ? containing(q) : undefined }, page);
-  }
-
   /** What no longer exists is left out. */
   async bySlugs(db: Db, scope: OrgScope, slugs: readonly string[]): Promise<Skill[]> {
     return slugs.length ? db.query(BY_SLUGS, [scope.orgId, slugs]) : [];

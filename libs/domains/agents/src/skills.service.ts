@@ -3,13 +3,23 @@ import { DomainError, notFound, slugsFor } from '@aps/contracts';
 import { Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, Database, OrgTable, takingSlug, type Db, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import {
+  advisoryLock,
+  containing,
+  Database,
+  OrgTable,
+  takingSlug,
+  type Db,
+  type Listed,
+  type Slice,
+  type Tx,
+} from '@aps/platform/database';
 import { isSet } from './agents.policy';
-import { AgentsQueries } from './agents.queries';
-import { BlocksRepository } from './sharing/blocks.repository';
+import { MOUNTING_SKILL } from './agents.queries';
+import { MOUNTING } from './sharing/blocks.sql';
 import { refuseUse } from './sharing/use.policy';
 import { SkillFiles } from './skill-files';
-import { SkillsRepository } from './skills.repository';
+import { SKILLS, SkillsRepository } from './skills.repository';
 
 export type SkillInput = Pick<Skill, 'name' | 'description' | 'content'> & { files?: { file_id: string; filename?: string | null }[] };
 
@@ -22,14 +32,12 @@ export class SkillsService {
     private readonly db: Database,
     private readonly skills: SkillsRepository,
     private readonly files: SkillFiles,
-    private readonly agents: AgentsQueries,
-    private readonly blocks: BlocksRepository,
     private readonly audit: Audit,
   ) {}
 
   /** By slug. */
   list(scope: OrgScope, q: string | undefined, page: Slice): Promise<Listed<Skill>> {
-    return this.skills.list(this.db, scope, q, page);
+    return SKILLS.page(this.db, { org_id: scope.orgId, q: q ? containing(q) : undefined }, page);
   }
 
   /** @throws DomainError `not_found` */
@@ -80,8 +88,8 @@ export class SkillsService {
   async delete(scope: OrgScope, slug: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const skill = await this.lockOwn(tx, scope, slug);
-      const agents = await this.agents.mountingSkill(tx, scope, slug);
-      refuseUse('skill_in_use', 'this skill', agents, await this.blocks.mounting(tx, scope, slug));
+      const agents = await tx.query(MOUNTING_SKILL, [scope.orgId, slug]);
+      refuseUse('skill_in_use', 'this skill', agents, await tx.query(MOUNTING, [scope.orgId, slug]));
       await this.own.delete(tx, scope, skill.id);
       await this.files.release(tx, scope, skill.id);
       await this.audit.record(tx, scope, 'skill.deleted', { kind: 'skill', id: skill.id }, { slug });

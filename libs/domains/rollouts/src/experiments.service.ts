@@ -110,14 +110,13 @@ export class ExperimentsService {
       const labels = rollout.arms.map((arm) => arm.label);
       const arm = rollout.arms.find((one) => one.label === label);
       if (!arm) throw new DomainError('unknown_arm', `The experiment has the arms ${labels.join(', ')}.`, { context: { labels } });
-      const { config } = (await this.revisions.candidate(tx, scope, agent, { revision_id: arm.revision_id }))!;
+      const { config } = (await this.revisions.candidate(tx, scope, agent, { id: arm.revision_id }))!;
       await this.checks.require(tx, scope, agent, [{ label, config }]);
       const ended = { status: 'promoted', promoted_arm: label } as const;
       if (!arm.of_draft) return this.end(tx, scope, agent, rollout, arm, ended);
       const number = await this.instructions.publishTried(tx, scope, agent, config.instruction);
       const changed = await this.agents.lock(tx, scope, agent.id);
-      const sealed = { id: arm.revision_id, version: arm.version };
-      const { id: revision_id, version } = await this.revisions.renumbered(tx, scope, changed, sealed, number);
+      const { id: revision_id, version } = await this.revisions.renumbered(tx, scope, changed, arm.revision_id, number);
       return this.end(tx, scope, changed, rollout, { revision_id, version }, ended);
     });
   }
@@ -161,10 +160,7 @@ export class ExperimentsService {
     const found: (Candidate & Pick<ArmInput, 'label' | 'weight'>)[] = [];
     for (const [i, arm] of arms.entries()) {
       const { label, weight, version, revision_id } = arm;
-      const candidate = await this.revisions.candidate(tx, scope, agent, {
-        version: version ?? undefined,
-        revision_id: revision_id ?? undefined,
-      });
+      const candidate = await this.revisions.candidate(tx, scope, agent, { version: version ?? undefined, id: revision_id ?? undefined });
       if (candidate) found.push({ label, weight, ...candidate });
       else
         problems.push({

@@ -10,13 +10,12 @@ import {
   NestedField,
   ObjectField,
   PageQuery,
-  SlugField,
   StringField,
   UuidField,
   type ListOptions,
 } from '@aps/platform/http';
 import { MODEL_MODES, REASONING_EFFORTS, type ModelMode, type ReasoningEffort } from '@aps/contracts';
-import { IdOrNone } from '../common';
+import { IdOrNone, WishedSlug } from '../common';
 import { MAX_TEXT } from './vocabulary';
 
 const TOOLS =
@@ -82,13 +81,7 @@ export class AgentSettings {
 
 /** Fields that are absent stay as they are. */
 export class UpdateAgentRequest extends PartialType(AgentSettings, { skipNullProperties: false }) {
-  @SlugField({
-    optional: true,
-    nullable: true,
-    description: 'Unique among the live agents of the organization. Default: made from the name.',
-    example: 'support-agent',
-  })
-  slug?: string | null;
+  @WishedSlug('support-agent', 'Unique among the live agents of the organization.') slug?: string | null;
 
   @StringField({
     optional: true,

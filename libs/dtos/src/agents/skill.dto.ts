@@ -1,5 +1,6 @@
 import { OmitType } from '@nestjs/swagger';
-import { BooleanField, DateTimeField, ListField, PageQuery, SlugField, StringField, UuidField } from '@aps/platform/http';
+import { BooleanField, DateTimeField, ListField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import { WishedSlug } from '../common';
 import { MAX_TEXT } from './vocabulary';
 
 export class SkillFile {
@@ -38,7 +39,7 @@ export class PutSkillRequest {
 }
 
 export class CreateSkillRequest extends PutSkillRequest {
-  @SlugField({ optional: true, nullable: true, description: 'Default: made from the name.', example: 'refunds' }) slug?: string | null;
+  @WishedSlug('refunds') slug?: string | null;
 }
 
 export class SkillListQuery extends PageQuery {

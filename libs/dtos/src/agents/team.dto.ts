@@ -1,6 +1,6 @@
 import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { DateTimeField, IntField, ListField, PageQuery, SlugField, StringField, UuidField } from '@aps/platform/http';
-import { IdOrNone } from '../common';
+import { DateTimeField, IntField, ListField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import { IdOrNone, WishedSlug } from '../common';
 import { SharedBlockSettings } from './shared-block.dto';
 
 export class TeamSettings extends SharedBlockSettings {
@@ -10,13 +10,7 @@ export class TeamSettings extends SharedBlockSettings {
 
 /** Fields that are absent stay as they are. */
 export class UpdateTeamRequest extends PartialType(TeamSettings, { skipNullProperties: false }) {
-  @SlugField({
-    optional: true,
-    nullable: true,
-    description: 'Unique among the teams of the organization. Default: made from the name.',
-    example: 'customer-care',
-  })
-  slug?: string | null;
+  @WishedSlug('customer-care', 'Unique among the teams of the organization.') slug?: string | null;
 }
 
 export class CreateTeamRequest extends IntersectionType(OmitType(UpdateTeamRequest, ['name']), PickType(TeamSettings, ['name'])) {}

@@ -1,4 +1,4 @@
-import { StringField } from '@aps/platform/http';
+import { SlugField, StringField } from '@aps/platform/http';
 
 /** A UUID, or the word that means "without one". */
 export const IdOrNone = (description: string) =>
@@ -8,3 +8,7 @@ export const IdOrNone = (description: string) =>
     patternMessage: 'Input should be a valid UUID or none',
     description,
   });
+
+/** A slug that callers may wish. @param what it says beside that it is made otherwise */
+export const WishedSlug = (example: string, what = '') =>
+  SlugField({ optional: true, nullable: true, description: `${what} Default: made from the name.`.trim(), example });

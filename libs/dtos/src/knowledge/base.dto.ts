@@ -1,6 +1,6 @@
 import { IntersectionType, PartialType } from '@nestjs/swagger';
-import { DateTimeField, IntField, PageQuery, SlugField, StringField, UuidField } from '@aps/platform/http';
-import { IdOrNone } from '../common';
+import { DateTimeField, IntField, PageQuery, StringField, UuidField } from '@aps/platform/http';
+import { IdOrNone, WishedSlug } from '../common';
 
 class KnowledgeBaseName {
   @StringField({ trim: true, min: 1, max: 200, description: 'What people call it.', example: 'Handbook' }) name: string;
@@ -12,13 +12,7 @@ class KnowledgeBaseDescription {
 }
 
 export class CreateKnowledgeBaseRequest extends IntersectionType(KnowledgeBaseName, KnowledgeBaseDescription) {
-  @SlugField({
-    optional: true,
-    nullable: true,
-    description: 'Names it in tool scopes; it stays. Default: made from the name.',
-    example: 'handbook',
-  })
-  slug?: string | null;
+  @WishedSlug('handbook', 'Names it in tool scopes; it stays.') slug?: string | null;
 }
 
 /** Fields that are absent stay as they are. */

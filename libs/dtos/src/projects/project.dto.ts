@@ -1,6 +1,7 @@
 import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
-import { DateTimeField, EnumField, IntField, ListField, NestedField, PageOf, SlugField, StringField, UuidField } from '@aps/platform/http';
+import { DateTimeField, EnumField, IntField, ListField, NestedField, PageOf, StringField, UuidField } from '@aps/platform/http';
 import { PROJECT_RESOURCE_TYPES, type ProjectResourceType } from '@aps/contracts';
+import { WishedSlug } from '../common';
 import { SharedBlockSettings } from '../agents/shared-block.dto';
 
 export class ProjectSettings extends SharedBlockSettings {
@@ -10,13 +11,7 @@ export class ProjectSettings extends SharedBlockSettings {
 
 /** Fields that are absent stay as they are. */
 export class UpdateProjectRequest extends PartialType(ProjectSettings, { skipNullProperties: false }) {
-  @SlugField({
-    optional: true,
-    nullable: true,
-    description: 'Unique among the projects of the organization. Default: made from the name.',
-    example: 'customer-care',
-  })
-  slug?: string | null;
+  @WishedSlug('customer-care', 'Unique among the projects of the organization.') slug?: string | null;
 }
 
 export class CreateProjectRequest extends IntersectionType(OmitType(UpdateProjectRequest, ['name']), PickType(ProjectSettings, ['name'])) {}

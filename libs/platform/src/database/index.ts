@@ -12,4 +12,4 @@ export { sessionLimits, storeLimits } from './sessions';
 export * from './slugs';
 export * from './storable';
 export { statement, type Statement } from './statement';
-export { now, OrgTable, Table, Tenant, type Columns, type Key, type Where } from './tables';
+export { now, OrgTable, Table, Tenant, type Columns, type Key, type Lock, type Where } from './tables';

@@ -27,10 +27,17 @@ export type Columns<E> = { readonly [C in keyof E]?: E[C] | (() => string) };
 
 export type Order<E> = { readonly [C in keyof E]?: 'ASC' | 'DESC' };
 
-/** `FOR NO KEY UPDATE` lets others still refer to the row; `FOR UPDATE` is for ending that, by deleting it or changing its name. */
-export type Lock = 'for no key update' | 'for update';
+const LOCK_MODES = {
+  'for key share': 'for_key_share',
+  'for no key update': 'for_no_key_update',
+  'for update': 'pessimistic_write',
+} as const;
 
-const LOCK_MODES = { 'for no key update': 'for_no_key_update', 'for update': 'pessimistic_write' } as const;
+/**
+ * `FOR KEY SHARE` keeps the row for what refers to it. `FOR NO KEY UPDATE` lets others still refer to the row; `FOR UPDATE` is for ending that, by
+ * deleting it or changing its name.
+ */
+export type Lock = keyof typeof LOCK_MODES;
 
 /** SQL for this moment: later than the locks that were waited for, unlike now(), and one for all columns of a row, unlike clock_timestamp(). */
 export const now = (): string => 'statement_timestamp()';

@@ -1,9 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ConnectionsModule } from '@aps/connections';
 import { AgentsModule } from '../agents.module';
-import { AgentsController } from './agents.controller';
+import { AgentContextController, AgentsController } from './agents.controller';
 import { AgentInstructionController } from './instruction.controller';
-import { AgentContextController } from './context.controller';
 import { AgentMemoriesController, ProjectMemoriesController, TeamMemoriesController } from './memories.controller';
 import { AgentRevisionsController } from './revisions.controller';
 import { RolloutsController } from './rollouts.controller';

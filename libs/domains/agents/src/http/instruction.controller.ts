@@ -10,18 +10,17 @@ import { toInstruction, toInstructionRevision } from './agents.convert';
 
 @ApiTags('Agent instructions')
 @Controller('api/orgs/:org_id/agents/:agent_id/instruction')
+@OrgMember('agents', BY_AGENT)
 export class AgentInstructionController {
   constructor(private readonly instructions: InstructionsService) {}
 
   @Get()
-  @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'Get the instruction of an agent', description: 'The published one and the draft.', answers: InstructionResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
     return toInstruction(await this.instructions.get(scope, agentId));
   }
 
   @Put('draft')
-  @OrgMember('agents', BY_AGENT)
   @Operation({
     summary: 'Save the instruction draft',
     description: 'Begins a draft if there is none. Of several saves with one `base_version` exactly one succeeds.',
@@ -47,14 +46,12 @@ export class AgentInstructionController {
   }
 
   @Delete('draft')
-  @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'Discard the instruction draft' })
   async discard(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
     await this.instructions.discard(scope, agentId);
   }
 
   @Get('revisions')
-  @OrgMember('agents', BY_AGENT)
   @Operation({
     summary: 'List the versions of the instruction',
     description: 'The draft first, then newest first.',

@@ -13,6 +13,7 @@ import { BY_AGENT } from './params';
 
 @ApiTags('Agent revisions')
 @Controller('api/orgs/:org_id/agents/:agent_id/revisions')
+@OrgMember('agents', BY_AGENT)
 export class AgentRevisionsController {
   constructor(
     private readonly revisions: AgentRevisions,
@@ -21,7 +22,6 @@ export class AgentRevisionsController {
   ) {}
 
   @Get()
-  @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'List the sealed revisions of an agent', description: 'Newest first.', answers: PageOf(AgentRevisionResponse) })
   async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery) {
     return toPage(await this.revisions.list(scope, agentId, query), query, toRevision);
@@ -43,7 +43,6 @@ export class AgentRevisionsController {
   }
 
   @Get(':revision_id')
-  @OrgMember('agents', BY_AGENT)
   @Operation({ summary: 'Get a sealed revision', answers: AgentRevisionResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('revision_id') revisionId: string) {
     return toRevision(await this.revisions.get(scope, agentId, revisionId));

@@ -4,7 +4,7 @@ import { CreateTeamRequest, ReorderTeamsRequest, TeamListQuery, TeamResponse, Up
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { TEAMS } from '../sharing/blocks.repository';
+import { TEAMS } from '../sharing/blocks.sql';
 import { SharedBlocks } from '../sharing/blocks.service';
 import { TeamsQueries, type TeamView } from '../sharing/teams.queries';
 import { BY_TEAM } from './params';
@@ -13,6 +13,7 @@ const toTeam = (team: TeamView): TeamResponse => answer(TeamResponse, team);
 
 @ApiTags('Agent teams')
 @Controller('api/orgs/:org_id/agent-teams')
+@OrgMember('teams')
 export class TeamsController {
   constructor(
     private readonly teams: SharedBlocks,
@@ -20,7 +21,6 @@ export class TeamsController {
   ) {}
 
   @Get()
-  @OrgMember('teams')
   @Operation({ summary: 'List agent teams', description: 'In the order that members have chosen.', answers: PageOf(TeamResponse) })
   async list(@CurrentOrg() scope: OrgScope, @Query() query: TeamListQuery) {
     return toPage(await this.queries.list(scope, query, query), query, toTeam);
@@ -40,7 +40,6 @@ export class TeamsController {
   }
 
   @Put('reorder')
-  @OrgMember('teams')
   @Operation({
     summary: 'Put agent teams in order',
     description: 'The named ones first, the others after them in theirs. Ids of no live team are passed over.',

@@ -17,6 +17,7 @@ import { ToolSourcesQueries } from '../tool-sources/tool-sources.queries';
 
 @ApiTags('Tool sources')
 @Controller('api/orgs/:org_id/tool-sources')
+@OrgMember('connections')
 export class ToolSourcesController {
   constructor(
     private readonly sources: ToolSourcesQueries,
@@ -24,7 +25,6 @@ export class ToolSourcesController {
   ) {}
 
   @Get()
-  @OrgMember('connections')
   @Operation({
     summary: 'List where tools come from',
     description: "What is built in, and connections: the organization's and the caller's own.",
@@ -35,7 +35,6 @@ export class ToolSourcesController {
   }
 
   @Get('tools')
-  @OrgMember('connections')
   @Operation({
     summary: 'List tools',
     description: 'What is built in first, then the tools of active connections, by slug.',
@@ -46,7 +45,6 @@ export class ToolSourcesController {
   }
 
   @Post('tools/refresh')
-  @OrgMember('connections')
   @Operation({
     summary: 'Ask servers for their tools',
     description:
@@ -59,22 +57,16 @@ export class ToolSourcesController {
   }
 
   @Get('scopes')
-  @OrgMember('connections')
   @Operation({
     summary: 'List what agents can be granted',
     description: 'What every agent has, and one item for each scope that some have.',
     answers: GrantableScopesResponse,
   })
-  async listScopes(@CurrentOrg() scope: OrgScope, @Query() { agent_id }: GrantableScopesQuery): Promise<GrantableScopesResponse> {
-    const { core, items } = await this.sources.scopes(scope, agent_id);
-    return {
-      core: { ...core, tool_count: core.tool_slugs.length },
-      items: items.map((item) => ({ ...item, tool_count: item.tool_slugs.length })),
-    };
+  listScopes(@CurrentOrg() scope: OrgScope, @Query() { agent_id }: GrantableScopesQuery): Promise<GrantableScopesResponse> {
+    return this.sources.scopes(scope, agent_id);
   }
 
   @Get('decision-coverage')
-  @OrgMember('connections')
   @Operation({
     summary: 'See what decision modes would cover',
     description: 'Of each connection that the caller sees. Destructive is what its server declares so, and nothing else.',

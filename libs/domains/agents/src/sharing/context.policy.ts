@@ -1,4 +1,4 @@
-import type { Memory } from '@aps/entities';
+import type { Memory, SharedBlock } from '@aps/entities';
 import { hashOf } from '@aps/platform/definitions';
 import type { NamedBase } from '@aps/knowledge';
 import type { RunnablePrompt } from '@aps/prompts';
@@ -9,12 +9,8 @@ import type { ToldSkill } from '../skills.repository';
 import { parseToolScope } from '../tool-scopes';
 
 /** What a team or a project shares with the agents in it. */
-export interface Share {
+export interface Share extends Readonly<Pick<SharedBlock, 'id' | 'shared_instruction' | 'shared_allowed_tools' | 'shared_mounted_skills'>> {
   readonly kind: 'project' | 'team';
-  readonly id: string;
-  readonly shared_instruction: string | null;
-  readonly shared_allowed_tools: readonly string[];
-  readonly shared_mounted_skills: readonly string[];
 }
 
 /** What an agent has in a turn: the configuration that was sealed, with what its project and team share now. */
@@ -23,6 +19,9 @@ export interface AgentContext extends SealedAgentConfig {
   /** The project's first. */
   readonly shares: readonly Share[];
 }
+
+/** What a context is made of. */
+type Layers = Pick<AgentContext, 'sealed' | 'shares'>;
 
 export interface Source {
   kind: 'platform' | 'project' | 'team' | 'agent';
@@ -75,7 +74,7 @@ const agentOf = ({ agent_id }: SealedAgentConfig): Source => ({ kind: 'agent', i
 const sourceOf = ({ kind, id }: Share): Source => ({ kind, id });
 
 /** Who says what, in the order in which it is said. */
-export function instructionsOf({ sealed, shares }: Pick<AgentContext, 'sealed' | 'shares'>): EffectiveContext['instruction'] {
+export function instructionsOf({ sealed, shares }: Layers): EffectiveContext['instruction'] {
   const shared = shares.map((share) => ({ source: sourceOf(share), text: share.shared_instruction?.trim() ?? '' }));
   return [...shared, { source: agentOf(sealed), text: sealed.instruction.trim() }].filter(({ text }) => text !== '');
 }
@@ -86,10 +85,7 @@ function isDenied(denied: readonly string[], scope: string): boolean {
   return covers(denied, scope, ...(tool?.kind === 'tool' ? [`con:${tool.connection}`] : []));
 }
 
-export function effectiveContext(
-  { sealed, shares }: Pick<AgentContext, 'sealed' | 'shares'>,
-  { skills, memories }: Pick<Told, 'skills' | 'memories'>,
-): EffectiveContext {
+export function effectiveContext({ sealed, shares }: Layers, { skills, memories }: Pick<Told, 'skills' | 'memories'>): EffectiveContext {
   const there = new Set(skills.map(({ slug }) => slug));
   const owners = [
     ...shares.map((share) => ({ source: sourceOf(share), tools: share.shared_allowed_tools, mounts: share.shared_mounted_skills })),
@@ -114,17 +110,10 @@ export function effectiveContext(
  * Tells one context from another, in hex: all that a model is told beside its chat, and what it may use. A memory never changes, so its id
  * stands for what it says.
  */
-export function contextHash(context: Pick<AgentContext, 'sealed' | 'shares'>, { skills, agents, prompts, bases, memories }: Told): string {
+export function contextHash(context: Layers, { skills, agents, prompts, bases, memories }: Told): string {
   const { instruction, tools, ...effective } = effectiveContext(context, { skills, memories });
   const scopes = tools.map(({ scope, denied }) => ({ scope, denied })).sort((a, b) => (a.scope < b.scope ? -1 : 1));
-  const named = agents.map(({ slug, name, description }) => ({ slug, name, description }));
-  return hashOf({
-    instruction,
-    tools: scopes,
-    told: skills,
-    memories: effective.memories,
-    agents: named,
-    prompts,
-    bases: bases.map(({ slug, name, description }) => ({ slug, name, description })),
-  });
+  const named = (all: (NamedAgent | NamedBase)[]) => all.map(({ slug, name, description }) => ({ slug, name, description }));
+  const told = { told: skills, memories: effective.memories, agents: named(agents), prompts, bases: named(bases) };
+  return hashOf({ instruction, tools: scopes, ...told });
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '@aps/contracts';
 import type { AgentName } from '../agents.queries';
-import type { NamingBlock } from './blocks.repository';
+import type { NamingBlock } from './blocks.sql';
 
 /** @throws DomainError of the code, naming who uses what is to go, unless nobody does */
 export function refuseUse(code: 'agent_in_use' | 'skill_in_use', what: string, agents: AgentName[], blocks: NamingBlock[]): void {
