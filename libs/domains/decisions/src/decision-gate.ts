@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Db } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { isCovered, labelOf, type Tool } from '@aps/tools';
-import { DecisionsRepository } from './decisions.repository';
+import { NEWEST_KIND } from './decisions.sql';
 
 const refused = counter('decision_gate_refusals_total', 'Tool calls that were refused because no recorded decision named their tool', [
   'tool',
@@ -14,8 +14,6 @@ export type GatedTool = Pick<Tool, 'slug' | 'name' | 'accessLevel' | 'hints' | '
 /** Lets calls that need a recorded decision pass where there is one. */
 @Injectable()
 export class DecisionGate {
-  constructor(private readonly decisions: DecisionsRepository) {}
-
   /**
    * Asked before a call is made: in the transaction that would run it, or before the call goes out.
    *
@@ -24,7 +22,8 @@ export class DecisionGate {
    */
   async refusal(db: Db, turn: { id: string; decision_log: boolean }, tool: GatedTool): Promise<string | null> {
     if (!turn.decision_log || !isCovered(tool.decisionMode ?? 'off', tool)) return null;
-    if ((await this.decisions.newestKind(db, turn.id, [tool.slug, tool.name])) === 'act') return null;
+    const [newest] = await db.query(NEWEST_KIND, [turn.id, [tool.slug, tool.name]]);
+    if (newest?.kind === 'act') return null;
     refused.inc({ tool: labelOf(tool) });
     return (
       `${tool.name} was not run: it needs a recorded decision. Call record_decision with kind "act" and tool_slug "${tool.slug}" in this turn, cite the rule that you ` +

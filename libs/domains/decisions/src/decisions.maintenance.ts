@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { DecisionsRepository } from './decisions.repository';
+import { ORGANIZATIONS, PURGE } from './decisions.sql';
 
 const BATCH = 1_000;
 /** How much longer a dispute is kept that nobody has put away. */
@@ -16,7 +16,6 @@ export class DecisionRetention {
   constructor(
     maintenance: Maintenance,
     private readonly db: Database,
-    private readonly decisions: DecisionsRepository,
     private readonly entitlements: Entitlements,
   ) {
     maintenance.register({ name: 'decisions', everyS: 3_600, batch: BATCH, run: () => this.purge(BATCH) });
@@ -25,10 +24,10 @@ export class DecisionRetention {
   /** @returns how many were removed; fewer than `batch` when nothing is left to remove */
   async purge(batch: number): Promise<number> {
     const rules: { orgId: string; days: number }[] = [];
-    for (const orgId of await this.decisions.organizations(this.db)) {
+    for (const { org_id: orgId } of await this.db.query(ORGANIZATIONS)) {
       const { decision_log, decision_retention_days: days } = await this.entitlements.of(orgId);
       if (decision_log && days >= 0) rules.push({ orgId, days: Math.min(days, MAX_DAYS) });
     }
-    return this.decisions.purge(this.db, rules, OPEN_DISPUTE_DAYS, batch);
+    return this.db.execute(PURGE, [rules.map(({ orgId }) => orgId), rules.map(({ days }) => days), batch, OPEN_DISPUTE_DAYS]);
   }
 }

@@ -28,5 +28,5 @@ export class DecisionsModule {}
 export class DecisionMakingModule {}
 
 /** What is done to old decisions, for a worker application. */
-@Module({ providers: [DecisionsRepository, DecisionRetention] })
+@Module({ providers: [DecisionRetention] })
 export class DecisionsMaintenanceModule {}

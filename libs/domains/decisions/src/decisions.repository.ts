@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import { NIL_UUID, type Decision, type DecisionKind } from '@aps/entities';
+import { NIL_UUID, type Decision } from '@aps/entities';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
-import { statement, type Db, type Tx } from '@aps/platform/database';
+import { statement, type Tx } from '@aps/platform/database';
 import type { ToolContext } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import type { DecisionFilter } from './decisions.queries';
@@ -51,64 +51,36 @@ const byFilter = (action: BulkAction, archived: 'NULL' | 'NOT NULL') =>
 const BULK_OF_LIVE = perAction((action) => byFilter(action, 'NULL'));
 const BULK_OF_ARCHIVE = perAction((action) => byFilter(action, 'NOT NULL'));
 
+/** What an agent says of a decision. */
+const SAID = [
+  'kind',
+  'summary',
+  'basis',
+  'rationale',
+  'tool_slug',
+  'connection_id',
+  'arguments_digest',
+  'deviation',
+  'determination',
+  'confidence',
+] as const;
 // The chat says whose decision it is; the turn that records it holds the chat's row.
 const INSERT = statement<Decision>(`
-  INSERT INTO decisions AS d (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, kind, summary, basis, rationale, tool_slug, connection_id, arguments_digest, deviation, determination, confidence)
-  SELECT $5, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, $4, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 FROM chats c WHERE c.org_id = $1 AND c.id = $2
+  INSERT INTO decisions AS d (id, org_id, chat_id, agent_id, agent_revision_id, turn_id, tool_call_id, ${SAID.join(', ')})
+  SELECT $5, c.org_id, c.id, c.agent_id, c.agent_revision_id, $3, $4, ${SAID.map((_, i) => `$${i + 6}`).join(', ')} FROM chats c WHERE c.org_id = $1 AND c.id = $2
   ON CONFLICT (turn_id, tool_call_id) DO NOTHING RETURNING d.*`);
 const OF_CALL = statement<Decision>('SELECT * FROM decisions WHERE org_id = $1 AND turn_id = $2 AND tool_call_id = $3');
-// By the database's time: workers that had the turn one after another need not agree about theirs.
-const NEWEST_KIND = statement<{ kind: DecisionKind }>(
-  'SELECT kind FROM decisions WHERE turn_id = $1 AND tool_slug = ANY($2) ORDER BY created_at DESC, id DESC LIMIT 1',
-);
-
-// From one organization to the next by the index, however many rows each has.
-const ORGANIZATIONS = statement<{ org_id: string }>(`
-  WITH RECURSIVE o AS (
-    (SELECT org_id FROM decisions ORDER BY org_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT d.org_id FROM decisions d WHERE d.org_id > o.org_id ORDER BY d.org_id LIMIT 1) FROM o WHERE o.org_id IS NOT NULL
-  ) SELECT org_id FROM o WHERE org_id IS NOT NULL`);
-const PURGE = statement(`
-  WITH x AS MATERIALIZED (
-    SELECT o.id FROM unnest($1::uuid[], $2::int[]) AS r(org_id, days), LATERAL (
-      SELECT d.id FROM decisions d
-      WHERE d.org_id = r.org_id AND d.created_at < now() - make_interval(days => r.days)
-        AND (d.review_status <> 'disputed' OR d.archived_at IS NOT NULL OR d.created_at < now() - make_interval(days => r.days + $4::int))
-      ORDER BY d.created_at LIMIT $3 FOR UPDATE SKIP LOCKED
-    ) o LIMIT $3)
-  DELETE FROM decisions d USING x WHERE d.id = x.id`);
 
 /** How many were found and changed. */
 type BulkCounts = { matched: number; updated: number };
-type BulkRow = BulkCounts & { changed_ids: string[]; last_of_full: string | null };
+type BulkChanges = BulkCounts & { changed_ids: string[] };
+type BulkRow = BulkChanges & { last_of_full: string | null };
 
-type Decided = Pick<
-  Decision,
-  | 'kind'
-  | 'summary'
-  | 'basis'
-  | 'rationale'
-  | 'tool_slug'
-  | 'connection_id'
-  | 'arguments_digest'
-  | 'deviation'
-  | 'determination'
-  | 'confidence'
->;
-
-/** Changes of many decisions at once, and what turns write and ask. */
+/** Changes of many decisions at once, and what turns write. */
 @Injectable()
 export class DecisionsRepository {
-  async bulkByIds(
-    tx: Tx,
-    scope: OrgScope,
-    agentId: string,
-    action: BulkAction,
-    ids: string[],
-  ): Promise<BulkCounts & { changed_ids: string[] }> {
-    const [row] = await tx.query(BULK_BY_IDS[action], [scope.orgId, scope.actor.userId, agentId, ids]);
-    return row;
+  async bulkByIds(tx: Tx, scope: OrgScope, agentId: string, action: BulkAction, ids: string[]): Promise<BulkChanges> {
+    return (await tx.query(BULK_BY_IDS[action], [scope.orgId, scope.actor.userId, agentId, ids]))[0];
   }
 
   /** Goes through all that the filter finds, however much it is. */
@@ -127,32 +99,12 @@ export class DecisionsRepository {
     return sum;
   }
 
-  /**
-   * Writes a decision, or finds the one that this call has written before.
-   *
-   * @throws DomainError `not_found` when there is no such chat
-   */
-  async record(tx: Tx, at: ToolContext, d: Decided): Promise<{ decision: Decision; created: boolean }> {
+  /** Writes a decision, or finds the one that this call has written before. @throws DomainError `not_found` when there is no such chat */
+  async record(tx: Tx, at: ToolContext, said: Pick<Decision, (typeof SAID)[number]>): Promise<{ decision: Decision; created: boolean }> {
     const place = [at.orgId, at.chatId, at.turnId, at.toolCallId, uuidv7()];
-    const text = [d.kind, d.summary, d.basis, d.rationale, d.tool_slug, d.connection_id, d.arguments_digest];
-    const [made] = await tx.query(INSERT, [...place, ...text, d.deviation, d.determination, d.confidence]);
+    const [made] = await tx.query(INSERT, [...place, ...SAID.map((column) => said[column])]);
     const [decision] = made ? [made] : await tx.query(OF_CALL, [at.orgId, at.turnId, at.toolCallId]);
     if (!decision) throw notFound('Chat');
     return { decision, created: Boolean(made) };
-  }
-
-  /** What was decided last, in this turn, on a tool that goes by these names. */
-  async newestKind(db: Db, turnId: string, toolNames: string[]): Promise<DecisionKind | undefined> {
-    return (await db.query(NEWEST_KIND, [turnId, toolNames]))[0]?.kind;
-  }
-
-  /** Every organization that has decisions. */
-  async organizations(db: Db): Promise<string[]> {
-    return (await db.query(ORGANIZATIONS)).map((r) => r.org_id);
-  }
-
-  /** Removes what is older than its organization keeps, open disputes `disputeDays` later. @returns how many, at most `batch` */
-  purge(db: Db, rules: { orgId: string; days: number }[], disputeDays: number, batch: number): Promise<number> {
-    return db.execute(PURGE, [rules.map((r) => r.orgId), rules.map((r) => r.days), batch, disputeDays]);
   }
 }

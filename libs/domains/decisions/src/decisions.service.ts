@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentsQueries, InstructionsService, type InstructionView } from '@aps/agents';
+import { AgentsQueries, InstructionsService, type AmendedInstruction } from '@aps/agents';
 import { DomainError, invalid } from '@aps/contracts';
 import { Decision, type ReviewStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -53,12 +53,7 @@ export class DecisionsService {
    * they were so already, or may not be touched
    * @throws DomainError 422 `exactly_one_required` unless either ids or a filter are given
    */
-  async bulk(
-    scope: OrgScope,
-    agentRef: string,
-    action: BulkAction,
-    { decision_ids: ids, filter: given }: BulkSelection,
-  ): Promise<{ updated: number; matched: number; unchanged: number }> {
+  async bulk(scope: OrgScope, agentRef: string, action: BulkAction, { decision_ids: ids, filter: given }: BulkSelection) {
     const agentId = await this.agents.idOf(scope, agentRef);
     if (!ids === !given) throw new DomainError('exactly_one_required', 'Give either decision_ids or filter.');
     const said = Object.entries(given ?? {}).filter(([, value]) => value !== undefined && value !== null);
@@ -96,10 +91,9 @@ export class DecisionsService {
   /**
    * Writes a disputed decision's correction into the agent's instruction draft, once. It is published, and goes live, like any other edit.
    *
-   * @returns the instruction; `amended` is false where the correction was there before
    * @throws DomainError 422 `not_disputed` or `should_have_missing`
    */
-  async draftCorrection(scope: OrgScope, chatId: string, id: string): Promise<InstructionView & { amended: boolean }> {
+  async draftCorrection(scope: OrgScope, chatId: string, id: string): Promise<AmendedInstruction> {
     return this.db.transaction(scope, async (tx) => {
       // Held, so that the dispute stands for as long as it is being written.
       const { review_status, should_have, agent_id } = await this.lock(tx, scope, chatId, id);

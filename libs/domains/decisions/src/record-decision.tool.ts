@@ -42,20 +42,10 @@ const NOBODY_ASKED =
   'It is recorded for review, and nobody is asked now: do not make the call that it is about and do not wait for an answer. Go on without it, or tell the user what has to be decided.';
 
 /** What the chat's readers are told. */
-const recordedEvent = (d: Decision): ToolEvent => ({
-  type: 'decision_recorded',
-  data: {
-    decision_id: d.id,
-    kind: d.kind,
-    summary: d.summary,
-    basis: d.basis,
-    tool_slug: d.tool_slug,
-    deviation: d.deviation,
-    determination: d.determination,
-    turn_id: d.turn_id,
-    tool_call_id: d.tool_call_id,
-  },
-});
+function recordedEvent({ id, kind, summary, basis, tool_slug, deviation, determination, turn_id, tool_call_id }: Decision): ToolEvent {
+  const data = { decision_id: id, kind, summary, basis, tool_slug, deviation, determination, turn_id, tool_call_id };
+  return { type: 'decision_recorded', data };
+}
 
 /** The tool by which an agent records what it decides. Offered where the decision log is on. */
 @Injectable()
@@ -83,12 +73,8 @@ export class RecordDecisionTool {
           const row = await this.record(tx, context, decision);
           const asked = row.kind === 'escalate' ? await escalations.ask(tx, context, { prompt: promptOf(row), call }) : null;
           if (asked) return { kind: 'wait', ref: asked.ref, events: [recordedEvent(row), ...asked.events] };
-          const content = JSON.stringify({
-            decision_id: row.id,
-            status: 'recorded',
-            ...(row.kind === 'escalate' && { note: NOBODY_ASKED }),
-          });
-          return { kind: 'result', content, events: [recordedEvent(row)] };
+          const told = { decision_id: row.id, status: 'recorded', ...(row.kind === 'escalate' && { note: NOBODY_ASKED }) };
+          return { kind: 'result', content: JSON.stringify(told), events: [recordedEvent(row)] };
         },
       }),
     );

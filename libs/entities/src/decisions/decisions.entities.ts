@@ -59,11 +59,8 @@ export class Decision {
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
-/** How many decisions an agent has made, by who may see them and what is looked for; see {@link DECISION_TALLY}. */
-@Entity('decision_tallies')
-@Index('decision_tallies_agent', ['agent_id', 'private_to'])
-@Index('decision_tallies_appended', ['folded'], { where: 'NOT folded' })
-export class DecisionTally {
+/** By what decisions are counted: who may see them, and what is looked for. */
+abstract class DecisionCount {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
   @Column('uuid') org_id: string;
   @Column('uuid') agent_id: string;
@@ -73,6 +70,13 @@ export class DecisionTally {
   @Column('boolean') deviation: boolean;
   @Column('boolean') determination: boolean;
   @Column('boolean') archived: boolean;
+}
+
+/** How many decisions an agent has made, by who may see them and what is looked for; see {@link DECISION_TALLY}. */
+@Entity('decision_tallies')
+@Index('decision_tallies_agent', ['agent_id', 'private_to'])
+@Index('decision_tallies_appended', ['folded'], { where: 'NOT folded' })
+export class DecisionTally extends DecisionCount {
   @Column('int') n: number;
   @Column('boolean', { default: false }) folded: boolean;
 }
@@ -81,16 +85,7 @@ export class DecisionTally {
 @Entity('basis_tallies')
 @Index('basis_tallies_agent', ['agent_id', 'private_to', 'basis'])
 @Index('basis_tallies_appended', ['folded'], { where: 'NOT folded' })
-export class BasisTally {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
-  @Column('uuid') org_id: string;
-  @Column('uuid') agent_id: string;
-  @Column('uuid') private_to: string;
-  @Column('text') kind: string;
-  @Column('text') review_status: string;
-  @Column('boolean') deviation: boolean;
-  @Column('boolean') determination: boolean;
-  @Column('boolean') archived: boolean;
+export class BasisTally extends DecisionCount {
   @Column('text') basis: string;
   @Column('int') n: number;
   /** When the newest of them was made; null where one has gone, and the newest is to be looked for. */

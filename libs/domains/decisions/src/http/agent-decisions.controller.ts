@@ -11,10 +11,17 @@ import {
   DecisionResponse,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { answer, Operation, PageOf, toPage } from '@aps/platform/http';
+import { answer, Operation, PageOf, toPage, type OperationDeclaration } from '@aps/platform/http';
 import { toDecision } from './decisions.convert';
 
 const SEEN = 'Only of chats that the caller may open, whether the decision log is on or off.';
+
+/** Of whatever is done to many at once. */
+const BULK = {
+  status: 200,
+  answers: DecisionBulkUpdateResponse,
+  refuses: ['exactly_one_required'],
+} satisfies Partial<OperationDeclaration>;
 
 @ApiTags('Decisions')
 @Controller('api/orgs/:org_id/agents/:agent_id/decisions')
@@ -49,9 +56,7 @@ export class AgentDecisionsController {
   @Operation({
     summary: 'Archive decisions',
     description: 'By ids or by a filter; an empty filter archives every live one. What is archived already keeps the time when it was.',
-    status: 200,
-    answers: DecisionBulkUpdateResponse,
-    refuses: ['exactly_one_required'],
+    ...BULK,
   })
   archive(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: ArchiveDecisionsRequest) {
     return this.decisions.bulk(scope, agentId, 'archive', body);
@@ -61,9 +66,7 @@ export class AgentDecisionsController {
   @Operation({
     summary: 'Bring decisions back from the archive',
     description: 'By ids or by a filter; an empty filter brings back every one. What was thought of them stays.',
-    status: 200,
-    answers: DecisionBulkUpdateResponse,
-    refuses: ['exactly_one_required'],
+    ...BULK,
   })
   unarchive(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: ArchiveDecisionsRequest) {
     return this.decisions.bulk(scope, agentId, 'unarchive', body);
@@ -73,9 +76,7 @@ export class AgentDecisionsController {
   @Operation({
     summary: 'Agree to many decisions',
     description: 'By ids or by a filter. Only unreviewed ones that are not archived are changed.',
-    status: 200,
-    answers: DecisionBulkUpdateResponse,
-    refuses: ['exactly_one_required'],
+    ...BULK,
   })
   review(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: AgreeDecisionsRequest) {
     return this.decisions.bulk(scope, agentId, 'review', body);
