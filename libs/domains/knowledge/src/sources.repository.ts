@@ -4,11 +4,10 @@ import type { KnowledgeSource } from '@aps/entities';
 import { Database, NO_CALLER, storable, type Db, type Tenant, type Tx } from '@aps/platform/database';
 import { nextGeneration, Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
-import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import type { Chunk } from './extraction/extracted';
 import {
-  CLAIM,
   DELETE_OTHER_CHUNKS,
   FAILED,
   GIVEN_UP,
@@ -51,9 +50,6 @@ export type SourceError = Omit<NonNullable<KnowledgeSource['error']>, 'retryable
 type OwnRun = Pick<ClaimedSource, 'id' | 'org_id' | 'fence'>;
 type Ended = Pick<KnowledgeSource, 'status'>;
 
-const withTimes = (answer: ClaimAnswer<ClaimedSource> | null): ClaimAnswer<ClaimedSource> | null =>
-  answer && { ...answer, ready_at: new Date(answer.ready_at), retry_at: answer.retry_at && new Date(answer.retry_at) };
-
 /** Sources, as they are indexed. Whoever locks a base and a source locks them in this order. */
 @Injectable()
 export class SourcesRepository {
@@ -65,14 +61,6 @@ export class SourcesRepository {
     private readonly outbox: Outbox,
   ) {
     this.runs = new RunRows(RUNS, outbox);
-  }
-
-  async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedSource> | null> {
-    return withTimes(await db.batched<Claiming, ClaimAnswer<ClaimedSource>>(CLAIM, claiming));
-  }
-
-  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<ClaimedSource> | null)[]> {
-    return (await tx.batchedAll<Claiming, ClaimAnswer<ClaimedSource>>(CLAIM, claimings)).map(withTimes);
   }
 
   /** A base that nobody deletes before the transaction ends. @throws DomainError `not_found` */

@@ -1,4 +1,5 @@
 export * from './effects';
+export * from './plain-kind';
 export * from './run-kind';
 export * from './run-leases';
 export * from './run-owner';

@@ -187,7 +187,7 @@ describe('a second kind of run', () => {
   it('keeps the job by which it is begun anew while a delivery that was left over finds that it is over', async () => {
     const id = await kind.start(org, 1);
     await ended(id);
-    const claimAhead = kind.claimAhead;
+    const claimAhead = kind.claimAhead.bind(kind);
     jest.spyOn(kind, 'claimAhead').mockImplementationOnce(async (claiming) => {
       const answer = await claimAhead(claiming);
       jest.spyOn(app.get(Outbox, { strict: false }), 'publish').mockResolvedValue();

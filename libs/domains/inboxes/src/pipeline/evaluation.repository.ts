@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Dispatched, EvaluationWait, HeldFor, HoldReason, InboxMessage, TraceRow } from '@aps/entities';
 import type { Db, Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import type { Told } from '../messages/message-log.sql';
 import {
   BEGIN,
   CALLS_TODAY,
-  CLAIM,
   COUNT_CALL,
   COUNT_ONE,
   COUNTED_OF_INBOX,
@@ -64,9 +63,6 @@ export class InboxDeleted extends Error {
   }
 }
 
-const withTimes = (row: ClaimAnswer<ClaimedMessage> | null): ClaimAnswer<ClaimedMessage> | null =>
-  row && { ...row, ready_at: new Date(row.ready_at), retry_at: row.retry_at && new Date(row.retry_at) };
-
 /** The rows of messages under evaluation, and what is counted of them. */
 @Injectable()
 export class EvaluationRepository {
@@ -74,14 +70,6 @@ export class EvaluationRepository {
 
   constructor(private readonly outbox: Outbox) {
     this.runs = new RunRows(RUNS, outbox);
-  }
-
-  async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedMessage> | null> {
-    return withTimes(await db.batched<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claiming));
-  }
-
-  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<ClaimedMessage> | null)[]> {
-    return (await tx.batchedAll<Claiming, ClaimAnswer<ClaimedMessage>>(CLAIM, claimings)).map(withTimes);
   }
 
   /** Null where it is gone. */

@@ -1,9 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { alreadyCommitted, Database, NO_CALLER, OneByOne, type Ahead, type Tx } from '@aps/platform/database';
-import { RunKind, RunSweeper, type ClaimAnswer, type Claiming, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { Database, NO_CALLER, OneByOne } from '@aps/platform/database';
+import { PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Evaluation, HandoffFailed } from './evaluation';
 import { EvaluationRepository, type ClaimedMessage } from './evaluation.repository';
+import { CLAIM } from './evaluation.sql';
 
 /** Of an organization, so that a flood of one leaves room for the others. */
 const CAP = 32;
@@ -14,46 +15,30 @@ const LARGE_AT_ONCE = 3;
 const HANDLER_TRIES = 5;
 const FIRST_WAIT_MS = 1_000;
 
-type Answer = ClaimAnswer<ClaimedMessage>;
-
 /** The evaluation of a message, as a durable run. */
 @Injectable()
-export class MessageKind extends RunKind<'inbox.evaluate', ClaimedMessage> {
+export class MessageKind extends PlainKind<'inbox.evaluate', ClaimedMessage> {
   private readonly logger = new Logger('MessageKind');
   private readonly large = new OneByOne();
-  readonly rows = this.repository.runs;
 
   constructor(
-    private readonly db: Database,
+    db: Database,
     private readonly repository: EvaluationRepository,
     private readonly evaluation: Evaluation,
     sweeper: RunSweeper,
   ) {
-    super();
-    sweeper.register(this);
+    super(db, repository.runs, CLAIM, CAP, sweeper);
   }
 
-  capOf = (): Promise<number> => Promise.resolve(CAP);
   /** None: claims of one process go together and know of each other, and what other processes claim at the same moment may go over it. */
   override readonly capMargin = 0;
-  claiming = ({ message_id }: JobPayload<'inbox.evaluate'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id: message_id, key: message_id });
-  claimAll = (tx: Tx, claimings: Claiming[]): Promise<(Answer | null)[]> => this.repository.claimAll(tx, claimings);
-
-  async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
-    const answer = await this.repository.claim(this.db, claiming);
-    return answer && alreadyCommitted(answer);
+  protected idOf = ({ message_id }: JobPayload<'inbox.evaluate'>): string => message_id;
+  refuse = (run: ClaimAnswer<ClaimedMessage>): Promise<void> => this.evaluation.giveUp(run);
+  /** A gate holds what comes to a suspended organization. */
+  override suspend(): Promise<void> {
+    return Promise.resolve();
   }
 
-  /** Jobs are handed out when their messages are committed. */
-  awaitWriter = (): Promise<void> => Promise.resolve();
-  park = (tx: Tx, runs: Answer[]): Promise<void> =>
-    this.rows.park(
-      tx,
-      runs.map(({ id }) => id),
-    );
-  refuse = (run: Answer): Promise<void> => this.evaluation.giveUp(run);
-  /** A gate holds what comes to a suspended organization. */
-  suspend = (): Promise<void> => Promise.resolve();
   attributesOf = ({ id }: ClaimedMessage): Record<string, string> => ({ 'aps.message.id': id });
 
   drive(run: OwnedRun<ClaimedMessage>, lease: Lease): Promise<string> {

@@ -1,66 +1,37 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { alreadyCommitted, Database, type Ahead, type Tx } from '@aps/platform/database';
-import {
-  LeaseEnded,
-  MAX_DELIVERIES,
-  RunKind,
-  RunSweeper,
-  type ClaimAnswer,
-  type Claiming,
-  type Lease,
-  type OwnedRun,
-} from '@aps/platform/runs';
+import { Database } from '@aps/platform/database';
+import { LeaseEnded, MAX_DELIVERIES, PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { SourcesRepository, type ClaimedSource } from '../sources.repository';
+import { CLAIM } from '../sources.sql';
 import { Indexing } from './indexing';
 import { IndexingFailed, StageFault } from './indexing-failed';
 
 /** Of an organization, so that a flood of one leaves room for the others. */
 const CAP = 4;
 
-type Answer = ClaimAnswer<ClaimedSource>;
-
 /** The indexing of a source, as a durable run. */
 @Injectable()
-export class SourceKind extends RunKind<'knowledge.index', ClaimedSource> {
+export class SourceKind extends PlainKind<'knowledge.index', ClaimedSource> {
   private readonly logger = new Logger('SourceKind');
-  readonly rows = this.sources.runs;
 
   constructor(
-    private readonly db: Database,
+    db: Database,
     private readonly sources: SourcesRepository,
     private readonly indexing: Indexing,
     sweeper: RunSweeper,
   ) {
-    super();
-    sweeper.register(this);
+    super(db, sources.runs, CLAIM, CAP, sweeper);
   }
 
-  capOf = (): Promise<number> => Promise.resolve(CAP);
-  claiming = ({ source_id }: JobPayload<'knowledge.index'>): Pick<Claiming, 'run_id' | 'key'> => ({ run_id: source_id, key: source_id });
-  claimAll = (tx: Tx, claimings: Claiming[]): Promise<(Answer | null)[]> => this.sources.claimAll(tx, claimings);
-
-  async claimAhead(claiming: Claiming): Promise<Ahead<Answer> | null> {
-    const answer = await this.sources.claim(this.db, claiming);
-    return answer && alreadyCommitted(answer);
-  }
-
-  /** Jobs are handed out when their sources are committed. */
-  awaitWriter = (): Promise<void> => Promise.resolve();
-  park = (tx: Tx, runs: Answer[]): Promise<void> =>
-    this.rows.park(
-      tx,
-      runs.map(({ id }) => id),
-    );
-  refuse = (run: Answer): Promise<void> =>
+  protected idOf = ({ source_id }: JobPayload<'knowledge.index'>): string => source_id;
+  refuse = (run: ClaimAnswer<ClaimedSource>): Promise<void> =>
     this.sources.giveUp(run, {
       code: 'worker_lost',
       // What reads a file is what may kill its worker.
       stage: run.kind === 'url' ? 'fetch' : 'extract',
       message: 'Its workers were lost three times in a row.',
     });
-  /** Whoever claims it finds the organization suspended, and leaves it for later. */
-  suspend = (run: OwnedRun<ClaimedSource>): Promise<void> => this.rows.handBack(this.db, run);
   attributesOf = ({ id, kind }: ClaimedSource): Record<string, string> => ({ 'aps.source.id': id, 'aps.source.kind': kind });
 
   async drive(run: OwnedRun<ClaimedSource>, lease: Lease): Promise<string> {

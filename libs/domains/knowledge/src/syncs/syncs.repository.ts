@@ -3,14 +3,13 @@ import type { Calling } from '@aps/connections';
 import type { KnowledgeSync } from '@aps/entities';
 import { Database, NO_CALLER, storable, type Db, type Tenant, type Tx } from '@aps/platform/database';
 import { nextGeneration, Outbox } from '@aps/platform/outbox';
-import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import { SourcesRepository } from '../sources.repository';
 import {
   ADD_ITEMS,
   BEGIN,
   BEGIN_DUE,
-  CLAIM,
   COUNT,
   DELETE_ITEMS,
   FAILED,
@@ -63,9 +62,6 @@ export interface SyncStep {
 
 type OwnRun = Pick<ClaimedSync, 'id' | 'org_id' | 'fence'>;
 
-const withTimes = (answer: ClaimAnswer<ClaimedSync> | null): ClaimAnswer<ClaimedSync> | null =>
-  answer && { ...answer, ready_at: new Date(answer.ready_at), retry_at: answer.retry_at && new Date(answer.retry_at) };
-
 /** Whose connection is asked, and on whose behalf. */
 export const callingOf = ({ org_id, connection_id, principal_id }: KnowledgeSync): Calling => ({
   ...{ orgId: org_id, connectionId: connection_id, principalId: principal_id },
@@ -82,14 +78,6 @@ export class SyncsRepository {
     private readonly outbox: Outbox,
   ) {
     this.runs = new RunRows(RUNS, outbox);
-  }
-
-  async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedSync> | null> {
-    return withTimes(await db.batched<Claiming, ClaimAnswer<ClaimedSync>>(CLAIM, claiming));
-  }
-
-  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<ClaimedSync> | null)[]> {
-    return (await tx.batchedAll<Claiming, ClaimAnswer<ClaimedSync>>(CLAIM, claimings)).map(withTimes);
   }
 
   /** Null for one that is gone. */

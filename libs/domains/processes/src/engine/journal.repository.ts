@@ -3,12 +3,11 @@ import { runTopic, type EventType } from '@aps/contracts';
 import { Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
-import { LeaseEnded, RunRows, type ClaimAnswer, type ClaimedRun, type Claiming } from '@aps/platform/runs';
+import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import type { JournalRow, RunEvent, RunOutcome } from './journal';
 import {
   CANCEL_STEPS,
   CHARGE,
-  CLAIM,
   COMMIT,
   COMMIT_LAST,
   END,
@@ -43,16 +42,6 @@ export interface Commit {
   at: Date;
 }
 
-const withTimes = (answer: ClaimAnswer<ClaimedProcessRun> | null): ClaimAnswer<ClaimedProcessRun> | null =>
-  answer && {
-    ...answer,
-    ready_at: new Date(answer.ready_at),
-    retry_at: dateOf(answer.retry_at),
-    started_at: dateOf(answer.started_at),
-    created_at: dateOf(answer.created_at),
-  };
-const dateOf = <T extends string | Date | null>(value: T) => (typeof value === 'string' ? new Date(value) : value);
-
 /** The runs of processes with their journals, as their owners read and write them. */
 @Injectable()
 export class JournalRepository {
@@ -64,14 +53,6 @@ export class JournalRepository {
     private readonly realtime: RealtimePublisher,
   ) {
     this.runs = new RunRows(RUNS, outbox);
-  }
-
-  async claim(db: Db, claiming: Claiming): Promise<ClaimAnswer<ClaimedProcessRun> | null> {
-    return withTimes(await db.batched<Claiming, ClaimAnswer<ClaimedProcessRun>>(CLAIM, claiming));
-  }
-
-  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<ClaimedProcessRun> | null)[]> {
-    return (await tx.batchedAll<Claiming, ClaimAnswer<ClaimedProcessRun>>(CLAIM, claimings)).map(withTimes);
   }
 
   async load(db: Db, id: string): Promise<LoadedRun> {

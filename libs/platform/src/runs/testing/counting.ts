@@ -1,20 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { JOBS, RUN_KINDS, type JobName, type JobPayload, type RunKindName } from '@aps/contracts';
-import { Database, statement, type Ahead, type Tx } from '@aps/platform/database';
+import { Database, statement } from '@aps/platform/database';
 import { insertJobs, Outbox } from '@aps/platform/outbox';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import {
   claimStatement,
-  RunKind,
+  PlainKind,
   RunRows,
   Runs,
   runStatements,
   RunSweeper,
-  type ClaimAnswer,
   type ClaimedRun,
-  type Claiming,
   type Lease,
   type OwnedRun,
   type RunTable,
@@ -77,21 +75,18 @@ interface Count extends ClaimedRun {
 }
 
 @Injectable()
-export class CountKind extends RunKind<JobName, Count> {
-  readonly rows: RunRows<JobName>;
-  cap = -1;
+export class CountKind extends PlainKind<JobName, Count> {
+  override cap = -1;
   /** What a spec does in the middle of a run. */
   before: (run: Count, number: number) => Promise<void> = () => Promise.resolve();
 
   constructor(
-    private readonly db: Database,
+    db: Database,
     private readonly runs: Runs,
     outbox: Outbox,
     sweeper: RunSweeper,
   ) {
-    super();
-    this.rows = new RunRows(SQL, outbox);
-    sweeper.register(this);
+    super(db, new RunRows(SQL, outbox), CLAIM, -1, sweeper);
   }
 
   start(orgId: string, wanted: number, napAfter: number | null = null): Promise<string> {
@@ -108,24 +103,9 @@ export class CountKind extends RunKind<JobName, Count> {
     return this.runs.run(this, payload, context);
   }
 
-  capOf = () => Promise.resolve(this.cap);
-  claiming = (payload: JobPayload<JobName>) => {
-    const { run_id } = payload as unknown as Payload;
-    return { run_id, key: run_id };
-  };
-  claimAll = async (tx: Tx, claimings: Claiming[]) => (await tx.batchedAll<Claiming, ClaimAnswer<Count>>(CLAIM, claimings)).map(withTimes);
-  claimAhead = async (claiming: Claiming): Promise<Ahead<ClaimAnswer<Count>> | null> => {
-    const [answer] = await this.db.transaction({}, (tx) => this.claimAll(tx, [claiming]));
-    return answer && { answer, committed: Promise.resolve() };
-  };
-  awaitWriter = () => Promise.resolve();
-  park = (tx: Tx, runs: Count[]) =>
-    this.rows.park(
-      tx,
-      runs.map(({ id }) => id),
-    );
+  protected idOf = (payload: JobPayload<JobName>) => (payload as unknown as Payload).run_id;
   refuse = ({ id }: Count, why: string) => this.rows.end(this.db, id, { status: why, error: null, at: this.db.now() });
-  suspend = ({ id }: Count) => this.rows.end(this.db, id, { status: 'held', error: null, at: this.db.now() });
+  override suspend = ({ id }: Count) => this.rows.end(this.db, id, { status: 'held', error: null, at: this.db.now() });
   fail = () => Promise.resolve(null);
   attributesOf = () => ({});
 
@@ -142,6 +122,3 @@ export class CountKind extends RunKind<JobName, Count> {
     }
   }
 }
-
-const withTimes = <R extends ClaimAnswer<Count> | null>(row: R): R =>
-  row && { ...row, ready_at: new Date(row.ready_at), retry_at: row.retry_at && new Date(row.retry_at) };

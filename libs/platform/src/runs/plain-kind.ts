@@ -1,0 +1,67 @@
+import type { JobName, JobPayload } from '@aps/contracts';
+import { alreadyCommitted, type Ahead, type BatchStatement, type Database, type Tx } from '@aps/platform/database';
+import { RunKind, type ClaimAnswer, type ClaimedRun, type OwnedRun } from './run-kind';
+import type { RunRows } from './run-rows';
+import type { RunSweeper } from './run-sweeper';
+import type { Claiming } from './run.sql';
+
+/**
+ * A kind of run as most are: a run is claimed by itself, every organization has the same cap, jobs are handed out when their runs are
+ * committed, and nobody is told which runs wait for a slot. What it does, and what ends it, is left to say.
+ */
+export abstract class PlainKind<N extends JobName, R extends ClaimedRun> extends RunKind<N, R> {
+  /**
+   * @param claim the kind's `claimStatement`
+   * @param cap how many runs of an organization may be at work
+   */
+  constructor(
+    protected readonly db: Database,
+    readonly rows: RunRows<N>,
+    private readonly claim: BatchStatement<Claiming>,
+    protected readonly cap: number,
+    sweeper: RunSweeper,
+  ) {
+    super();
+    sweeper.register(this);
+  }
+
+  /** The run that a job delivers. */
+  protected abstract idOf(payload: JobPayload<N>): string;
+
+  capOf(_orgId: string): Promise<number> {
+    return Promise.resolve(this.cap);
+  }
+
+  claiming(payload: JobPayload<N>): Pick<Claiming, 'run_id' | 'key'> {
+    const id = this.idOf(payload);
+    return { run_id: id, key: id };
+  }
+
+  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<R> | null)[]> {
+    return (await tx.batchedAll<Claiming, ClaimAnswer<R>>(this.claim, claimings)).map((answer) => answer && this.withTimes(answer));
+  }
+
+  async claimAhead(claiming: Claiming): Promise<Ahead<ClaimAnswer<R>> | null> {
+    const answer = await this.db.batched<Claiming, ClaimAnswer<R>>(this.claim, claiming);
+    return answer && alreadyCommitted(this.withTimes(answer));
+  }
+
+  awaitWriter(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  park(tx: Tx, runs: ClaimAnswer<R>[]): Promise<void> {
+    const ids = runs.map(({ id }) => id);
+    return this.rows.park(tx, ids);
+  }
+
+  /** Whoever claims it finds the organization suspended, and leaves it for later. */
+  suspend(run: OwnedRun<R>): Promise<void> {
+    return this.rows.handBack(this.db, run);
+  }
+
+  /** Claims answer in JSON, which has no times. */
+  protected withTimes(answer: ClaimAnswer<R>): ClaimAnswer<R> {
+    return { ...answer, ready_at: new Date(answer.ready_at), retry_at: answer.retry_at && new Date(answer.retry_at) };
+  }
+}
