@@ -4,7 +4,7 @@ import { loadConfig } from '@aps/platform/config';
 import { eventually } from '@aps/platform/testing';
 import { KEPT_OUTPUT, WORKSPACE, type SandboxCommand } from '../sandbox-driver';
 import { KubernetesDriver } from './kubernetes-driver';
-import { startApiServer, type ApiServer } from './testing/api-server';
+import { RUNNING, startApiServer, type ApiServer } from './testing/api-server';
 
 let cluster: ApiServer;
 let driver: KubernetesDriver;
@@ -145,6 +145,23 @@ describe('a pod', () => {
     expect([podNames().length, cluster.persistentvolumeclaims.size]).toEqual([1, 1]);
   });
 
+  it('is waited for while it starts, and no longer than the caller waits', async () => {
+    cluster.statusOf = (pod) => {
+      setTimeout(() => (pod.status = RUNNING), 200);
+      return { phase: 'Pending' };
+    };
+    expect(await run('echo out')).toEqual({ ...fine, stdout: 'out\n' });
+    cluster.statusOf = () => ({ phase: 'Pending' });
+    const cut = new AbortController();
+    const result = run('true', {}, cut.signal).catch((error: unknown) => error);
+    await eventually(
+      () => Promise.resolve(cluster.pods.size),
+      (size) => size === 2,
+    );
+    cut.abort(new Error('enough'));
+    expect(await result).toMatchObject({ message: 'enough' });
+  });
+
   it('is made anew where the last one is over', async () => {
     const workspace = randomUUID();
     await run('true', { workspace });
@@ -183,6 +200,16 @@ describe('a pod', () => {
     age(cluster.pods);
     await new KubernetesDriver().sweep();
     expect(podNames()).toEqual([]);
+  });
+
+  it('that is used again is kept from who would remove it at that moment', async () => {
+    const workspace = randomUUID();
+    for (let round = 0; round < 8; round++) {
+      await run('true', { workspace });
+      age(cluster.pods);
+      const [used] = await Promise.all([run('sleep 0.1; echo out', { workspace }), new KubernetesDriver().sweep()]);
+      expect(used).toEqual({ ...fine, stdout: 'out\n' });
+    }
   });
 
   it('fetches an image, and is gone then, also where it cannot be started', async () => {
