@@ -169,7 +169,7 @@ async function credentials(): Promise<{ token: string; ca?: string }> {
     const [token, ca] = await Promise.all([file('token'), file('ca.crt').catch(() => undefined)]);
     return { token: token.trim(), ca };
   } catch (error) {
-    throw new KubernetesRefused(0, `There is no token of a service account in ${kubernetesConfig.value.credentials}.`, { cause: error });
+    throw new KubernetesRefused(0, 'There is no token of a service account to ask the API of the cluster by.', { cause: error });
   }
 }
 
