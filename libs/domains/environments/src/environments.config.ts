@@ -1,4 +1,5 @@
 import { configSection, setting } from '@aps/platform/config';
+import { mailConfig } from '@aps/platform/mail';
 import { z } from 'zod';
 
 export const environmentsConfig = configSection('environments', {
@@ -11,3 +12,6 @@ export const environmentsConfig = configSection('environments', {
     'Where daemons of remote machines reach the gateway; default: APP_URL',
   ),
 });
+
+/** Where daemons reach the gateway, without a slash at its end. */
+export const daemonApiUrl = (): string => environmentsConfig.value.apiUrl ?? mailConfig.value.appUrl;

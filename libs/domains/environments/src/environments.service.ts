@@ -6,12 +6,11 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { DecryptionError, EnvelopeCrypto, hashToken, newDaemonToken, type SecretPlace } from '@aps/platform/crypto';
 import { advisoryLock, changesOf, Database, Deletions, OrgTable, type Columns, type Tx } from '@aps/platform/database';
-import { mailConfig } from '@aps/platform/mail';
 import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { CommandsRepository } from './commands/commands.repository';
 import { EnvironmentLog } from './environment-log';
-import { environmentsConfig } from './environments.config';
+import { daemonApiUrl } from './environments.config';
 import { requestedTimeout, requireChange, requireImage, requireMachine, type EnvironmentChange } from './environments.policy';
 import { EnvironmentsQueries, type EnvironmentView } from './environments.queries';
 import { namedImage } from './images/named-image';
@@ -186,6 +185,5 @@ const targetOf = (id: string) => ({ kind: 'environment', id });
 const placeOf = ({ orgId }: OrgScope, rowId: string): SecretPlace => ({ orgId, table: 'environments', column: 'token', rowId });
 
 function accessOf(token: string): MachineAccess {
-  const api = environmentsConfig.value.apiUrl ?? mailConfig.value.appUrl;
-  return { daemon_token: token, install_command: `curl -fsSL ${api}/api/daemon/install.sh | APS_DAEMON_TOKEN=${token} sh` };
+  return { daemon_token: token, install_command: `curl -fsSL ${daemonApiUrl()}/api/daemon/install.sh | APS_DAEMON_TOKEN=${token} sh` };
 }

@@ -52,13 +52,20 @@ export const SEEN = statement<Pick<Environment, 'last_seen_at' | 'told_connected
 export const RENEWED = statement<Pick<Environment, 'last_seen_at' | 'told_connected'>>(`
   UPDATE environments SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $2)
   WHERE id = $1 AND deleted_at IS NULL AND last_seen_at = $3 RETURNING last_seen_at, told_connected`);
-/** Opens a socket, which takes over. Values: environment, socket, what the machine says of itself. */
-export const CONNECT = statement<{ id: string }>(`
-  UPDATE environments SET socket_id = $2, machine = $3 WHERE id = $1 AND deleted_at IS NULL RETURNING id`);
+/** Opens a socket, which takes over. Values: environment, socket, what the machine says of itself, its token, seconds until it counts as gone. */
+export const CONNECT = statement<{ told_connected: boolean }>(`
+  UPDATE environments SET socket_id = $2, machine = $3, last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $5)
+  WHERE id = $1 AND token_hash = $4 AND deleted_at IS NULL RETURNING told_connected`);
 /** Of a socket that is still the one. Values: environment, socket, seconds. */
 export const SOCKET_SEEN = statement<{ told_connected: boolean }>(`
   UPDATE environments SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $3)
   WHERE id = $1 AND socket_id = $2 AND deleted_at IS NULL RETURNING told_connected`);
+/** Of sockets, by environment and id, and of the commands that their machines are at: the environments where something has changed. */
+export const TO_LOOK_AT = statement<{ id: string }>(`
+  SELECT s.id FROM unnest($1::uuid[], $2::uuid[]) AS s (id, socket_id)
+  WHERE NOT EXISTS (SELECT FROM environments e WHERE e.id = s.id AND e.socket_id = s.socket_id AND e.deleted_at IS NULL)
+    OR EXISTS (SELECT FROM environment_commands c WHERE c.environment_id = s.id AND c.status = 'queued')
+  UNION SELECT environment_id FROM environment_commands WHERE id = ANY ($3::uuid[]) AND status <> 'running'`);
 export const DISCONNECT = statement<{ id: string }>(
   'UPDATE environments SET connected_until = now(), socket_id = NULL WHERE id = $1 AND socket_id = $2 RETURNING id',
 );

@@ -80,8 +80,9 @@ export class CommandsRepository {
     await this.db.execute(BEAT_SOCKET, [socketId]);
   }
 
-  async adopt(environmentId: string, socketId: string, ids: readonly string[]): Promise<void> {
-    if (ids.length) await this.db.execute(ADOPT, [environmentId, socketId, ids]);
+  /** @returns those that are a socket's from now on: of its machine, and wanted still */
+  async adopt(environmentId: string, socketId: string, ids: readonly string[], most: number): Promise<string[]> {
+    return ids.length ? (await this.db.query(ADOPT, [environmentId, socketId, ids, most])).map(({ id }) => id) : [];
   }
 
   /** Of those that go on no more. */

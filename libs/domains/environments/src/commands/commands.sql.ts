@@ -47,9 +47,10 @@ export const BEAT = statement<{ id: string }>(
 /** The same of one command of a machine. Values: environment, command, lease before, lease after. */
 export const RENEW = statement<{ id: string }>(`
   UPDATE ${TABLE} SET heartbeat_at = $4 WHERE environment_id = $1 AND id = $2 AND status = 'running' AND heartbeat_at = $3 RETURNING id`);
-/** A machine that opens another socket goes on with what it has. Values: environment, socket, commands. */
-export const ADOPT = statement(
-  `UPDATE ${TABLE} SET socket_id = $2, heartbeat_at = now() WHERE environment_id = $1 AND id = ANY ($3::uuid[]) AND status = 'running'`,
+/** A machine that opens another socket goes on with what it has. Values: environment, socket, commands, how many. */
+export const ADOPT = statement<{ id: string }>(
+  `UPDATE ${TABLE} SET socket_id = $2, heartbeat_at = now() WHERE status = 'running' AND id = ANY (ARRAY(
+    SELECT id FROM ${TABLE} WHERE environment_id = $1 AND id = ANY ($3::uuid[]) AND status = 'running' ORDER BY id LIMIT $4)) RETURNING id`,
 );
 export const BEAT_SOCKET = statement(`UPDATE ${TABLE} SET heartbeat_at = now() WHERE socket_id = $1 AND status = 'running'`);
 export const STATUSES = statement<{ id: string; status: CommandStatus }>(`SELECT id, status FROM ${TABLE} WHERE id = ANY ($1::uuid[])`);

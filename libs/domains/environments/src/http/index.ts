@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { EnvironmentsModule, ExecToolsModule } from '..';
+import { SessionParts } from '../machines/machine-session';
 import { Machines } from '../machines/machines.service';
 import { DaemonController } from './daemon.controller';
 import { EnvironmentTopics } from './environment-topics';
 import { EnvironmentsController } from './environments.controller';
+import { MachineSockets } from './machine-sockets';
 
 @Module({
   imports: [EnvironmentsModule, ExecToolsModule],
   controllers: [EnvironmentsController, DaemonController],
-  providers: [EnvironmentTopics, Machines],
+  providers: [EnvironmentTopics, Machines, MachineSockets, SessionParts],
 })
 export class EnvironmentsHttpModule {}

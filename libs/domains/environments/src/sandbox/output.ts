@@ -4,7 +4,7 @@ const HALF = KEPT_OUTPUT / 2;
 
 /**
  * What a program writes to one stream: the first and the last half of {@link KEPT_OUTPUT}, however much it is. What comes before the line that is
- * `opening` is of those who make the sandbox, and is kept apart.
+ * `opening` is of those who make the sandbox, and is kept apart; null where nobody makes one.
  */
 export class Output {
   private readonly opening: Buffer;
@@ -12,10 +12,11 @@ export class Output {
   private readonly kept = Buffer.alloc(KEPT_OUTPUT);
   private written = 0;
   /** Null once the command has begun. */
-  private before: Buffer | null = Buffer.alloc(0);
+  private before: Buffer | null;
 
-  constructor(opening: string) {
+  constructor(opening: string | null) {
     this.opening = Buffer.from(`${opening}\n`);
+    this.before = opening === null ? null : Buffer.alloc(0);
   }
 
   /** Whether the opening has come: from there on it is the command that writes. */

@@ -7,6 +7,7 @@ import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, TestService, type Settings } from '@aps/testing';
 import { EnvironmentsHttpModule } from '../http';
 import { EnvironmentsJobsModule } from '../jobs';
+import { HELLO, MachineSocket } from './machine-socket';
 
 /** Gateway and what runs sandboxes in one process. Nothing isolates commands, so that specs pass wherever they run. */
 export const ENVIRONMENT_MODULES = [
@@ -20,8 +21,6 @@ export const ENVIRONMENT_MODULES = [
 ];
 export const NOT_ISOLATED: Settings = { SANDBOX_DRIVER: 'process' };
 
-const HELLO = { version: '1.0.0', platform: 'linux-x64', hostname: 'build-1' };
-
 /** A remote machine, and its daemon, which a spec plays. */
 export class TestMachine {
   constructor(
@@ -34,6 +33,11 @@ export class TestMachine {
   ask(what: 'claim' | 'heartbeat' | 'result', body: object = {}, token = this.token): Promise<Answer> {
     const hello = what === 'claim' ? { hello: HELLO } : {};
     return this.t.call('POST', `/api/daemon/work/${what}`, { headers: { authorization: `Bearer ${token}` }, body: { ...hello, ...body } });
+  }
+
+  /** Its socket, from when it is welcome. @param work what it is still at */
+  connect(work?: string[], url = this.t.url): Promise<MachineSocket> {
+    return MachineSocket.connect(url, this.token, work);
   }
 }
 
