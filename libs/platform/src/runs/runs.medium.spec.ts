@@ -148,14 +148,14 @@ describe('a second kind of run', () => {
       () => rowOf(first),
       ({ status }) => status === 'running',
     );
-    const park = kind.park;
-    jest.spyOn(kind, 'park').mockImplementationOnce(async (tx, runs) => {
+    const park = kind.park.bind(kind);
+    const parking = jest.spyOn(kind, 'park').mockImplementationOnce(async (tx, runs) => {
       letGo();
       expect(await ended(first)).toMatchObject({ status: 'done' });
       await park(tx, runs);
     });
     expect(await ended(await kind.start(org, 1))).toMatchObject({ status: 'done' });
-    expect(kind.park).toHaveBeenCalledTimes(1);
+    expect(parking).toHaveBeenCalledTimes(1);
   });
 
   it('is not taken up by a delivery that was left over while it is parked, and so without a job', async () => {
