@@ -15,6 +15,8 @@ const CHILDREN: Record<string, string[] | undefined> = {
   'inbox-intake': ['mail-reader.worker'],
   'process-engine': ['source-reader.worker'],
 };
+/** And what it sends to other machines. */
+const SENT: Record<string, string[] | undefined> = { 'api-gateway': ['daemon.mjs', 'install.sh'] };
 
 const MIB = 1024 * 1024;
 /** Packages whose files an image holds: native code, and what is served as it is. */
@@ -139,6 +141,7 @@ describe('The images', () => {
       [app, 'migrate']
         .flatMap((name) => ['main', ...(CHILDREN[name] ?? [])].map((file) => `dist/bundles/${name}/${file}.js`))
         .flatMap((file) => [file, `${file}.map`])
+        .concat((SENT[app] ?? []).map((file) => `dist/bundles/${app}/${file}`))
         .sort(),
     );
   });

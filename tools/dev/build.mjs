@@ -13,7 +13,7 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './lib/bundle.mjs';
+import { bundle, makePrograms } from './lib/bundle.mjs';
 import { UserError, runMain, seconds } from './lib/console.mjs';
 import { readJson } from './lib/files.mjs';
 import { checkNode, ensureInstalled } from './lib/install.mjs';
@@ -80,6 +80,7 @@ export async function build(folders = SOURCES, { bundled = folders === SOURCES }
   await whenFree(lock);
   try {
     const done = await buildLocked(folders);
+    if (folders === SOURCES) await makePrograms();
     if (bundled) await bundle(await appNames());
     return done;
   } finally {

@@ -2,11 +2,11 @@
  * Bundles the compiled apps, and the tools that a container runs, by esbuild: `dist/bundles/<name>/main.js` holds our code and the npm
  * packages that it uses. docs/adr/0012-bundled-apps.md says why.
  */
-import { readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from './console.mjs';
-import { appMain, appModule, buildManifest, bundles, dist, root, toolMain } from './paths.mjs';
+import { appMain, appModule, buildManifest, bundles, dist, root, sent, toolMain } from './paths.mjs';
 
 /** Packages of native code, which stay in node_modules with what they depend on. */
 export const NATIVE = ['@node-rs/argon2'];
@@ -20,6 +20,14 @@ export const BUNDLED_TOOLS = ['migrate'];
 const CHILDREN = {
   'inbox-intake': { 'mail-reader.worker': 'libs/domains/inboxes/src/intake/mail/mail-reader.worker.js' },
   'process-engine': { 'source-reader.worker': 'libs/domains/knowledge/src/extraction/source-reader.worker.js' },
+};
+
+/** What an app sends to machines of others, for whichever Node they have: whole programs, made of their sources alone and the packages that those use. */
+const PROGRAMS = {
+  'api-gateway': [
+    ['daemon.mjs', 'libs/domains/environments/src/daemon/main.ts'],
+    ['install.sh', 'libs/domains/environments/src/daemon/install.sh'],
+  ],
 };
 
 /** What packages ask for where somebody uses it, and nobody here does: it is not installed. */
@@ -59,6 +67,33 @@ const modifiedAt = (file) =>
     () => 0,
   );
 
+/** Makes what apps send to other machines; they find it there where they are not bundled. */
+export async function makePrograms() {
+  const { build } = await import('esbuild');
+  for (const [file, source] of Object.values(PROGRAMS).flat()) {
+    const outfile = path.join(sent, file);
+    if (!source.endsWith('.ts')) {
+      await mkdir(sent, { recursive: true });
+      await copyFile(path.join(root, source), outfile);
+    } else
+      await build({
+        entryPoints: [path.join(root, source)],
+        outfile,
+        absWorkingDir: root,
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        target: 'node18',
+        // Packages may ask for Node's modules in the older way.
+        banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+        external: ['bufferutil', 'utf-8-validate'],
+        logLevel: 'silent',
+      }).catch((error) => {
+        throw new UserError(`Bundling failed: ${error.message}`);
+      });
+  }
+}
+
 /** Bundles these apps and the tools, unless nothing was compiled or installed since. */
 export async function bundle(apps) {
   const entryPoints = Object.fromEntries([
@@ -93,6 +128,7 @@ export async function bundle(apps) {
   } catch (error) {
     throw new UserError(`Bundling failed: ${error.message}`);
   }
+  for (const app of apps) for (const [file] of PROGRAMS[app] ?? []) await copyFile(path.join(sent, file), path.join(fresh, app, file));
   await rm(bundles, { recursive: true, force: true });
   await rename(fresh, bundles);
 }

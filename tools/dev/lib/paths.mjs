@@ -17,6 +17,9 @@ export const dataDir = () => path.resolve(root, process.env.APS_DATA_DIR || '.da
 /** What bundle.mjs makes of the build's output: the apps as they are started. */
 export const bundles = path.join(dist, 'bundles');
 
+/** Programs that apps send to machines of others. */
+export const sent = path.join(dist, 'sent');
+
 /** The entry point of an app or of a tool in dist/bundles; the module that it was bundled from, which starts slower and is there without bundling. */
 export const appMain = (name) => path.join(bundles, name, 'main.js');
 export const appModule = (name) => path.join(dist, 'apps', name, 'src', 'main.js');

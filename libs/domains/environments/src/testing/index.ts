@@ -1,3 +1,3 @@
 export * from './environments';
 export * from './machine-socket';
-export * from '../images/testing/registry';
+export * from './relay';

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Link, LinkEnd, Target } from './link';
+import { TOKEN_REFUSED } from './link';
+import type { End, Wanted, Work } from './work';
+import type { Works } from './works';
+
+/** How long a request for work waits for some, seconds; and all that it may take, milliseconds. */
+const WAIT_S = 20;
+const REQUEST_MS = 40_000;
+/** What is done says so this often, and hears then whether it is wanted, milliseconds. */
+const BEAT_MS = 1_000;
+const TRIES = 5;
+/** No lease: the answer says which one it is. */
+const UNKNOWN = 'unknown';
+
+interface Claimed {
+  work: Wanted | null;
+  last_heartbeat: string;
+}
+
+/** Requests, where no socket can be opened. */
+export class PollLink implements Link {
+  private readonly beating = new Set<string>();
+  private isOver = false;
+  private readonly leaving = new AbortController();
+
+  constructor(
+    private readonly target: Target,
+    private readonly works: Works,
+    private readonly connected: () => void,
+  ) {}
+
+  /** Until nothing answers, or for so long, milliseconds: then somebody tries for a socket again. */
+  async ended(ms: number): Promise<LinkEnd> {
+    const end = await this.polled(Date.now() + ms);
+    this.isOver = true;
+    return end;
+  }
+
+  private async polled(until: number): Promise<LinkEnd> {
+    let answered = false;
+    while (Date.now() < until && !this.isOver) {
+      if (!this.works.hasRoom) {
+        await sleep(BEAT_MS);
+        continue;
+      }
+      const { status, body } = await this.ask<Claimed>('claim', { hello: this.target.hello, wait_s: WAIT_S });
+      if (status === 401) return TOKEN_REFUSED;
+      if (status !== 200) return { kind: answered ? 'lost' : 'refused' };
+      if (!answered) {
+        answered = true;
+        this.works.tellBy(this);
+        this.connected();
+      }
+      if (body?.work) {
+        this.works.start(body.work);
+        void this.beat(body.work.id, body.last_heartbeat);
+      }
+    }
+    return { kind: 'lost' };
+  }
+
+  tell({ wanted: { id }, stdout, stderr, end }: Work): void {
+    if (this.isOver) return;
+    if (!end) return void this.beat(id, UNKNOWN);
+    void this.result({ work_id: id, ...end, stdout: stdout.all().toString(), stderr: stderr.all().toString() });
+  }
+
+  leave(): void {
+    this.isOver = true;
+    this.leaving.abort();
+  }
+
+  /** Once for each, whoever begins. @param lease as it was told last; where that is another one by now, it is answered */
+  private async beat(work_id: string, lease: string): Promise<void> {
+    if (this.beating.has(work_id)) return;
+    this.beating.add(work_id);
+    for (let expected = lease; !this.isOver && this.works.isAt(work_id); await sleep(BEAT_MS)) {
+      const { status, body } = await this.ask<{ last_heartbeat: string; cancel: boolean; context?: { last_heartbeat: string } }>(
+        'heartbeat',
+        {
+          work_id,
+          expected_last_heartbeat: expected,
+        },
+      );
+      if (body?.cancel || status === 404) this.works.cancel(work_id);
+      expected = body?.context?.last_heartbeat ?? body?.last_heartbeat ?? expected;
+    }
+    this.beating.delete(work_id);
+  }
+
+  private async result(result: End & { work_id: string; stdout: string; stderr: string }): Promise<void> {
+    for (let i = 1; i <= TRIES && !this.isOver; i++) {
+      const { status } = await this.ask('result', result);
+      if (status < 500 && status !== 429 && status !== 0) return this.works.cancel(result.work_id);
+      await sleep(i * BEAT_MS);
+    }
+  }
+
+  /** @returns status 0 where nothing has answered */
+  private async ask<T>(what: string, body: object): Promise<{ status: number; body: T | null }> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), REQUEST_MS);
+    const stop = () => late.abort();
+    this.leaving.signal.addEventListener('abort', stop);
+    try {
+      const response = await fetch(`${this.target.url}/api/daemon/work/${what}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.target.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: late.signal,
+      });
+      return { status: response.status, body: (await response.json()) as T };
+    } catch {
+      return { status: 0, body: null };
+    } finally {
+      clearTimeout(timer);
+      this.leaving.signal.removeEventListener('abort', stop);
+    }
+  }
+}
