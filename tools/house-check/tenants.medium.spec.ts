@@ -1,6 +1,5 @@
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson } from '@aps/identity/testing';
-import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { bodySchema, buildDocument, resolve, type Document, type Schema } from './testing/document';
 import { House } from './testing/house';
 import { sample } from './testing/sample';
@@ -9,11 +8,6 @@ import { contentsOf, fill, isLetIn, tenant, valuesOf, type Tenant } from './test
 
 /** Tables of organizations that the walk need not fill, each with its reason. */
 const EMPTY: Record<string, string> = {};
-
-/** Fields that name things which do not exist yet, so nothing can be looked up; each goes when its table comes. */
-const NOTHING_TO_LOOK_UP: Record<string, string> = {
-  environment_id: 'environments',
-};
 
 let house: House;
 let a: Tenant;
@@ -135,7 +129,6 @@ it('ids of A in bodies to B are refused or unknown', async () => {
     const op = operation(route);
     const schema = op && bodySchema(document, op);
     return Object.entries(schema?.properties ?? {}).flatMap(([name, raw]) => {
-      if (NOTHING_TO_LOOK_UP[name]) return [];
       const field = resolve(document, raw);
       const list = field.type === 'array';
       const item = list ? resolve(document, field.items) : field;
@@ -171,14 +164,6 @@ it('a route of A is no route for B, and its name is not repeated in words', asyn
   expect([foreign.status, foreign.body.code]).toEqual([422, 'unknown_reference']);
   expect(foreign.body.detail.map((d: { msg: string }) => d.msg)).toEqual(unknown.body.detail.map((d: { msg: string }) => d.msg));
   expect(JSON.stringify(foreign.body.detail.map((d: { msg: string }) => d.msg))).not.toContain(a.mark);
-});
-
-it('what cannot be looked up yet has no table yet', async () => {
-  const tables = await house.db.query(
-    sql<{ name: string }>(`SELECT table_name AS name FROM information_schema.tables WHERE table_name = ANY($1)`),
-    [Object.values(NOTHING_TO_LOOK_UP)],
-  );
-  expect(tables).toEqual([]);
 });
 
 it('lists of B never show a row of A', async () => {

@@ -240,6 +240,7 @@ export const BOUNDED = {
 
 /** Lists that have no pages: they answer all they have, so they cost that. What keeps it little. */
 export const WHOLE = {
+  'GET /api/orgs/{org_id}/environments/custom-images/registries': 'Operators name them in a setting.',
   'GET /api/orgs/{org_id}/inboxes/{inbox_id}/channels': 'An inbox has at most twenty.',
   'GET /api/orgs/{org_id}/inboxes/{inbox_id}/revisions':
     'People deploy them one by one, and there is one open draft. Four are held at a time.',

@@ -103,7 +103,7 @@ describe('commands of a chat', () => {
     await app.make('POST', `${org.path}/${id}/stop`, { as: org.owner });
     expect(await commands(id)).toMatchObject([{ status: 'cancelled' }]);
     // Whoever ran it has noticed, and has no job left.
-    const jobs = () => app.db.query(sql(`SELECT id FROM outbox WHERE name = 'environment.command'`));
+    const jobs = () => app.db.query(sql(`SELECT id FROM outbox WHERE job = 'environment.command'`));
     await eventually(jobs, (left) => left.length === 0);
   });
 

@@ -9,7 +9,7 @@ import { RealtimeHub } from '@aps/platform/realtime';
 import { Cutoff } from '@aps/platform/signals';
 import { uuidv7 } from 'uuidv7';
 import { commandTimeoutOf, obstacleOf } from '../environments.policy';
-import { EnvironmentsQueries, type EnvironmentView } from '../environments.queries';
+import { EnvironmentsQueries } from '../environments.queries';
 import { CommandsRepository, commandTopic } from './commands.repository';
 import { BY_CALL, INSERT, type CommandEnd } from './commands.sql';
 
@@ -65,13 +65,17 @@ export class Commands {
     return end;
   }
 
-  /** Runs nothing, and so finds out whether it could. */
-  async ping(environment: EnvironmentView): Promise<{ ok: boolean; latency_ms: number | null; message: string }> {
+  /** Runs what does nothing, and so finds out whether anything could be. @throws DomainError `not_found` */
+  async ping(scope: OrgScope, id: string): Promise<{ ok: boolean; latency_ms: number | null; message: string }> {
     const refused = (message: string) => ({ ok: false, latency_ms: null, message });
+    // As a write: whoever has just lost the right has nothing run.
+    const environment = await this.db.transaction(scope, (tx) => this.environments.get(scope, id, tx));
+    const obstacle = obstacleOf(environment);
+    if (obstacle !== null) return refused(obstacle);
     const began = performance.now();
     const cut = new Cutoff(undefined, PING_MS);
-    const id = uuidv7();
-    const owner = { orgId: environment.org_id, environmentId: environment.id, callKey: `ping/${id}`, rootChatId: id, of: null };
+    const call = uuidv7();
+    const owner = { orgId: scope.orgId, environmentId: id, callKey: `ping/${call}`, rootChatId: call, of: null };
     const wanted = { kind: 'exec', command: 'true', workdir: '/workspace', path: null, content: null, timeoutS: PING_MS / 1_000 } as const;
     try {
       const end = await this.run(owner, wanted, cut.signal);

@@ -14,7 +14,6 @@ import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toArray, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { Commands } from '../commands/commands.service';
-import { obstacleOf } from '../environments.policy';
 import { EnvironmentsQueries } from '../environments.queries';
 import { EnvironmentsService } from '../environments.service';
 import { imagesConfig } from '../images/images.config';
@@ -108,10 +107,8 @@ export class EnvironmentsController {
     status: 200,
     answers: EnvironmentPingResponse,
   })
-  async ping(@CurrentOrg() scope: OrgScope, @Param('environment_id') id: string): Promise<EnvironmentPingResponse> {
-    const environment = await this.queries.get(scope, id);
-    const obstacle = obstacleOf(environment);
-    return obstacle === null ? this.commands.ping(environment) : { ok: false, latency_ms: null, message: obstacle };
+  ping(@CurrentOrg() scope: OrgScope, @Param('environment_id') id: string): Promise<EnvironmentPingResponse> {
+    return this.commands.ping(scope, id);
   }
 
   @Post(':environment_id/reveal-token')
