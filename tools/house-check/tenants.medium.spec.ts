@@ -1,5 +1,6 @@
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson } from '@aps/identity/testing';
+import type { Answer, Bearer } from '@aps/platform/testing';
 import { bodySchema, buildDocument, resolve, type Document, type Schema } from './testing/document';
 import { House } from './testing/house';
 import { sample } from './testing/sample';

@@ -1,3 +1,5 @@
+import http from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { EnvironmentCommand } from '@aps/entities';
 import type { TestTeam } from '@aps/orgs/testing';
 import { Maintenance } from '@aps/platform/maintenance';
@@ -207,6 +209,20 @@ describe('the socket of a machine', () => {
     await eventually(isConnected, (connected) => !connected);
   });
 
+  it('is for machines alone, and keeps nobody from speaking plainly', async () => {
+    const said = (headers: http.OutgoingHttpHeaders, path: string) =>
+      new Promise<[number | undefined, string]>((resolve, reject) => {
+        const asked = http.request(t.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
+        asked.once('error', reject).once('response', (response) => {
+          void buffer(response).then((body) => resolve([response.statusCode, body.toString()]));
+        });
+        asked.end('{"email":"nobody@example.com","password":"x"}');
+      });
+    const h2c = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA' };
+    expect(await said(h2c, '/api/daemon/work/result')).toEqual([422, expect.stringContaining('work_id')]);
+    expect((await said({ connection: 'Upgrade', upgrade: 'websocket' }, '/api/orgs'))[0]).toBe(404);
+  });
+
   it('ends where a frame is too long, and where the first is no hello', async () => {
     const socket = await connect();
     socket.say(output(uuidv7(), 'x'.repeat(1024 * 1024)));
@@ -234,9 +250,9 @@ describe('the socket of a machine', () => {
 
   it('goes on with what its machine is still at, and with nothing else', async () => {
     const first = await connect();
-    const [ran, stopped, lost] = [run(), run(), run()];
-    const works = [];
-    while (works.length < 3) works.push((await first.told('exec')).work_id);
+    const begun = async () => ({ end: run(), work: (await first.told('exec')).work_id });
+    const [{ end: ran, ...one }, { end: stopped, ...two }, { end: lost, ...three }] = [await begun(), await begun(), await begun()];
+    const works = [one.work, two.work, three.work];
     first.say(output(works[0], 'early'));
     first.cut();
     await eventually(isConnected, (connected) => !connected);

@@ -56,7 +56,10 @@ export class MachineSockets implements OnApplicationBootstrap, BeforeApplication
 
   onApplicationBootstrap(): void {
     const http = this.host.httpAdapter.getHttpServer() as Server;
-    http.on('upgrade', (request, socket, head) => void this.upgrade(request, socket, head));
+    http.on('upgrade', (request, socket, head) => {
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') void this.upgrade(request, socket, head);
+      else readPlain(http, request, socket, head);
+    });
     this.hub.onReturn(() => void this.lookAfterAll());
     const again = () => {
       this.looker = setTimeout(
@@ -111,8 +114,9 @@ export class MachineSockets implements OnApplicationBootstrap, BeforeApplication
       patience = setTimeout(() => session.end(reason), ms).unref();
     };
     const told = { environment_id: session.machine.id };
-    // What breaks it is told by its closing.
-    socket.on('error', () => undefined);
+    // What breaks it, as a frame that is too long does, is an end like another.
+    let broken: unknown;
+    socket.on('error', (error) => (broken = error));
     within(this.patience.helloMs, 'hello_expected');
     try {
       const frames = on(socket, 'message', { close: ['close'], highWaterMark: READ_AHEAD });
@@ -123,8 +127,10 @@ export class MachineSockets implements OnApplicationBootstrap, BeforeApplication
         if (session.isConnected && !wasConnected) this.logger.log({ msg: 'A machine is connected', ...told });
       }
     } catch (error) {
-      this.logger.warn({ msg: 'A machine could not be served', ...told, error: (error as Error).message });
-      session.end('unavailable');
+      if (error !== broken) {
+        this.logger.warn({ msg: 'A machine could not be served', ...told, error: (error as Error).message });
+        session.end('unavailable');
+      }
     }
     clearTimeout(patience);
     await session.close().catch((error: Error) => this.logger.warn({ msg: 'A machine is gone untold', ...told, error: error.message }));
@@ -154,6 +160,20 @@ const transportOf = (socket: WebSocket): MachineTransport => ({
     void sleep(CLOSING_MS, undefined, { ref: false }).then(() => socket.terminate());
   },
 });
+
+const WISHES = new Set(['connection', 'http2-settings', 'upgrade']);
+
+/**
+ * Who would rather speak something else, as clients of HTTP/2 do, goes on as if they had not said so. Node asks whoever listens for upgrades and answers
+ * nobody by itself then, so the request is read once more, without the wish.
+ */
+function readPlain(server: Server, { method, url, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${method} ${url} HTTP/1.1`];
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (!WISHES.has(rawHeaders[i].toLowerCase())) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+}
 
 /** The documented shape of an error, as it is answered to other requests. */
 function refuse(socket: Duplex, cause: unknown): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '@aps/platform/config';
-import { eventually } from '@aps/platform/testing';
+import { eventually, testEnvironment } from '@aps/platform/testing';
 import { KEPT_OUTPUT, WORKSPACE, type SandboxCommand } from '../sandbox-driver';
 import { KubernetesDriver } from './kubernetes-driver';
 import { RUNNING, startApiServer, type ApiServer } from './testing/api-server';
@@ -17,7 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.close());
 
-const configure = (more: NodeJS.ProcessEnv = {}) => loadConfig({ DATABASE_URL: 'postgres://localhost/none', ...cluster.settings, ...more });
+const configure = (more: NodeJS.ProcessEnv = {}) =>
+  loadConfig({ ...testEnvironment('postgres://localhost/none'), ...cluster.settings, ...more });
 const never = new AbortController().signal;
 const command = (script: string, more: Partial<SandboxCommand> = {}): SandboxCommand => ({
   ...{
