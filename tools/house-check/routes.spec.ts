@@ -73,6 +73,8 @@ describe('access declarations', () => {
        "POST /api/auth/signup",
        "POST /api/auth/verify",
        "POST /api/auth/verify/resend",
+       "GET /api/daemon/daemon.mjs",
+       "GET /api/daemon/install.sh",
        "POST /api/daemon/work/claim",
        "POST /api/daemon/work/heartbeat",
        "POST /api/daemon/work/result",
