@@ -101,7 +101,11 @@ export async function bundle(apps) {
     ...apps.flatMap((name) => Object.entries(CHILDREN[name] ?? {}).map(([file, module]) => [`${name}/${file}`, path.join(dist, module)])),
     ...BUNDLED_TOOLS.map((name) => [`${name}/main`, toolMain(name)]),
   ]);
-  const inputs = [buildManifest, path.join(root, 'node_modules/.package-lock.json'), fileURLToPath(import.meta.url)];
+  const programs = Object.values(PROGRAMS).flat();
+  const inputs = [
+    ...[buildManifest, path.join(root, 'node_modules/.package-lock.json'), fileURLToPath(import.meta.url)],
+    ...programs.map(([, source]) => path.join(root, source)),
+  ];
   const made = await Promise.all([...apps, ...BUNDLED_TOOLS].map((name) => modifiedAt(appMain(name))));
   if (Math.min(...made) > Math.max(...(await Promise.all(inputs.map(modifiedAt))))) return;
 
