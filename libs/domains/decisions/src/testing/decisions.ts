@@ -52,7 +52,7 @@ const GRANTS: ToolGrants = {
   knowledge_base_ids: [],
   enabled_scopes: null,
   decision_log: true,
-        environment: null,
+  environment: null,
   origin: { kind: 'user', ref_id: null },
 };
 
