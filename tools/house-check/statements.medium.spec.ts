@@ -12,9 +12,9 @@ import { RowTypes, siteOf, type Column } from './testing/row-types';
 
 const ROOT = path.join(__dirname, '../..');
 const LIBS = path.join(ROOT, 'libs');
-// What a process of its own begins with makes of this one what that is: one without a network.
+// What a process of its own begins with makes of this one what that is: one without a network, or a daemon.
 const sources = readdirSync(LIBS, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && !/\.(d|spec|worker)\.ts$/.test(file) && !file.split(path.sep).includes('testing'),
+  (file) => file.endsWith('.ts') && !/(\.(d|spec|worker)|\/daemon\/main)\.ts$/.test(file) && !file.split(path.sep).includes('testing'),
 );
 
 interface Made {

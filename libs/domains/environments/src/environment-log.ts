@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { envTopic, orgTopic } from '@aps/contracts';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
-import { GONE_SILENT, TELL } from './environments.sql';
+import { GIVE_UP_VALIDATIONS, GONE_SILENT, TELL } from './environments.sql';
 
 /** Tells readers how environments stand: those of the environment, and those of its organization. */
 @Injectable()
@@ -22,6 +22,15 @@ export class EnvironmentLog {
         this.realtime.publish(orgTopic(org_id), [{ id: org_before + 1, ...event }]);
       });
     }
+  }
+
+  /** Ends validations of images whose job was given up. @returns how many */
+  giveUpValidations(most: number): Promise<number> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      const left = await tx.query(GIVE_UP_VALIDATIONS, [most, this.db.now().toISOString()]);
+      for (const { id } of left) await this.tell(tx, id);
+      return left.length;
+    });
   }
 
   /** Tells of machines that were not heard of any more. @returns how many */

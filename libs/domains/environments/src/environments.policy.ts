@@ -8,6 +8,8 @@ const DEFAULT_TIMEOUT_S: Record<EnvironmentKind, number> = { BUILTIN_SANDBOX: 12
 /** A machine that was not heard of for so long is not connected, and a command of it, or of a sandbox's process, is lost. */
 export const HEARTBEAT_TTL_S = 45;
 export const HEARTBEAT_INTERVAL_S = 15;
+/** Beyond its ceiling, what a command has in all, seconds: its sandbox may take minutes to be there, and its end a moment to be told. */
+export const SLACK_S = 420;
 
 export type EnvironmentStatus = 'pending' | 'validating' | 'online' | 'offline' | 'invalid';
 

@@ -60,7 +60,7 @@ const ACTIVITY = new OrgListing<Activity, { environment_id: string }>({
   order: 'k.id DESC',
 });
 const CHATS_SEEN = statement<{ id: string }>(
-  `SELECT c.id FROM chats c WHERE c.id = ANY ($2::uuid[]) AND c.org_id = $1 AND ${chatSeenBy('$3')}`,
+  `SELECT c.id FROM chats c WHERE c.id = ANY ($2::uuid[]) AND c.org_id = $1 AND c.deleted_at IS NULL AND ${chatSeenBy('$3')}`,
 );
 
 const EXISTING = statement<{ id: string }>(

@@ -75,6 +75,15 @@ export const VALIDATED = statement<{ id: string }>(`
   UPDATE environments SET probe_id = NULL, image_state = $3, image_digest = coalesce($4, image_digest), validation = $5, updated_at = now()
   WHERE id = $1 AND probe_id = $2 AND deleted_at IS NULL RETURNING id`);
 
+/** Whose job is gone: it has failed too often. Values: how many, when. */
+export const GIVE_UP_VALIDATIONS = statement<{ id: string }>(`
+  WITH q AS MATERIALIZED (SELECT e.id FROM environments e WHERE e.image_state = 'validating' AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = e.probe_id) AND e.deleted_at IS NULL
+    ORDER BY e.id LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
+  UPDATE environments e SET image_state = 'invalid', probe_id = NULL, updated_at = now(),
+    validation = jsonb_build_object('checks', jsonb_build_array(jsonb_build_object('name', 'probe', 'ok', false, 'detail', 'It could not be validated to its end. Try again.')),
+      'digest', NULL, 'size_bytes', NULL, 'validated_at', $2::text)
+  FROM q WHERE e.id = q.id RETURNING e.id`);
+
 export const HOST_SEEN = statement(`
   INSERT INTO sandbox_hosts (id, isolation, problem, seen_at) VALUES ($1, $2, $3, now())
   ON CONFLICT (id) DO UPDATE SET isolation = excluded.isolation, problem = excluded.problem, seen_at = excluded.seen_at`);

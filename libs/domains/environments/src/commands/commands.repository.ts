@@ -38,6 +38,9 @@ export type CommandResult = Omit<CommandOutput, 'stdout' | 'stderr'> & {
   error?: string | null;
 };
 
+/** Commands that an organization may have in sandboxes at the same time: all share the processes that run them. */
+const MAX_OF_ORGANIZATION = 8;
+
 export const NOT_RUN: CommandResult = { exitCode: null, stdout: '', stderr: '', timedOut: false, truncated: false };
 
 /** A machine that takes commands. */
@@ -59,9 +62,9 @@ export class CommandsRepository {
     return (await this.db.query(END_OF, [id]))[0] ?? null;
   }
 
-  /** @returns null where somebody has it already, or nobody wants it any more */
+  /** @returns null where somebody has it already, nobody wants it any more, or its organization has as many running as it may */
   async claim(id: string): Promise<ClaimedCommand | null> {
-    return (await this.db.query(CLAIM, [id]))[0] ?? null;
+    return (await this.db.query(CLAIM, [id, MAX_OF_ORGANIZATION]))[0] ?? null;
   }
 
   /** For a machine, the oldest first. @param lease by which its heartbeat is compared */

@@ -8,7 +8,7 @@ import { Outbox } from '@aps/platform/outbox';
 import { RealtimeHub } from '@aps/platform/realtime';
 import { Cutoff } from '@aps/platform/signals';
 import { uuidv7 } from 'uuidv7';
-import { commandTimeoutOf, obstacleOf } from '../environments.policy';
+import { commandTimeoutOf, obstacleOf, SLACK_S } from '../environments.policy';
 import { EnvironmentsQueries } from '../environments.queries';
 import { CommandsRepository, commandTopic } from './commands.repository';
 import { BY_CALL, INSERT, type CommandEnd } from './commands.sql';
@@ -37,8 +37,6 @@ export class EnvironmentUnavailable extends Error {}
 
 /** A command that nobody has begun for so long is given up, milliseconds. */
 const MAX_QUEUED_MS = 5 * 60_000;
-/** Beyond its ceiling, what runs it has so long to say so; then whoever looks after it has ended it. */
-const SLACK_MS = 180_000;
 /** How often a row is read where nobody tells of its end. */
 const LOOK_MS = 2_000;
 
@@ -60,7 +58,7 @@ export class Commands {
    */
   async run(owner: CommandOwner, wanted: WantedCommand, signal: AbortSignal): Promise<CommandEnd> {
     const { id, timeoutS } = await this.ask(owner, wanted);
-    const end = await this.ended(id, { queuedMs: MAX_QUEUED_MS, totalMs: MAX_QUEUED_MS + timeoutS * 1_000 + SLACK_MS }, signal);
+    const end = await this.ended(id, { queuedMs: MAX_QUEUED_MS, totalMs: MAX_QUEUED_MS + (timeoutS + SLACK_S) * 1_000 }, signal);
     if (end.status === 'cancelled' && end.started_at === null) throw new EnvironmentUnavailable(end.error ?? 'It was cancelled.');
     return end;
   }
@@ -75,7 +73,7 @@ export class Commands {
     const began = performance.now();
     const cut = new Cutoff(undefined, PING_MS);
     const call = uuidv7();
-    const owner = { orgId: scope.orgId, environmentId: id, callKey: `ping/${call}`, rootChatId: call, of: null };
+    const owner = { orgId: scope.orgId, environmentId: id, callKey: `ping/${call}`, rootChatId: id, of: null };
     const wanted = { kind: 'exec', command: 'true', workdir: '/workspace', path: null, content: null, timeoutS: PING_MS / 1_000 } as const;
     try {
       const end = await this.run(owner, wanted, cut.signal);

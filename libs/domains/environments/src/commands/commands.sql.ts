@@ -1,6 +1,6 @@
 import type { Environment, EnvironmentCommand } from '@aps/entities';
 import { statement } from '@aps/platform/database';
-import { HEARTBEAT_TTL_S } from '../environments.policy';
+import { HEARTBEAT_TTL_S, SLACK_S } from '../environments.policy';
 
 export type CommandStatus = EnvironmentCommand['status'];
 /** A command without the bytes of its file. */
@@ -31,9 +31,14 @@ export const INSERT = statement<{ id: string }>(`
 export const BY_CALL = statement<CommandRef>(`SELECT id, environment_id FROM ${TABLE} WHERE call_key = $1 AND org_id = $2`);
 export const END_OF = statement<CommandEnd>(`SELECT ${END} FROM ${TABLE} WHERE id = $1`);
 
-export const CLAIM = statement<ClaimedCommand>(
-  `UPDATE ${TABLE} SET status = 'running', started_at = now(), heartbeat_at = now() WHERE id = $1 AND status = 'queued' RETURNING ${WORK}`,
-);
+/** A lease travels in milliseconds, and must be the same when it comes back. */
+const LEASE = `date_trunc('milliseconds', clock_timestamp())`;
+
+/** For a sandbox, unless its organization has so many running in some. Values: command, how many. */
+export const CLAIM = statement<ClaimedCommand>(`
+  UPDATE ${TABLE} c SET status = 'running', started_at = now(), heartbeat_at = now()
+  WHERE c.id = $1 AND c.status = 'queued' AND (SELECT count(*) FROM ${TABLE} r WHERE r.org_id = c.org_id AND r.status = 'running' AND r.token_hash IS NULL) < $2
+  RETURNING ${WORK}`);
 /** The oldest of an environment that wait, for its machine. Values: environment, how many, hash of the token, socket, the lease. */
 export const CLAIM_OF = statement<ClaimedCommand>(`
   WITH q AS MATERIALIZED (SELECT id FROM ${TABLE} WHERE environment_id = $1 AND status = 'queued' ORDER BY id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED)
@@ -49,10 +54,10 @@ export const RENEW = statement<{ id: string }>(`
   UPDATE ${TABLE} SET heartbeat_at = $4 WHERE environment_id = $1 AND id = $2 AND status = 'running' AND heartbeat_at = $3 RETURNING id`);
 /** A machine that opens another socket goes on with what it has. Values: environment, socket, commands, how many. */
 export const ADOPT = statement<{ id: string }>(
-  `UPDATE ${TABLE} SET socket_id = $2, heartbeat_at = now() WHERE status = 'running' AND id = ANY (ARRAY(
+  `UPDATE ${TABLE} SET socket_id = $2, heartbeat_at = ${LEASE} WHERE status = 'running' AND id = ANY (ARRAY(
     SELECT id FROM ${TABLE} WHERE environment_id = $1 AND id = ANY ($3::uuid[]) AND status = 'running' ORDER BY id LIMIT $4)) RETURNING id`,
 );
-export const BEAT_SOCKET = statement(`UPDATE ${TABLE} SET heartbeat_at = now() WHERE socket_id = $1 AND status = 'running'`);
+export const BEAT_SOCKET = statement(`UPDATE ${TABLE} SET heartbeat_at = ${LEASE} WHERE socket_id = $1 AND status = 'running'`);
 export const STATUSES = statement<{ id: string; status: CommandStatus }>(`SELECT id, status FROM ${TABLE} WHERE id = ANY ($1::uuid[])`);
 /** By environment and token. */
 export const OF_TOKEN = statement<Pick<EnvironmentCommand, 'id' | 'environment_id' | 'org_id' | 'status' | 'heartbeat_at'>>(
@@ -74,7 +79,7 @@ export const LOSE = statement<CommandRef>(
 );
 /** The same of those whose owner was not heard of, or is far beyond their ceiling. */
 export const LOSE_SILENT = statement<CommandRef>(`
-  WITH q AS MATERIALIZED (SELECT id FROM ${TABLE} WHERE status = 'running' AND (heartbeat_at < now() - interval '${HEARTBEAT_TTL_S} s' OR started_at < now() - make_interval(secs => timeout_s + 120))
+  WITH q AS MATERIALIZED (SELECT id FROM ${TABLE} WHERE status = 'running' AND (heartbeat_at < now() - interval '${HEARTBEAT_TTL_S} s' OR started_at < now() - make_interval(secs => timeout_s + ${SLACK_S}))
     ORDER BY heartbeat_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
   UPDATE ${TABLE} c SET status = 'outcome_unknown', ${OVER}, error = 'What ran it was lost.' FROM q
   WHERE c.id = q.id RETURNING c.id, c.environment_id`);

@@ -13,6 +13,8 @@ const VERSION = '1.0.0';
 const EXIT_FOR_GOOD = 77;
 /** What says goodbye has so long, milliseconds. */
 const LEAVING_MS = 2_000;
+/** How often files that nobody uses are looked for, milliseconds. */
+const CLEANING_MS = 3_600_000;
 
 const folder = process.env.APS_DAEMON_DIR || path.join(os.homedir(), '.aps-daemon');
 const say = (line: string): void => console.log(`${new Date().toISOString()} ${line}`);
@@ -34,7 +36,9 @@ const target = {
   token: settingOf('APS_DAEMON_TOKEN', 'token'),
   hello: { version: VERSION, platform: `${process.platform}-${process.arch}`, hostname: os.hostname().slice(0, 255) },
 };
-const daemon = new Daemon(target, new Works(path.join(folder, 'workspaces')), say);
+const works = new Works(path.join(folder, 'workspaces'));
+const daemon = new Daemon(target, works, say);
+setInterval(() => void works.removeIdle().catch(() => undefined), CLEANING_MS).unref();
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.once(signal, () => {

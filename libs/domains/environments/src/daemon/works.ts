@@ -1,3 +1,4 @@
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import type { Link } from './link';
 import { Work, type Wanted } from './work';
@@ -7,6 +8,7 @@ import { Workspace } from './workspace';
 const MOST = 8;
 /** What a command came to may be lost with a connection; it is told again by the next one for so long, milliseconds. */
 const TOLD_AGAIN_MS = 60_000;
+const IDLE_MS = 7 * 86_400_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What is done here. It goes on while connections come and go. */
@@ -43,9 +45,22 @@ export class Works {
 
   start(wanted: Wanted): void {
     if (this.all.has(wanted.id) || !UUID.test(wanted.workspace)) return;
-    const work = new Work(wanted, new Workspace(path.join(this.folder, wanted.workspace)), (changed) => this.tell(changed));
+    const place = path.join(this.folder, wanted.workspace);
+    const work = new Work(wanted, new Workspace(place), (changed) => this.tell(changed));
     this.all.set(wanted.id, work);
+    // When it was used last; one that is not there yet is made now.
+    void utimes(place, new Date(), new Date()).catch(() => undefined);
     void work.run();
+  }
+
+  /** Removes the files of chats that have run nothing here for a week. */
+  async removeIdle(): Promise<void> {
+    const used = new Set([...this.all.values()].map(({ wanted }) => wanted.workspace));
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const place = path.join(this.folder, name);
+      if (!UUID.test(name) || used.has(name)) continue;
+      if (Date.now() - (await stat(place)).mtimeMs > IDLE_MS) await rm(place, { recursive: true, force: true });
+    }
   }
 
   /** Nobody wants it any more. */

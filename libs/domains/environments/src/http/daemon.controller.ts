@@ -40,6 +40,7 @@ export class DaemonController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ClaimWorkResponse> {
     const gone = new AbortController();
+    if (response.destroyed) gone.abort();
     response.once('close', () => gone.abort());
     const { environment_id, work, last_heartbeat } = await this.machines.claim(authorization, hello, wait_s ?? 0, gone.signal);
     return {

@@ -25,6 +25,11 @@ const actions = async () =>
 describe('environments', () => {
   it('are one built-in sandbox, machines and images', async () => {
     const machine = await t.machine(org);
+    // What runs sandboxes has said so.
+    await eventually(
+      () => t.db.query(sql('SELECT 1 FROM sandbox_hosts')),
+      (hosts) => hosts.length > 0,
+    );
     const { status, body } = await make({ kind: 'BUILTIN_SANDBOX', name: 'Mine' });
     expect([status, body]).toEqual([
       201,
@@ -34,7 +39,7 @@ describe('environments', () => {
           ...{
             status: 'online',
             connected: true,
-            isolation: null,
+            isolation: 'none',
             last_seen_at: null,
             validation: null,
             has_token: false,
@@ -135,6 +140,13 @@ describe('environments', () => {
     const id = await t.sandbox(org);
     for (const below of ['/reveal-token', '/rotate-token']) expect((await at('POST', id, below)).body.code).toBe('nothing_to_reveal');
     expect((await at('POST', randomUUID(), '/reveal-token')).status).toBe(404);
+  });
+
+  it('do not stay at a validation whose job was given up', async () => {
+    const { id } = (await make({ kind: 'CUSTOM_IMAGE', image_ref: 'debian' })).body.environment;
+    await t.db.execute(sql(`UPDATE environments SET image_state = 'validating', probe_id = $2 WHERE id = $1`), [id, randomUUID()]);
+    await t.get(Maintenance).runAll();
+    expect(await get(id)).toMatchObject({ status: 'invalid', validation: { checks: [{ name: 'probe', ok: false }] } });
   });
 
   it('answer a ping by running something, which is no activity', async () => {

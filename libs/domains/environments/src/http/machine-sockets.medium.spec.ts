@@ -269,6 +269,19 @@ describe('the socket of a machine', () => {
     expect(await lost).toMatchObject({ status: 'outcome_unknown' });
   });
 
+  it('goes on by requests with what it has taken, where sockets are refused meanwhile', async () => {
+    const first = await connect();
+    const ran = run();
+    const { work_id } = await first.told('exec');
+    first.cut();
+    const second = await connect([work_id]);
+    second.cut();
+    const expected_last_heartbeat = (await rowOf(work_id)).heartbeat_at!.toISOString();
+    expect((await machine.ask('heartbeat', { work_id, expected_last_heartbeat })).body).toMatchObject({ cancel: false });
+    await machine.ask('result', { work_id, exit_code: 0, stdout: 'by requests' });
+    expect(await ran).toMatchObject({ status: 'done', stdout: 'by requests' });
+  });
+
   it('says goodbye for the commands, too', async () => {
     const socket = await connect();
     const ran = run();

@@ -62,8 +62,10 @@ export class Machines {
         wake = new AbortController();
         const claimed = await this.taken(machine, hello);
         const left = Math.min(until - Date.now(), LOOK_MS);
-        if (claimed.work || left <= 0 || signal.aborted) return claimed;
+        if (claimed.work || left <= 0) return claimed;
         await sleep(left, undefined, { signal: AbortSignal.any([wake.signal, signal]) }).catch(() => undefined);
+        // Who has gone takes nothing, and is not there.
+        if (signal.aborted) return { ...claimed, work: null };
       }
     } finally {
       this.hub.unlisten(machineTopic(machine.id), listener);

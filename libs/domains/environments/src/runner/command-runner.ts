@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { RealtimeHub } from '@aps/platform/realtime';
+import { PutOff } from '@aps/platform/queues';
 import { Cutoff } from '@aps/platform/signals';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { CommandsRepository, commandTopic, NOT_RUN, type CommandResult } from '../commands/commands.repository';
@@ -13,6 +14,8 @@ import { Sandboxes } from '../sandbox/sandboxes';
 
 /** How often whoever runs commands says so, and finds out which of them are not wanted any more. */
 const BEAT_MS = 5_000;
+/** When it is tried again to begin a command of an organization that has enough of them running. */
+const BUSY_S = 2;
 
 const ended = counter('environment_commands_total', 'Commands that sandboxes have ended, by outcome', ['outcome']);
 const seconds = durationHistogram('environment_command_seconds', 'Time a command took in its sandbox', []);
@@ -41,7 +44,10 @@ export class CommandRunner implements BeforeApplicationShutdown {
   /** @param shutdown cuts the command: what it came to is then not known */
   async run(id: string, shutdown: AbortSignal): Promise<void> {
     const command = await this.commands.claim(id);
-    if (!command) return;
+    if (!command) {
+      if ((await this.commands.end(id))?.status === 'queued') throw new PutOff(BUSY_S, 'Its organization has as many running as it may');
+      return;
+    }
     const cut = new Cutoff(shutdown);
     const listener = { onSignal: () => void this.look(id) };
     this.running.set(id, cut);
@@ -80,6 +86,7 @@ export class CommandRunner implements BeforeApplicationShutdown {
       return { ...output, stdout: '', content: output.exitCode === 0 ? output.stdout : null };
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof SandboxFailed) this.sandboxes.mistrust();
       if (error instanceof SandboxFailed && !error.began) return { ...NOT_RUN, error: error.message };
       throw error;
     }

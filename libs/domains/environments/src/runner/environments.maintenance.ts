@@ -1,4 +1,4 @@
-import { BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { BeforeApplicationShutdown, Injectable, OnApplicationBootstrap } from '@nestjs/common';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { ProcessIdentity } from '@aps/platform/runtime';
@@ -8,6 +8,7 @@ import { FORGET_HOSTS, HOST_GONE, HOST_SEEN } from '../environments.sql';
 import { Sandboxes } from '../sandbox/sandboxes';
 
 const AT_ONCE = 100;
+const FORGOTTEN = 1_000;
 const WEEK_MS = 7 * 86_400_000;
 
 /** Ends commands that nobody ends any more, tells of machines that are gone, and removes what nobody uses. */
@@ -16,13 +17,14 @@ export class EnvironmentsMaintenance {
   constructor(maintenance: Maintenance, commands: CommandsRepository, log: EnvironmentLog) {
     maintenance.register({ name: 'environment_commands', everyS: 5, batch: AT_ONCE, run: () => commands.sweep(AT_ONCE) });
     maintenance.register({ name: 'environment_machines', everyS: 5, batch: AT_ONCE, run: () => log.tellSilent(AT_ONCE) });
-    maintenance.register({ name: 'environment_history', everyS: 3_600, batch: AT_ONCE, run: () => commands.forget(AT_ONCE) });
+    maintenance.register({ name: 'environment_history', everyS: 300, batch: FORGOTTEN, run: () => commands.forget(FORGOTTEN) });
+    maintenance.register({ name: 'environment_images', everyS: 60, batch: AT_ONCE, run: () => log.giveUpValidations(AT_ONCE) });
   }
 }
 
 /** Says what isolates commands in this process, and removes the workspaces that it has and nobody uses. */
 @Injectable()
-export class SandboxHosting implements BeforeApplicationShutdown {
+export class SandboxHosting implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     maintenance: Maintenance,
     private readonly db: Database,
@@ -33,7 +35,12 @@ export class SandboxHosting implements BeforeApplicationShutdown {
     maintenance.register({ name: 'sandbox_workspaces', everyS: 3_600, batch: AT_ONCE, run: () => this.removeIdle() });
   }
 
-  async announce(): Promise<number> {
+  onApplicationBootstrap(): void {
+    // It is done again soon, where the database is away.
+    void this.announce().catch(() => undefined);
+  }
+
+  private async announce(): Promise<number> {
     const driver = await this.sandboxes.driver();
     await this.db.execute(HOST_SEEN, [this.self.id, driver?.isolation ?? null, driver ? null : await this.sandboxes.problem()]);
     await this.db.query(FORGET_HOSTS);

@@ -3,13 +3,20 @@ import { Entitlements } from '@aps/billing';
 import { Environment, type ImageValidation } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, NO_CALLER, OrgTable } from '@aps/platform/database';
+import { Cutoff } from '@aps/platform/signals';
 import { EnvironmentLog } from '../environment-log';
 import { VALIDATED } from '../environments.sql';
-import { ImageChecks } from '../images/image-checks';
+import { ImageChecks, type CheckedImage } from '../images/image-checks';
 import { normalText, readReference } from '../images/image-reference.policy';
 import { Sandboxes } from '../sandbox/sandboxes';
 
 const GIB = 1024 ** 3;
+/** What a validation may take in all, milliseconds: an image is pulled in it. */
+const MAX_MS = 15 * 60_000;
+const TOOK_TOO_LONG: CheckedImage = {
+  checks: [{ name: 'pull', ok: false, detail: `It took more than ${MAX_MS / 60_000} minutes.` }],
+  ...{ digest: null, size_bytes: null, ok: false },
+};
 
 /** Looks at custom images. */
 @Injectable()
@@ -31,15 +38,22 @@ export class ImageValidations {
     if (!environment) return;
     const { image_ref, image_digest } = environment;
     const gib = (await this.entitlements.of(orgId)).max_custom_image_gb;
-    const found = await this.checks.check(
-      {
-        reference: atDigest(image_ref!, image_digest),
-        maxBytes: gib < 0 ? null : gib * GIB,
-        sandbox: await this.sandboxes.driver(),
-        problem: await this.sandboxes.problem(),
-      },
-      signal,
-    );
+    const cut = new Cutoff(signal, MAX_MS);
+    const found = await this.checks
+      .check(
+        {
+          reference: atDigest(image_ref!, image_digest),
+          maxBytes: gib < 0 ? null : gib * GIB,
+          sandbox: await this.sandboxes.driver(),
+          problem: await this.sandboxes.problem(),
+        },
+        cut.signal,
+      )
+      .catch((error: unknown) => {
+        if (!cut.isLate) throw error;
+        return TOOK_TOO_LONG;
+      })
+      .finally(() => cut.release());
     const validation: ImageValidation = {
       ...{ checks: found.checks, digest: found.digest, size_bytes: found.size_bytes },
       validated_at: this.db.now().toISOString(),

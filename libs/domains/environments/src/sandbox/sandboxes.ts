@@ -50,6 +50,11 @@ export class Sandboxes {
     return (await this.choice()).problem;
   }
 
+  /** What was chosen has failed; it is tried again before it is used again. */
+  mistrust(): void {
+    this.choosing = undefined;
+  }
+
   private choice(): Promise<Choice> {
     return (this.choosing ??= this.choose().then((choice) => {
       if (!choice.driver) setTimeout(() => (this.choosing = undefined), TRY_AGAIN_MS).unref();
@@ -60,7 +65,7 @@ export class Sandboxes {
   private async choose(): Promise<Choice> {
     const problems: string[] = [];
     for (const driver of this.candidates) {
-      const problem = await driver.unusable();
+      const problem = await driver.unusable().catch(() => 'It could not be tried.');
       if (!problem) return { driver, problem: null };
       problems.push(`${driver.name}: ${problem}`);
     }
