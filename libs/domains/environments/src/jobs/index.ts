@@ -1,7 +1,13 @@
 import { Injectable, Module } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
-import { CommandRunner, CommandsRepository, ImageValidations, Sandboxes, SandboxesModule } from '..';
+import { CommandsRepository } from '..';
+import { CommandRunner } from '../runner/command-runner';
+import { ImageValidations } from '../runner/image-validation';
+import { SandboxesModule } from '../runner/sandboxes.module';
+import { Sandboxes } from '../sandbox/sandboxes';
+
+export { ImageValidations, SandboxesModule };
 
 @Injectable()
 export class EnvironmentsProcessor {
