@@ -41,8 +41,8 @@ export const GONE_SILENT = statement<{ id: string }>(
   'SELECT id FROM environments WHERE told_connected AND (connected_until < now() OR deleted_at IS NOT NULL) ORDER BY connected_until LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED',
 );
 
-export const OF_TOKEN = statement<Pick<Environment, 'id' | 'org_id' | 'last_seen_at' | 'told_connected'>>(
-  'SELECT id, org_id, last_seen_at, told_connected FROM environments WHERE token_hash = $1 AND deleted_at IS NULL',
+export const OF_TOKEN = statement<Pick<Environment, 'id' | 'org_id' | 'last_seen_at'>>(
+  'SELECT id, org_id, last_seen_at FROM environments WHERE token_hash = $1 AND deleted_at IS NULL',
 );
 /** A machine was heard of. Values: environment, seconds until it counts as gone, what it says of itself, its token. The lease is in milliseconds, as it travels. */
 export const SEEN = statement<Pick<Environment, 'last_seen_at' | 'told_connected'>>(`

@@ -1,4 +1,4 @@
-import type { Environment, EnvironmentCommand } from '@aps/entities';
+import type { EnvironmentCommand } from '@aps/entities';
 import { statement } from '@aps/platform/database';
 import { HEARTBEAT_TTL_S, SLACK_S } from '../environments.policy';
 
@@ -96,6 +96,3 @@ export const FORGET_OUTPUT = statement<{ id: string }>(`
 export const FORGET = statement<{ id: string }>(`
   DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE finished_at < now() - interval '90 days' ORDER BY finished_at LIMIT $1) RETURNING id`);
 export const WORKSPACES = statement<{ workspace: string }>(`SELECT DISTINCT workspace FROM ${TABLE} WHERE environment_id = $1`);
-
-/** What the caller of a command must know of where it runs. */
-export type Place = Pick<Environment, 'id' | 'org_id' | 'kind' | 'name' | 'exec_timeout_requested_s'>;

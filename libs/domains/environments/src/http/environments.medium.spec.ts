@@ -218,7 +218,10 @@ describe('a machine', () => {
   it('keeps its lease, until another one takes it', async () => {
     const { last_heartbeat } = (await machine.ask('claim')).body;
     const second = (await machine.ask('claim')).body;
-    expect((await machine.ask('heartbeat', { expected_last_heartbeat: last_heartbeat })).status).toBe(412);
+    expect(await machine.ask('heartbeat', { expected_last_heartbeat: last_heartbeat })).toMatchObject({
+      status: 412,
+      body: { code: 'lease_moved', context: { last_heartbeat: second.last_heartbeat } },
+    });
     expect((await machine.ask('heartbeat', { expected_last_heartbeat: second.last_heartbeat })).status).toBe(200);
   });
 

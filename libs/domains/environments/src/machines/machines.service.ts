@@ -12,7 +12,7 @@ import { HEARTBEAT_TTL_S } from '../environments.policy';
 import { OF_TOKEN, RENEWED, SEEN } from '../environments.sql';
 
 /** A machine that has proven which one it is. */
-export interface Machine extends Pick<Environment, 'id' | 'org_id'> {
+export interface Machine extends Pick<Environment, 'id' | 'org_id' | 'last_seen_at'> {
   tokenHash: Buffer;
 }
 
@@ -42,7 +42,7 @@ export class Machines {
     const tokenHash = hashOf(authorization);
     const [machine] = await this.db.query(OF_TOKEN, [tokenHash]);
     if (!machine) throw unauthenticated();
-    return { id: machine.id, org_id: machine.org_id, tokenHash };
+    return { ...machine, tokenHash };
   }
 
   /**
@@ -119,10 +119,10 @@ export class Machines {
     return seen?.last_seen_at ?? null;
   }
 
-  private renewed({ id }: Machine, expected: Date): Promise<Date> {
+  private renewed({ id, last_seen_at }: Machine, expected: Date): Promise<Date> {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const [kept] = await tx.query(RENEWED, [id, HEARTBEAT_TTL_S, expected]);
-      if (!kept) throw leaseMoved(null);
+      if (!kept) throw leaseMoved(last_seen_at);
       if (!kept.told_connected) await this.log.tell(tx, id);
       return kept.last_seen_at!;
     });
