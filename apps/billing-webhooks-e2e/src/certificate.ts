@@ -56,7 +56,7 @@ export async function certify(platform: Platform, chance: Chance, campaign: Camp
   // But for the last flush, which comes in the end.
   const counts = { ...campaign.faults, redis_flushed: campaign.faults.redis_flushed - 1 };
   const share = () => sender.acknowledged / deck.length;
-  await Promise.all([sending, inflict(chance, counts, (kind) => FAULTS[kind](platform, chance), share)]);
+  await inflict(chance, counts, (kind) => FAULTS[kind](platform, chance), share, sending);
   const waiting_at_the_flush = await flushedBehindLock(platform, sender, held, campaign.width);
   await atRest(platform);
   return {

@@ -162,7 +162,7 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
       requireAlive(platform);
       return acknowledged.length / campaign.messages;
     };
-    await Promise.all([clients, inflict(chance, campaign.faults, (kind) => FAULTS[kind](platform, chance, journal), share)]);
+    await inflict(chance, campaign.faults, (kind) => FAULTS[kind](platform, chance, journal), share, clients);
     requireAlive(platform);
     await journal.settle(REST_MS);
     return {

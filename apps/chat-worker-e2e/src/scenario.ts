@@ -34,20 +34,26 @@ export class Chance {
  * Does the faults of a campaign one after another, each as often as it is to happen and at a share of the work that chance gives.
  *
  * @param share of the work that is done, from 0 to 1. It may throw, which ends the campaign.
+ * @param work that the faults happen to, and that is waited for; when it fails, no fault comes after
  */
 export async function inflict<K extends string>(
   chance: Chance,
   counts: Record<K, number>,
   fault: (kind: K) => Promise<unknown>,
   share: () => number,
+  work: Promise<unknown>,
 ): Promise<void> {
+  let hasFailed = false;
+  work.catch(() => (hasFailed = true));
   const order = (Object.keys(counts) as K[]).flatMap((kind) =>
     Array.from({ length: counts[kind] }, () => ({ kind, at: chance.between(2, 95) / 100 })),
   );
   for (const { kind, at } of order.sort((a, b) => a.at - b.at)) {
-    while (share() < at) await sleep(10);
+    while (!hasFailed && share() < at) await sleep(10);
+    if (hasFailed) break;
     await fault(kind);
   }
+  await work;
 }
 
 export type Scenario = (chance: Chance) => Promise<void>;

@@ -78,10 +78,8 @@ export async function certify(
     const deck = chance.shuffled([...all, ...all.filter(() => chance.between(1, 10) <= TWICE_OF_TEN)]);
     const seen: Promise<void>[] = [];
     const share = () => senders.taken.size / messages;
-    await Promise.all([
-      senders.allTaken(deck, width, (sending, id) => seen.push(people.see(sending, id))),
-      inflict(chance, faults, (kind) => FAULTS[kind](platform, chance), share),
-    ]);
+    const sending = senders.allTaken(deck, width, (message, id) => seen.push(people.see(message, id)));
+    await inflict(chance, faults, (kind) => FAULTS[kind](platform, chance), share, sending);
     await Promise.all(seen);
   } finally {
     for (const cutter of cutters) cutter.close();

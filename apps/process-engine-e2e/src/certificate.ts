@@ -103,10 +103,8 @@ async function run(
       const since = performance.now();
       return persist(() => recoveries.hit(kind, owner, since));
     };
-    await Promise.all([
-      Promise.all(Array.from({ length: width }, client)),
-      inflict(chance, faults, (kind) => FAULTS[kind](platform, chance, hit), share),
-    ]);
+    const work = Promise.all(Array.from({ length: width }, client));
+    await inflict(chance, faults, (kind) => FAULTS[kind](platform, chance, hit), share, work);
     share();
     const [{ left: none }, goesOn] = [CERTIFIED, async () => recoveries.open > 0 || (await verdictOf(db, [], [], other)).left > none];
     for (const end = Date.now() + REST_MS; Date.now() < end && (await goesOn());) await sleep(1_000);

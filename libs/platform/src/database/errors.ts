@@ -1,3 +1,5 @@
+import { QueryRunnerAlreadyReleasedError } from 'typeorm';
+
 /** True for a unique violation, of the named constraint or index when one is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   const e = error as { code?: string; constraint?: string; driverError?: { code?: string; constraint?: string } };
@@ -13,6 +15,8 @@ export function isConnectionLoss(error: unknown): boolean {
   const e = error as { code?: string; message?: string; driverError?: { code?: string; message?: string } };
   const { code = '', message = '' } = e?.driverError ?? e ?? {};
   return (
+    // TypeORM lets go of a connection that breaks, and answers whoever still holds it, a commit above all, with this.
+    error instanceof QueryRunnerAlreadyReleasedError ||
     /^(08...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN)$/.test(code) ||
     /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|not queryable|Client was closed/.test(
       message,

@@ -1,5 +1,6 @@
 import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '@aps/platform/config';
 import { sql, createTestDatabase, SilencedProxy, type TestDatabase } from '@aps/platform/testing';
 import type { Pool } from 'pg';
@@ -58,6 +59,15 @@ describe('sessions of an app', () => {
     client.release();
     expect(isLost).toBe(true);
     expect(await database.db.query(sql('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+  });
+
+  it('may break in the middle of a transaction that asks nothing more, which is then told so', async () => {
+    const committed = database.db.transaction(NO_CALLER, async (tx) => {
+      const [{ pid }] = await tx.query(sql<{ pid: number }>('SELECT pg_backend_pid() AS pid'));
+      await database.db.query(sql('SELECT pg_terminate_backend($1)'), [pid]);
+      while (!tx.manager.queryRunner?.isReleased) await sleep(5);
+    });
+    expect(await committed.then(() => 'committed', isConnectionLoss)).toBe(true);
   });
 
   describe('whose server has gone silent', () => {
