@@ -87,6 +87,10 @@ export const GIVE_UP_VALIDATIONS = statement<{ id: string }>(`
 export const HOST_SEEN = statement(`
   INSERT INTO sandbox_hosts (id, isolation, problem, seen_at) VALUES ($1, $2, $3, now())
   ON CONFLICT (id) DO UPDATE SET isolation = excluded.isolation, problem = excluded.problem, seen_at = excluded.seen_at`);
+/** Another than $1 where something isolates. */
+export const HOST_ELSEWHERE = statement<Pick<SandboxHost, 'id'>>(
+  `SELECT h.id FROM ${HOSTS} AND h.isolation IS NOT NULL AND h.id <> $1 LIMIT 1`,
+);
 export const HOST_GONE = statement('DELETE FROM sandbox_hosts WHERE id = $1');
 export const FORGET_HOSTS = statement<Pick<SandboxHost, 'id'>>(
   `DELETE FROM sandbox_hosts WHERE seen_at < now() - interval '1 day' RETURNING id`,

@@ -1,13 +1,17 @@
 import { Injectable, Module } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import { JobHandler, type JobContext } from '@aps/platform/queues';
+import { JobHandler, PutOff, type JobContext } from '@aps/platform/queues';
 import { CommandsRepository } from '..';
 import { CommandRunner } from '../runner/command-runner';
 import { ImageValidations } from '../runner/image-validation';
+import { SandboxHosting } from '../runner/sandbox-hosting';
 import { SandboxesModule } from '../runner/sandboxes.module';
 import { Sandboxes } from '../sandbox/sandboxes';
 
 export { ImageValidations, SandboxesModule };
+
+/** When a job comes again that others are to take, seconds. */
+const ELSEWHERE_S = 1;
 
 @Injectable()
 export class EnvironmentsProcessor {
@@ -16,15 +20,18 @@ export class EnvironmentsProcessor {
     private readonly images: ImageValidations,
     private readonly commands: CommandsRepository,
     private readonly sandboxes: Sandboxes,
+    private readonly hosting: SandboxHosting,
   ) {}
 
   @JobHandler('environment.command')
-  command({ command_id }: JobPayload<'environment.command'>, { signal }: JobContext): Promise<void> {
+  async command({ command_id }: JobPayload<'environment.command'>, { signal }: JobContext): Promise<void> {
+    await this.requireIsolation();
     return this.runner.run(command_id, signal);
   }
 
   @JobHandler('environment.validate')
-  validate({ org_id, environment_id }: JobPayload<'environment.validate'>, { jobId, signal }: JobContext): Promise<void> {
+  async validate({ org_id, environment_id }: JobPayload<'environment.validate'>, { jobId, signal }: JobContext): Promise<void> {
+    await this.requireIsolation();
     return this.images.run(org_id, environment_id, jobId, signal);
   }
 
@@ -33,6 +40,11 @@ export class EnvironmentsProcessor {
   async remove({ environment_id }: JobPayload<'environment.remove'>): Promise<void> {
     const driver = await this.sandboxes.driver();
     if (driver) for (const workspace of await this.commands.workspacesOf(environment_id)) await driver.removeWorkspace(workspace);
+  }
+
+  /** A process that could only refuse would be the fastest of all, and have most of the jobs. @throws PutOff */
+  private async requireIsolation(): Promise<void> {
+    if (await this.hosting.leavesToOthers()) throw new PutOff(ELSEWHERE_S, 'Nothing isolates commands here, and elsewhere something does');
   }
 }
 

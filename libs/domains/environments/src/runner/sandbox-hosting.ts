@@ -1,0 +1,52 @@
+import { BeforeApplicationShutdown, Injectable, OnApplicationBootstrap } from '@nestjs/common';
+import { Database } from '@aps/platform/database';
+import { Maintenance } from '@aps/platform/maintenance';
+import { ProcessIdentity } from '@aps/platform/runtime';
+import { FORGET_HOSTS, HOST_ELSEWHERE, HOST_GONE, HOST_SEEN } from '../environments.sql';
+import { Sandboxes } from '../sandbox/sandboxes';
+
+const AT_ONCE = 100;
+const WEEK_MS = 7 * 86_400_000;
+
+/** Says what isolates commands in this process, and removes the workspaces that it has and nobody uses. */
+@Injectable()
+export class SandboxHosting implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    maintenance: Maintenance,
+    private readonly db: Database,
+    private readonly sandboxes: Sandboxes,
+    private readonly self: ProcessIdentity,
+  ) {
+    maintenance.register({ name: 'sandbox_hosts', everyS: 30, batch: 1, run: () => this.announce() });
+    maintenance.register({ name: 'sandbox_workspaces', everyS: 3_600, batch: AT_ONCE, run: () => this.removeIdle() });
+  }
+
+  onApplicationBootstrap(): void {
+    // It is done again soon, where the database is away.
+    void this.announce().catch(() => undefined);
+  }
+
+  private async announce(): Promise<number> {
+    const driver = await this.sandboxes.driver();
+    await this.db.execute(HOST_SEEN, [this.self.id, driver?.isolation ?? null, driver ? null : await this.sandboxes.problem()]);
+    await this.db.query(FORGET_HOSTS);
+    return 0;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.db.execute(HOST_GONE, [this.self.id]).catch(() => undefined);
+  }
+
+  /** Whether commands are for others to run: nothing isolates them here, and elsewhere something does. */
+  async leavesToOthers(): Promise<boolean> {
+    if (await this.sandboxes.driver()) return false;
+    return (await this.db.query(HOST_ELSEWHERE, [this.self.id])).length > 0;
+  }
+
+  private async removeIdle(): Promise<number> {
+    const driver = await this.sandboxes.driver();
+    const idle = (await driver?.idleWorkspaces(WEEK_MS)) ?? [];
+    for (const workspace of idle.slice(0, AT_ONCE)) await driver!.removeWorkspace(workspace);
+    return Math.min(idle.length, AT_ONCE);
+  }
+}
