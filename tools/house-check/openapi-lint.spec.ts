@@ -24,9 +24,9 @@ describe('linters of OpenAPI documents', () => {
   it('both find what is wrong with another', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'aps-lint-'));
     try {
-      const { servers: _, ...document } = JSON.parse(readFileSync(COMMITTED, 'utf8')) as Record<string, unknown>;
+      const { openapi, info } = JSON.parse(readFileSync(COMMITTED, 'utf8')) as Record<string, unknown>;
       const file = path.join(folder, 'openapi.json');
-      writeFileSync(file, JSON.stringify(document));
+      writeFileSync(file, JSON.stringify({ openapi, info, paths: {} }));
       expect(findings(file)).toEqual([
         expect.stringMatching(/^redocly no-empty-servers/),
         expect.stringMatching(/^spectral oas3-api-servers/),

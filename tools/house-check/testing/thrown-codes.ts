@@ -19,6 +19,8 @@ export class ThrownCodes {
   private readonly effects = new Map<Code, Effects>();
   private readonly handlers = new Map<string, ts.MethodDeclaration>();
   private readonly classes: ts.ClassDeclaration[] = [];
+  /** By port. */
+  private readonly behind = new Map<ts.Type, ts.ClassDeclaration[]>();
 
   constructor(program: ts.Program) {
     this.checker = program.getTypeChecker();
@@ -95,8 +97,12 @@ export class ThrownCodes {
   private implementations(method: ts.MethodDeclaration | ts.MethodSignature): Code[] {
     if (ts.isMethodDeclaration(method) && method.body) return [method];
     const port = this.checker.getTypeAtLocation(method.parent);
-    return this.classes
-      .filter((one) => this.checker.isTypeAssignableTo(this.checker.getTypeAtLocation(one), port))
+    let behind = this.behind.get(port);
+    if (!behind) {
+      behind = this.classes.filter((one) => this.checker.isTypeAssignableTo(this.checker.getTypeAtLocation(one), port));
+      this.behind.set(port, behind);
+    }
+    return behind
       .flatMap(({ members }) => members.filter(ts.isMethodDeclaration))
       .filter(({ name, body }) => body && name.getText() === method.name.getText());
   }

@@ -12,6 +12,7 @@ export class DocumentValidator {
     validateSchema: false,
     formats: { binary: true, decimal: /^[+-]?\d+(\.\d+)?$/ },
   });
+  /** By their schemas as JSON: most answers of a document are of few. */
   private readonly known = new Map<string, ValidateFunction>();
 
   constructor(readonly document: Document) {
@@ -27,8 +28,9 @@ export class DocumentValidator {
   /** @param pointer to the schema, as keys from the document's root; @returns what is wrong, nothing when all is well */
   faults(value: unknown, ...pointer: string[]): string[] {
     const ref = `api#/${pointer.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
-    let validate = this.known.get(ref);
-    if (!validate) this.known.set(ref, (validate = this.ajv.compile({ $ref: ref })));
+    const schema = JSON.stringify(pointer.reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], this.document));
+    let validate = this.known.get(schema);
+    if (!validate) this.known.set(schema, (validate = this.ajv.compile({ $ref: ref })));
     if (validate(value)) return [];
     return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`);
   }
