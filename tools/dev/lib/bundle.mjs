@@ -6,7 +6,7 @@ import { copyFile, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from './console.mjs';
-import { appMain, appModule, buildManifest, bundles, compiled, dist, root, sent, toolMain } from './paths.mjs';
+import { appMain, appModule, buildManifest, bundles, dist, root, sent, toolMain } from './paths.mjs';
 
 /** Packages of native code, which stay in node_modules with what they depend on. */
 export const NATIVE = ['@node-rs/argon2'];
@@ -133,6 +133,6 @@ export async function bundle(apps) {
     throw new UserError(`Bundling failed: ${error.message}`);
   }
   for (const app of apps) for (const [file] of PROGRAMS[app] ?? []) await copyFile(path.join(sent, file), path.join(fresh, app, file));
-  for (const old of [bundles, compiled]) await rm(old, { recursive: true, force: true });
+  await rm(bundles, { recursive: true, force: true });
   await rename(fresh, bundles);
 }
