@@ -21,18 +21,25 @@ afterEach(() => {
 const replies = ({ messages }: { messages?: unknown }) =>
   (messages as { role: string; content: string }[]).flatMap((m) => (m.role === 'assistant' ? m.content : []));
 
-/** Another worker, as far as PostgreSQL sees it. */
-async function anOwner(name: string, of = app.get(ProcessIdentity).app): Promise<{ die: () => Promise<void>; leave: () => void }> {
-  const owner = new RunOwner({ id: name, app: of } as ProcessIdentity);
+/** Another worker, as far as PostgreSQL sees it. It has another name than was meant for it where its first session was not there in time. */
+async function anOwner(
+  id: string,
+  of = app.get(ProcessIdentity).app,
+): Promise<{ name: string; die: () => Promise<void>; leave: () => void }> {
+  const owner = new RunOwner({ id, app: of } as ProcessIdentity);
   await owner.named();
-  const { client } = (owner as unknown as { session: { client: Client } }).session;
+  const session = await eventually(
+    () => Promise.resolve((owner as unknown as { session?: { client: Client } }).session),
+    (one) => one !== undefined,
+  );
   // It takes no other session.
   const leave = () => owner.beforeApplicationShutdown();
   return {
+    name: owner.name!,
     leave,
     die: () => {
       leave();
-      return client.end();
+      return session!.client.end();
     },
   };
 }
@@ -51,6 +58,9 @@ async function heldBy(name: string): Promise<{ chat: string; claim: TurnAnswer }
   return { chat, claim: claim! };
 }
 
+const turn = (id: string) => app.db.manager.findOneByOrFail(Turn, { id });
+const isKnown = (owner: string) => app.db.manager.existsBy(RunOwnerRow, { owner });
+
 /** Breaks off the sessions of all owners, as a failover does. @returns the new name of this one */
 async function breakOff(): Promise<string> {
   const self = app.get(RunOwner);
@@ -58,58 +68,56 @@ async function breakOff(): Promise<string> {
   await app.db.query(
     sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'aps-run-owner' AND datname = current_database()`),
   );
-  const renamed = await eventually(
-    () => Promise.resolve(self.name),
-    (now) => now !== undefined && now !== name,
+  // One that it goes by until its session is there is not known.
+  await eventually(
+    async () => self.name !== undefined && self.name !== name && (await isKnown(self.name)),
+    (isNamed) => isNamed,
   );
-  return renamed!;
+  return self.name!;
 }
-
-const turn = (id: string) => app.db.manager.findOneByOrFail(Turn, { id });
-const isKnown = (owner: string) => app.db.manager.existsBy(RunOwnerRow, { owner });
 
 describe('the runs of a worker', () => {
   it('that dies go on elsewhere, long before their leases run out', async () => {
     const owner = await anOwner('dies');
-    const { chat, claim } = await heldBy('dies');
+    const { chat, claim } = await heldBy(owner.name);
     await owner.die();
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
     const after = await turn(claim.id);
     expect([after.status, BigInt(after.fence) > BigInt(claim.fence)]).toEqual(['done', true]);
-    expect(await isKnown('dies')).toBe(false);
+    expect(await isKnown(owner.name)).toBe(false);
   });
 
   it('that lives, or only stands still, are left alone', async () => {
     const owner = await anOwner('lives');
-    const { chat, claim } = await heldBy('lives');
+    const { chat, claim } = await heldBy(owner.name);
     await app.get(RunReaper).reap();
-    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'lives', fence: claim.fence });
-    expect(await isKnown('lives')).toBe(true);
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: owner.name, fence: claim.fence });
+    expect(await isKnown(owner.name)).toBe(true);
     await owner.die();
     await app.settled(org, chat, 1);
   });
 
   it('that dies over them a second time in a row are left to their leases: they may be why', async () => {
     const owner = await anOwner('dies again');
-    const { chat, claim } = await heldBy('dies again');
+    const { chat, claim } = await heldBy(owner.name);
     await app.db.execute(sql('UPDATE turns SET deliveries = 2 WHERE id = $1'), [claim.id]);
     await owner.die();
     await eventually(
-      () => isKnown('dies again'),
+      () => isKnown(owner.name),
       (known) => !known,
     );
-    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'dies again', fence: claim.fence });
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: owner.name, fence: claim.fence });
     await app.expireLease(chat);
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
   });
 
   it('of another app are left to its own, which know all kinds of them', async () => {
     const owner = await anOwner('of another app', 'another-app');
-    const { chat, claim } = await heldBy('of another app');
+    const { chat, claim } = await heldBy(owner.name);
     await owner.die();
     await app.get(RunReaper).reap();
-    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'of another app', fence: claim.fence });
-    expect(await isKnown('of another app')).toBe(true);
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: owner.name, fence: claim.fence });
+    expect(await isKnown(owner.name)).toBe(true);
     await app.expireLease(chat);
     await app.settled(org, chat, 1);
   });
@@ -124,7 +132,7 @@ describe('the runs of a worker', () => {
 
   it('are given away once, however many notice its death', async () => {
     const owner = await anOwner('noticed');
-    const { chat, claim } = await heldBy('noticed');
+    const { chat, claim } = await heldBy(owner.name);
     await owner.die();
     await Promise.all(Array.from({ length: 8 }, () => app.get(RunReaper).reap()));
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
@@ -155,14 +163,14 @@ describe('the runs of a worker', () => {
 
   it('are left alone when all sessions have gone at once, until those of the living have had time to come back', async () => {
     const owner = await anOwner('of before');
-    const { chat, claim } = await heldBy('of before');
+    const { chat, claim } = await heldBy(owner.name);
     owner.leave();
     await breakOff();
     await app.get(RunReaper).reap();
-    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: 'of before', fence: claim.fence });
-    expect(await isKnown('of before')).toBe(true);
+    expect(await turn(claim.id)).toMatchObject({ status: 'running', lease_owner: owner.name, fence: claim.fence });
+    expect(await isKnown(owner.name)).toBe(true);
     expect(replies(await app.settled(org, chat, 1))).toEqual(['You said: hello']);
-    expect(await isKnown('of before')).toBe(false);
+    expect(await isKnown(owner.name)).toBe(false);
   });
 
   it('that shuts down go on elsewhere at once: neither relay nor sweep nor queue is waited for', async () => {

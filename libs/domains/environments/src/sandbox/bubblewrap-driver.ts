@@ -1,7 +1,8 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { bounded, environment, ETC, first, GROUP, hidden, onOneCpu, PASSWD, PATH, started, SYSTEM, USER, withOnly } from './launch';
 import { LIMITS } from './limits';
-import { killChild, LocalDriver, type Launch } from './local-driver';
+import { LocalDriver, type Launch } from './local-driver';
+import { killTree } from './processes';
 import { WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
 import { IS_ROOT } from './workspaces';
 
@@ -35,7 +36,7 @@ export class BubblewrapDriver extends LocalDriver {
       run({
         argv: [...start, ...started(cpu), 'bwrap', ...seen(IS_ROOT ? PLACE : files), '--', ...inside],
         env: { PATH },
-        kill: killChild,
+        kill: killTree,
       }),
     );
   }

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -110,10 +109,4 @@ export abstract class LocalDriver implements SandboxDriver {
       await this.workspaces.touch(command.workspace);
     }
   }
-}
-
-/** Where everything dies with the process that was started. */
-export function killChild(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL');
-  return Promise.resolve();
 }

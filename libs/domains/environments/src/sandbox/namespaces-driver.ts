@@ -1,6 +1,7 @@
 import { bounded, environment, ETC, first, GROUP, hidden, onOneCpu, PASSWD, PATH, started, SYSTEM, USER, withOnly } from './launch';
 import { LIMITS } from './limits';
-import { killChild, LocalDriver, type Launch } from './local-driver';
+import { LocalDriver, type Launch } from './local-driver';
+import { killTree } from './processes';
 import { WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
 
 /**
@@ -82,6 +83,6 @@ export class NamespacesDriver extends LocalDriver {
       ...bounded(),
       ...first(key, command.workdir, [...withOnly(environment()), ...command.argv]),
     ];
-    return onOneCpu((cpu) => run({ argv: [...started(cpu), ...make, ...inside], env: { PATH }, kill: killChild }));
+    return onOneCpu((cpu) => run({ argv: [...started(cpu), ...make, ...inside], env: { PATH }, kill: killTree }));
   }
 }

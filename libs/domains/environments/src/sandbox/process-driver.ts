@@ -2,7 +2,7 @@ import path from 'node:path';
 import { bounded, dyingWithParent, environment, first, onOneCpu, PATH, started, withOnly } from './launch';
 import { LIMITS } from './limits';
 import { LocalDriver, type Launch } from './local-driver';
-import { killMarked, threadCount } from './processes';
+import { killTree, threadCount } from './processes';
 import { WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
 
 /** Runs commands as plain processes: bounded, but with all of the machine before them. For development where nothing isolates. */
@@ -26,7 +26,7 @@ export class ProcessDriver extends LocalDriver {
         // The kernel counts for this limit whatever else the user runs.
         argv: [...started(cpu), 'setpriv', '--no-new-privs', '--', ...bounded(threadCount() + LIMITS.processes), ...argv],
         env: { PATH, ...mark },
-        kill: () => killMarked(`SANDBOX_COMMAND=${key}`),
+        kill: (child) => killTree(child, `SANDBOX_COMMAND=${key}`),
       }),
     );
   }

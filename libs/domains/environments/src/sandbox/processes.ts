@@ -1,8 +1,10 @@
+import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Process {
   parent: number;
+  isStopped: boolean;
   residentBytes: number;
 }
 
@@ -33,7 +35,7 @@ function look(): Map<number, Process> {
     const stat = told(pid, 'stat');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields.length > 21 && fields[0] !== 'Z')
-      all.set(pid, { parent: Number(fields[1]), residentBytes: Number(fields[21]) * PAGE_BYTES });
+      all.set(pid, { parent: Number(fields[1]), isStopped: fields[0] === 'T', residentBytes: Number(fields[21]) * PAGE_BYTES });
   }
   return all;
 }
@@ -62,17 +64,36 @@ export function weigh(root: number, enough: number): { count: number; bytes: num
 export const threadCount = (): number => Number(/\/(\d+)/.exec(told('', 'loadavg'))?.[1] ?? 0);
 
 /**
- * Kills whatever was started with `variable` in its environment, and all below it, until nothing is left; whose parents have gone, too. All are
- * stopped before the first is killed, so that none of them forks meanwhile.
+ * Kills a child and all below it, until nothing is left; and whatever has `variable` in its environment, whose parents may have gone. All stand still
+ * before the first is killed: one that was about to fork has then done so, and none loses the parent that it is to die with before it has said so to
+ * the kernel.
  */
-export async function killMarked(variable: string): Promise<void> {
-  for (const began = performance.now(); performance.now() - began < KILLING_MS; await sleep(5)) {
+export async function killTree(child: ChildProcess, variable?: string): Promise<void> {
+  const began = performance.now();
+  const isInTime = () => performance.now() - began < KILLING_MS;
+  // Until it is collected its number is nobody else's.
+  const isThere = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  const seen = (): { pid: number; isStopped: boolean }[] => {
+    if (!variable && !isThere()) return [];
     const all = look();
-    const marked = [...all.keys()].filter((pid) => told(pid, 'environ').split('\0').includes(variable));
-    const tree = descendants(marked, all);
-    if (!tree.length) return;
-    for (const signal of ['SIGSTOP', 'SIGKILL'] as const) for (const pid of tree) send(pid, signal);
-  }
+    const marked = variable ? [...all.keys()].filter((pid) => told(pid, 'environ').split('\0').includes(variable)) : [];
+    const tree = descendants(isThere() ? [child.pid!, ...marked] : marked, all);
+    return tree.map((pid) => ({ pid, isStopped: all.get(pid)!.isStopped }));
+  };
+  // Where a program is just being exchanged for another, its environment cannot be read: that nothing was seen once is not enough.
+  let clear = 0;
+  do {
+    let tree = seen();
+    // Whose parent stands still in one look is in the next one at the latest: a look takes its time, and forks go on during it.
+    for (let still = new Set<number>(); !tree.every(({ pid }) => still.has(pid)) && isInTime(); tree = seen()) {
+      still = new Set(tree.flatMap(({ pid, isStopped }) => (isStopped ? pid : [])));
+      for (const { pid } of tree) if (!still.has(pid)) send(pid, 'SIGSTOP');
+      await sleep(1);
+    }
+    for (const { pid } of tree) send(pid, 'SIGKILL');
+    clear = tree.length ? 0 : clear + 1;
+    await sleep(5);
+  } while (clear < 2 && isInTime());
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
