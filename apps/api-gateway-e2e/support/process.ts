@@ -5,7 +5,8 @@ import path from 'node:path';
 import { until } from './until';
 
 export const ROOT = path.resolve(__dirname, '../../..');
-const GUARD = path.join(ROOT, 'tools/dev/lib/orphan-guard.cjs');
+/** The guard, and what spares each of them the compiling. */
+const FIRST = ['orphan-guard', 'compiled-code'].flatMap((name) => ['--require', path.join(ROOT, `tools/dev/lib/${name}.cjs`)]);
 /** What a process said last is kept for the failure's report; the rest of a long run is not. */
 const KEPT_LOG_CHARS = 4_000_000;
 
@@ -88,7 +89,7 @@ export class NodeProcess {
 
   spawn(): this {
     if (this.isRunning) throw new Error(`${this.name} runs already.`);
-    const child = spawn(process.execPath, ['--enable-source-maps', '--require', GUARD, this.file, ...this.args], {
+    const child = spawn(process.execPath, ['--enable-source-maps', ...FIRST, this.file, ...this.args], {
       cwd: ROOT,
       env: this.env,
       // A session of its own: Ctrl-C reaches only us.

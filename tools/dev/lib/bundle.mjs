@@ -6,7 +6,7 @@ import { copyFile, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from './console.mjs';
-import { appMain, appModule, buildManifest, bundles, dist, root, sent, toolMain } from './paths.mjs';
+import { appMain, appModule, buildManifest, bundles, compiled, dist, root, sent, toolMain } from './paths.mjs';
 
 /** Packages of native code, which stay in node_modules with what they depend on. */
 export const NATIVE = ['@node-rs/argon2'];
@@ -125,6 +125,8 @@ export async function bundle(apps) {
       sourcemap: true,
       sourcesContent: false,
       minifyWhitespace: true,
+      // On Node 20 it fails within code that V8 has from elsewhere, see compiled-code.cjs. What is imported so is of Node, or in the bundle.
+      supported: { 'dynamic-import': false },
       // An image holds the licences of all packages in a file of its own.
       legalComments: 'none',
       logLevel: 'silent',
@@ -133,6 +135,6 @@ export async function bundle(apps) {
     throw new UserError(`Bundling failed: ${error.message}`);
   }
   for (const app of apps) for (const [file] of PROGRAMS[app] ?? []) await copyFile(path.join(sent, file), path.join(fresh, app, file));
-  await rm(bundles, { recursive: true, force: true });
+  for (const old of [bundles, compiled]) await rm(old, { recursive: true, force: true });
   await rename(fresh, bundles);
 }

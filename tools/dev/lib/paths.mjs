@@ -17,6 +17,9 @@ export const dataDir = () => path.resolve(root, process.env.APS_DATA_DIR || '.da
 /** What bundle.mjs makes of the build's output: the apps as they are started. */
 export const bundles = path.join(dist, 'bundles');
 
+/** What V8 has made of them, see compiled-code.cjs. */
+export const compiled = path.join(dist, 'compiled');
+
 /** Programs that apps send to machines of others. */
 export const sent = path.join(dist, 'sent');
 

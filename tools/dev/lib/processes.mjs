@@ -127,14 +127,14 @@ function holderOf(file) {
 
 // ------------------------------------------------------------------------------------------------------------ children
 
-const guard = new URL('./orphan-guard.cjs', import.meta.url).pathname;
+const [guard, compiledCode] = ['./orphan-guard.cjs', './compiled-code.cjs'].map((file) => new URL(file, import.meta.url).pathname);
 
 /**
  * A Node child in a session of its own: Ctrl-C reaches only us, and we end the children in order. The guard ends it when
  * we are gone without having done so.
  */
 export function spawnNode(file, args, { env, cwd, stdout = 'pipe', stderr = 'pipe' }) {
-  return spawn(process.execPath, ['--enable-source-maps', '--require', guard, file, ...args], {
+  return spawn(process.execPath, ['--enable-source-maps', '--require', guard, '--require', compiledCode, file, ...args], {
     cwd,
     env,
     detached: true,
