@@ -2,6 +2,9 @@ import dgram from 'node:dgram';
 import dns from 'node:dns';
 import net from 'node:net';
 
+/** What a process says first: it has what it was told meanwhile, and begins. */
+export const LISTENING = 'listening';
+
 /**
  * What the module of a `ParserChild` does first: from then on nothing in it opens a connection or asks the DNS, and it ends with its parent.
  *
@@ -21,5 +24,6 @@ export function serveParent<To, From>(hear: (message: To) => void): (said: From)
   ))
     Object.assign(asks, { [name]: refuse });
   process.on('message', hear).on('disconnect', () => process.exit());
+  process.send!(LISTENING);
   return (said) => void process.send!(said);
 }

@@ -2,6 +2,7 @@ import { fork, type ChildProcess, type Serializable } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { LISTENING } from './parent';
 
 /** Why a process of a parser has ended. */
 export type ParserEnd = 'memory' | 'other';
@@ -22,6 +23,8 @@ export interface ParserOptions<From> {
 
 const REPOSITORY = path.resolve(__dirname, '../../../..');
 const WATCH_MS = 200;
+/** For loading its code, where every core is busy. */
+const START_MS = 60_000;
 const PAGES_PER_MIB = 256;
 /** What V8 ends with when its heap is full. */
 const OUT_OF_HEAP = new Set<NodeJS.Signals | null>(['SIGABRT', 'SIGTRAP', 'SIGILL']);
@@ -33,22 +36,32 @@ const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission') ? '--
  * connections, starts no processes, and reads no files but those of its own code. Its module listens by `serveParent`.
  */
 export class ParserChild<To extends Serializable, From> {
+  /** It has its code: from now on the time that it takes is what it was told takes. */
+  readonly listening: Promise<void>;
   private readonly child: ChildProcess;
   private readonly watch?: NodeJS.Timeout;
   private why: ParserEnd = 'other';
 
   constructor({ directory, file, heapMib, residentMib, heard, ended }: ParserOptions<From>) {
     const { entry, code } = builtAt(directory, file);
+    let listens!: () => void;
+    this.listening = new Promise((resolve) => (listens = resolve));
+    const late = setTimeout(() => this.end(), START_MS).unref();
     this.child = fork(entry, [], {
       execArgv: [PERMISSION, ...code.map((folder) => `--allow-fs-read=${folder}/*`), `--max-old-space-size=${heapMib}`],
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-      .on('message', heard)
+      .on('message', (said) => {
+        if (said !== LISTENING) return heard(said as From);
+        clearTimeout(late);
+        listens();
+      })
       .on('error', () => undefined)
       .once('exit', (_, signal) => {
         clearInterval(this.watch);
+        clearTimeout(late);
         ended(OUT_OF_HEAP.has(signal) ? 'memory' : this.why);
       });
     if (residentMib) this.watch = setInterval(() => void this.look(residentMib * PAGES_PER_MIB), WATCH_MS).unref();

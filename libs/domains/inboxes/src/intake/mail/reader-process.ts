@@ -36,6 +36,9 @@ interface Held {
   /** Asked of the DNS, and not answered. */
   questions: number;
   left: Record<Vouching, { questions: number; ms: number }>;
+  /** What is left for who vouches for it, since when that runs, and what ends it then. */
+  authMs: number;
+  since: number;
   timer?: NodeJS.Timeout;
   isParsed: (parts: MailParts | null | undefined) => void;
   isVouchedFor: (auth: MailAuth | undefined) => void;
@@ -67,15 +70,17 @@ export class ReaderProcess {
   /** Parses a mail, and asks who vouches for it. */
   read(raw: Buffer, envelope: MailEnvelope): MailInProcess {
     const { mail, held, coming } = this.take(raw);
-    held.timer = setTimeout(() => this.end(), PARSE_MS);
     this.child.tell({ type: 'read', mail, raw, envelope });
+    void this.child.listening.then(() => {
+      if (this.mails.has(mail)) held.timer = setTimeout(() => this.end(), PARSE_MS);
+    });
     return coming;
   }
 
   /** Asks who vouches for a mail that has been parsed elsewhere. */
   authenticate(raw: Buffer, envelope: MailEnvelope, from: string | null): MailInProcess['auth'] {
     const { mail, held, coming } = this.take(raw);
-    this.awaitAuth(mail, held);
+    this.awaitAuth(held);
     this.child.tell({ type: 'authenticate', mail, raw, envelope, from });
     return coming.auth;
   }
@@ -94,7 +99,7 @@ export class ReaderProcess {
 
   private take(raw: Buffer): { mail: number; held: Held; coming: MailInProcess } {
     const left = () => ({ questions: MAX_QUESTIONS, ms: ANSWERS_MS });
-    const held = { bytes: raw.length, questions: 0, left: { spf: left(), dkim: left(), dmarc: left() } } as Held;
+    const held = { bytes: raw.length, questions: 0, authMs: AUTH_MS, left: { spf: left(), dkim: left(), dmarc: left() } } as Held;
     const coming: MailInProcess = {
       parts: new Promise((resolve) => (held.isParsed = resolve)),
       auth: new Promise((resolve) => (held.isVouchedFor = resolve)),
@@ -119,20 +124,26 @@ export class ReaderProcess {
     if (said.type === 'resolve') return void this.ask(held, said);
     if (!held) return;
     if (said.type === 'auth') return this.letGo(said.mail, held, said.auth);
-    held.isParsed(said.parts);
-    this.awaitAuth(said.mail, held);
-  }
-
-  /** The DNS is given up in time, so what comes late then is the process. */
-  private awaitAuth(mail: number, held: Held): void {
     clearTimeout(held.timer);
-    held.timer = setTimeout(() => (held.questions ? this.awaitAuth(mail, held) : this.end()), AUTH_MS);
+    held.isParsed(said.parts);
+    this.awaitAuth(held);
   }
 
-  private async ask(held: Held | undefined, { id, by, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
+  /** Until it asks something of the DNS, which is given up in time. */
+  private awaitAuth(held: Held): void {
+    held.since = performance.now();
+    held.timer = setTimeout(() => this.end(), held.authMs);
+  }
+
+  private pauseAuth(held: Held): void {
+    clearTimeout(held.timer);
+    held.authMs -= performance.now() - held.since;
+  }
+
+  private async ask(held: Held | undefined, { mail, id, by, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
     const left = held?.left[by];
     if (!held || !left || left.ms <= 0 || --left.questions < 0) return this.child.tell({ type: 'no_records', id, code: NO_RECORDS });
-    held.questions++;
+    if (held.questions++ === 0) this.pauseAuth(held);
     const began = performance.now();
     const hasTime = left.ms > ANSWERS_MS / 2;
     try {
@@ -143,8 +154,8 @@ export class ReaderProcess {
       const isOfSender = code === 'EBADNAME' || rrtype === 'PTR' || (code === 'ETIMEOUT' && !hasTime);
       this.child.tell({ type: 'no_records', id, code: isOfSender ? NO_RECORDS : code });
     }
-    held.questions--;
     left.ms -= performance.now() - began;
+    if (--held.questions === 0 && this.mails.has(mail)) this.awaitAuth(held);
   }
 }
 
