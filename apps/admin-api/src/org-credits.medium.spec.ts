@@ -60,6 +60,9 @@ describe('the credits of an organization, administered', () => {
       const nobody = `/orgs/${uuidv7()}`;
       for (const [method, path, body] of [
         ['GET', '/credits', undefined],
+        ['GET', '/credits/ledger', undefined],
+        ['GET', '/credits/receipts', undefined],
+        ['GET', '/credits/forensics', undefined],
         ['POST', '/credits/adjust', { delta: 1, reason: 'r' }],
         ['POST', '/credits/roll-period', {}],
         ['POST', '/reset-baseline', { plan_code: starter.code }],
@@ -252,6 +255,25 @@ describe('the credits of an organization, administered', () => {
         subscription: await subscriptionOf(t, org.id),
       }).toEqual(before);
       expect(await credits()).toMatchObject({ overrides: {}, reconciled: true });
+    });
+
+    it('are so once for a repeat, however its first try ended, and whatever was burned meanwhile', async () => {
+      const store = t.get(IdempotencyStore);
+      for (const isLost of [false, true]) {
+        await adjust('-700');
+        const key = { headers: { 'idempotency-key': uuidv7() } };
+        const again = () => call('POST', at('/reset-baseline'), { plan_code: starter.code }, key);
+        if (isLost)
+          jest.spyOn(store, 'complete').mockImplementationOnce(async (attempt) => {
+            await store.abandon(attempt);
+            throw new Error('The answer is lost');
+          });
+        const first = await again();
+        await adjust('-10');
+        expect(await again()).toMatchObject({ status: 200, body: { period_start: first.body.period_start } });
+        expect(await credits()).toMatchObject({ balance: '2990' });
+      }
+      expect(await audits('credits.reset')).toHaveLength(2);
     });
 
     it('begin a period anew, whatever of it was otherwise', async () => {

@@ -1,4 +1,4 @@
-import { ConnectionDependents } from '@aps/connections';
+import { ConnectionDependents, ConnectionsQueries } from '@aps/connections';
 import { Connection } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { agentsService } from './testing/agents';
@@ -31,6 +31,7 @@ describe('connections', () => {
     });
     expect((await uses(other, 'crm-2')).agent_ids).toEqual([]);
     expect(await t.get(ConnectionDependents).wildcards(t.db, org.scope)).toBe(1);
+    expect(await t.get(ConnectionsQueries).list(org.scope, { limit: 1, offset: 0 })).toMatchObject({ wildcard_agent_count: 1 });
   });
 
   it('are shared by teams only where everybody has them', async () => {

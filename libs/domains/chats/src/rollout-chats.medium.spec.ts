@@ -4,7 +4,7 @@ import { OrgScope } from '@aps/guards';
 import { sql } from '@aps/platform/testing';
 import { RolloutResultsService } from '@aps/rollouts';
 import { ChatStarts } from './sending/chat-starts';
-import { calls, chatsService, script, type TestOrg } from './testing/chats';
+import { calls, chatsService, script, SLOW, type TestOrg } from './testing/chats';
 import { addAgent, delegate, delegating, type TestPlace } from './testing/delegations';
 
 describe('the chats of a rollout', () => {
@@ -234,23 +234,30 @@ describe('the chats of a rollout', () => {
       expect(Math.abs(7 * metrics.duration_s.mean - 600)).toBeLessThan(60);
 
       // Who deletes what asks, or has just been at work, polishes no arm; what was over by then, stays as it was.
-      const [asked, closed] = [await app.chat(tried), await said('hello')];
-      await app.send(tried, asked, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
-      await app.until(tried, asked, (c) => c.pause?.kind === 'human');
-      await rested(asked);
-      expect((await app.call('PATCH', `${tried.path}/${closed}`, { as: org.owner, body: { archived: true } })).status).toBe(200);
-      for (const chat of [asked, closed, running])
+      const [asked, closed, unanswered] = [await app.chat(tried), await said('hello'), await app.chat(tried)];
+      for (const chat of [asked, unanswered]) {
+        await app.send(tried, chat, calls('ask_human', { kind: 'question', prompt: 'Which?' }));
+        await app.until(tried, chat, (c) => c.pause?.kind === 'human');
+      }
+      const expecting = await said(delegating([delegate(worker, SLOW, { wait: false })]));
+      for (const chat of [asked, expecting]) await rested(chat);
+      for (const chat of [closed, unanswered])
+        expect((await app.call('PATCH', `${tried.path}/${chat}`, { as: org.owner, body: { archived: true } })).status).toBe(200);
+      const remove = async (chat: string) =>
         expect((await app.call('DELETE', `${tried.path}/${chat}`, { as: org.owner })).status).toBe(204);
-      expect(await counts()).toEqual({ completed: 4, errored: 1, escalated: 1, abandoned: 0, terminated: 3 });
+      for (const chat of [asked, closed, running, unanswered]) await remove(chat);
+      expect(await counts()).toMatchObject({ completed: 5, terminated: 3 });
+      await remove(expecting);
+      expect(await counts()).toEqual({ completed: 5, errored: 1, escalated: 1, abandoned: 0, terminated: 4 });
 
       // A cost that nobody knows is no figure; and disputes are of what was reviewed.
       await app.db.execute(sql(`UPDATE inference_receipts SET usd_cost = NULL, unpriced = true WHERE chat_id = $1`), [errored]);
       await app.db.execute(sql(`UPDATE decisions SET review_status = 'disputed' WHERE chat_id = $1`), [escalated]);
       const unpriced = (await results()).arms[0];
-      expect([unpriced.metrics.cost.n, unpriced.metrics.tokens.n]).toEqual([8, 9]);
+      expect([unpriced.metrics.cost.n, unpriced.metrics.tokens.n]).toEqual([10, 11]);
       expect(unpriced.decisions).toMatchObject({ recorded: 1, reviewed: 1, disputed: 1, dispute_rate: { share: 1, ci_low: null } });
       await override(app, org.id, { hitl_routing: false, enforces_credits: true });
-      expect(await results()).toMatchObject({ billing_unit: 'credits', arms: [{ metrics: { cost: { n: 8 } } }, {}] });
+      expect(await results()).toMatchObject({ billing_unit: 'credits', arms: [{ metrics: { cost: { n: 10 } } }, {}] });
       await override(app, org.id, { hitl_routing: false });
 
       // Of a deployment there is one arm, which is compared with nothing.

@@ -130,10 +130,10 @@ export class ConnectionsQueries {
   ) {}
 
   /** Those of the organization and the caller's own. Newest first. */
-  async list(scope: OrgScope, page: Slice): Promise<Listed<ConnectionView>> {
-    const wildcards = await this.dependents.wildcards(this.db, scope);
+  async list(scope: OrgScope, page: Slice): Promise<{ connections: Listed<ConnectionView>; wildcard_agent_count: number }> {
+    const wildcard_agent_count = await this.dependents.wildcards(this.db, scope);
     const rows = await VIEWS.page(this.db, scope, { seen_by: scope.userId }, page);
-    return mapListed(rows, (batch) => this.whole(this.db, scope, batch, wildcards));
+    return { connections: await mapListed(rows, (batch) => this.whole(this.db, scope, batch, wildcard_agent_count)), wildcard_agent_count };
   }
 
   /** @param ref an id in either form @throws DomainError `not_found`, of others' private ones, too */

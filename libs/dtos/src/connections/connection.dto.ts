@@ -7,6 +7,7 @@ import {
   ListField,
   NestedField,
   ObjectField,
+  PageOf,
   StringField,
   UuidField,
 } from '@aps/platform/http';
@@ -100,6 +101,8 @@ export class SetConnectionScopeRequest extends AcknowledgeDependentsQuery {
   @EnumField(SCOPES, { description: WHOSE, example: 'org' }) scope: (typeof SCOPES)[number];
 }
 
+const WILDCARDS = 'Agents of the organization that may use every tool there is; they are not among the others.';
+
 /** What everybody who hears of a connection is told. */
 class ConnectionOutline {
   @StringField(ID) id: string;
@@ -123,8 +126,7 @@ class ConnectionOutline {
 export class ConnectionResponse extends ConnectionOutline {
   @UuidField({ description: 'The same as a UUID. Operations take either.' }) integration_id: string;
   @ListField('uuid', { description: 'Agents whose draft or live revision names it or one of its tools.' }) used_by_agent_ids: string[];
-  @IntField({ description: 'Agents of the organization that may use every tool there is; they are not among the others.', example: 1 })
-  wildcard_agent_count: number;
+  @IntField({ description: WILDCARDS, example: 1 }) wildcard_agent_count: number;
   @BooleanField({ description: 'Whether knowledge can be made of what its server holds.' }) knowledge_capable: boolean;
   @StringField({ nullable: true, description: 'The end of its credentials.', example: '…4f2a' }) credential_hint: string | null;
   @StringField({ nullable: true, description: 'Where a custom server is, without its query.', example: 'https://tools.example.com/mcp' })
@@ -137,6 +139,10 @@ export class ConnectionResponse extends ConnectionOutline {
   @DateTimeField({ nullable: true, description: 'When its tools were listed last.' }) tools_listed_at: string | null;
   @DateTimeField({ description: 'When it was made.' }) created_at: string;
   @DateTimeField({ description: 'When it was changed last.' }) updated_at: string;
+}
+
+export class ConnectionListResponse extends PageOf(ConnectionResponse) {
+  @IntField({ description: WILDCARDS, example: 1 }) wildcard_agent_count: number;
 }
 
 /** Where somebody has to consent, if anywhere. */

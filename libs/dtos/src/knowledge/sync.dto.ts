@@ -1,4 +1,4 @@
-import { DateTimeField, EnumField, IntField, NestedField, StringField, UuidField } from '@aps/platform/http';
+import { DateTimeField, EnumField, IdField, IntField, NestedField, StringField, UuidField } from '@aps/platform/http';
 
 const STATES = ['PENDING', 'SYNCING', 'OK', 'FAILED', 'PAUSED'] as const;
 const PROBLEMS = [
@@ -16,7 +16,7 @@ const CollectionId = () =>
   StringField({ min: 1, max: MAX_COLLECTION, description: 'What a connection calls it.', example: 'notes://demo' });
 
 export class CreateSyncConfigRequest {
-  @UuidField({ description: 'The connection, as `integration_id` of one.' }) integration_id: string;
+  @IdField({ min: 1, max: 64, description: 'The connection, by its `id` or its `integration_id`.' }) integration_id: string;
   @CollectionId() collection_id: string;
   @StringField({ trim: true, min: 1, max: 500, description: 'What people call it.', example: 'Notes' }) collection_name: string;
 }

@@ -155,6 +155,8 @@ export interface HeldFor {
   /** Why nobody took it, where it has somebody to go to, and to whom, where that was not the inbox's own target. */
   refused?: 'no_agent' | 'no_process' | 'misfit';
   target?: { kind: HandlerKind; id: string };
+  /** A human has released it: its target is who that human has said, and it goes there unjudged when there is room. */
+  by_hand?: true;
   /** What the calls of its classifiers may cost, up to that which there were too few credits for: evaluated anew, it makes all of them again. */
   credits?: string;
   /** How many calls that are, up to the one that the day had no room for. */

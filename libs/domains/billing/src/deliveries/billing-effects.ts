@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { BillingEvent } from '@aps/entities';
+import type { BillingEvent, BillingOrder } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import type { Author, By } from '@aps/platform/audit';
 import { advisoryLock, type Tx } from '@aps/platform/database';
@@ -120,7 +120,7 @@ export class BillingEffects {
     });
   }
 
-  /** Takes back the part of what an order has brought that was paid back, as far as it is still there. */
+  /** Takes back the part of what an order has brought that was paid back, as far as it is still there: what expired is not, whatever came since. */
   private async onOrderRefunded(tx: Tx, { payload }: Told, by: (orgId: string) => By): Promise<Effect> {
     const told = readOrder(payload);
     const found = told && (await this.repository.findOrder(tx, told.id));
@@ -131,15 +131,25 @@ export class BillingEffects {
     const back = new Decimal(order.granted).times(told.refunded).toDecimalPlaces(6, Decimal.ROUND_HALF_UP).toFixed();
     const amount = minus(back, order.refunded);
     if (!isPositive(amount)) return said('no_op', orgId, 'As much was taken back before.');
-    const { keys, missing } = await this.subscriptions.refunded(tx, by(orgId), orgId, {
-      order_id: order.id,
-      refund_id: `${order.id}:${told.refunded_amount}`,
-      bucket: order.kind === 'plan' ? 'granted' : 'purchased',
-      amount,
-    });
+    const { keys, missing } = (await this.hasExpired(tx, order))
+      ? { keys: [], missing: amount }
+      : await this.subscriptions.refunded(tx, by(orgId), orgId, {
+          order_id: order.id,
+          refund_id: `${order.id}:${told.refunded_amount}`,
+          bucket: order.kind === 'plan' ? 'granted' : 'purchased',
+          amount,
+        });
     await this.repository.setRefunded(tx, order.id, back);
     if (isPositive(missing)) return said('unresolved', orgId, `Of the credits, ${missing} are not there any more.`, keys);
     return said('applied', orgId, null, keys);
+  }
+
+  /** Another order for a plan, and the end of its subscription, expire what an order has brought. */
+  private async hasExpired(tx: Tx, { org_id, kind, paid_at, subscription_id }: BillingOrder): Promise<boolean> {
+    if (kind !== 'plan') return false;
+    const newest = await this.repository.newestPlanOrder(tx, org_id);
+    if (newest !== null && newest > paid_at) return true;
+    return subscription_id !== null && !!(await this.repository.findSubscription(tx, subscription_id))?.revoked_at;
   }
 
   /** The subscription has ended. Its older orders count no more, and if it was the current one, its plan neither. */
@@ -151,8 +161,9 @@ export class BillingEffects {
     const held = await this.subscriptions.lock(tx, orgId);
     await this.repository.tell(tx, orgId, told);
     if (!(await this.repository.bury(tx, told.id, told.at))) return said('no_op', orgId, 'The subscription had ended before.');
-    if (held?.subscription.external_subscription_id !== told.id) return said('applied', orgId, 'It was not the current subscription.');
-    return said('applied', orgId, null, await this.subscriptions.revoked(tx, by(orgId), orgId));
+    const isCurrent = held?.subscription.external_subscription_id === told.id;
+    const keys = isCurrent ? await this.subscriptions.revoked(tx, by(orgId), orgId) : [];
+    return { ...said('applied', orgId, isCurrent ? null : 'It was not the current subscription.', keys), about: [told.id] };
   }
 
   /** How a subscription is: its state, its period, whether it ends with it. Never a plan, and never credits. */
@@ -166,7 +177,7 @@ export class BillingEffects {
     await this.subscriptions.endIfGone(tx, orgId);
     const isCurrent = held?.subscription.external_subscription_id === told.id;
     if (isCurrent && told.status !== null) await this.subscriptions.externalStatus(tx, orgId, told.status);
-    return said('applied', orgId, isCurrent ? null : 'It is not the current subscription.');
+    return { ...said('applied', orgId, isCurrent ? null : 'It is not the current subscription.'), about: [told.id] };
   }
 }
 

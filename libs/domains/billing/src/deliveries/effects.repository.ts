@@ -16,10 +16,10 @@ const BY_PAYER = statement<Owner>('SELECT DISTINCT org_id FROM billing_checkouts
 
 const TELL = statement(`
   INSERT INTO external_subscriptions AS s (id, org_id, customer_id, product_id, status, current_period_start, current_period_end, cancel_at_period_end, modified_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, coalesce($8, false), $9)
   ON CONFLICT (id) DO UPDATE SET customer_id = coalesce(EXCLUDED.customer_id, s.customer_id), product_id = coalesce(EXCLUDED.product_id, s.product_id),
     status = coalesce(EXCLUDED.status, s.status), current_period_start = coalesce(EXCLUDED.current_period_start, s.current_period_start),
-    current_period_end = coalesce(EXCLUDED.current_period_end, s.current_period_end), cancel_at_period_end = EXCLUDED.cancel_at_period_end,
+    current_period_end = coalesce(EXCLUDED.current_period_end, s.current_period_end), cancel_at_period_end = coalesce($8, s.cancel_at_period_end),
     modified_at = EXCLUDED.modified_at
   WHERE EXCLUDED.modified_at >= s.modified_at`);
 const BURY = statement('UPDATE external_subscriptions SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL');

@@ -26,7 +26,7 @@ describe('an order', () => {
         metadata: { org_id: ORG, kind: 'plan', code: 'starter', change_id: 'x' },
       },
       subscription: {
-        ...{ id: 's1', status: 'trialing', product_id: ORG, customer_id: 'k1', cancel_at_period_end: false, at: new Date(at) },
+        ...{ id: 's1', status: 'trialing', product_id: ORG, customer_id: 'k1', cancel_at_period_end: null, at: new Date(at) },
         ...{ current_period_start: new Date(at), current_period_end: new Date('2026-12-20T09:30:00Z') },
       },
       ...{ refunded: '1', refunded_amount: 'all' },
@@ -40,6 +40,13 @@ describe('an order', () => {
     expect(timeOf({ modified_at: null, created_at: made }, at)).toBe(made);
     expect(timeOf({}, at)).toBe('2026-11-20T09:30:00.000Z');
     expect(timeOf({ modified_at: 'yesterday', created_at: 5 }, '+275000-01-01T00:00:00Z')).toBe('1970-01-01T00:00:00.000Z');
+  });
+
+  it('tells of its subscription at its own time where that has none, and of one that it only names nothing that is newer', () => {
+    const told = (subscription: object) =>
+      readOrder({ data: { id: 'o', modified_at: at, subscription_id: 's', subscription } })!.subscription!;
+    expect(told({ id: 's', status: 'active' })).toMatchObject({ status: 'active', at: new Date(at) });
+    expect(told({ id: 's' })).toMatchObject({ status: 'active', at: new Date(0) });
   });
 
   it.each<[string, unknown]>([

@@ -23,7 +23,8 @@ export interface ToldSubscription {
   customer_id: string | null;
   current_period_start: Date | null;
   current_period_end: Date | null;
-  cancel_at_period_end: boolean;
+  /** Null where it does not say. */
+  cancel_at_period_end: boolean | null;
   /** When it was like that. */
   at: Date;
 }
@@ -58,7 +59,7 @@ export function readOrder(payload: Fields): ToldOrder | null {
     product_id: uuid(data.product_id) ?? uuid(fields(data.product).id),
     at: timeOf(data, payload),
     belongs,
-    subscription: belongs.subscription_id === null ? null : subscriptionOf(data, belongs.subscription_id),
+    subscription: belongs.subscription_id === null ? null : subscriptionOf(data, belongs.subscription_id, timeOf(data, payload)),
     ...refundOf(data),
   };
 }
@@ -79,8 +80,8 @@ export function subjectsOf(payload: Fields): string[] {
   return [...new Set(named.filter((id) => id !== null))].sort();
 }
 
-/** What an order says of its subscription. Of one that it only names, everything else knows more. */
-function subscriptionOf(order: Fields, id: string): ToldSubscription {
+/** What an order says of its subscription, at its own time where that has none. Of one that it only names, everything else knows more. */
+function subscriptionOf(order: Fields, id: string, at: Date): ToldSubscription {
   const data = fields(order.subscription);
   const told = toldOf(data, id);
   return {
@@ -88,7 +89,7 @@ function subscriptionOf(order: Fields, id: string): ToldSubscription {
     status: told.status ?? 'active',
     product_id: told.product_id ?? uuid(order.product_id),
     customer_id: text(order.customer_id),
-    at: time(data.modified_at) ?? time(data.created_at) ?? LONG_AGO,
+    at: time(data.modified_at) ?? time(data.created_at) ?? (told.status === null ? LONG_AGO : at),
   };
 }
 
@@ -99,7 +100,7 @@ const toldOf = (data: Fields, id: string): Omit<ToldSubscription, 'at'> => ({
   customer_id: text(data.customer_id),
   current_period_start: time(data.current_period_start),
   current_period_end: time(data.current_period_end),
-  cancel_at_period_end: data.cancel_at_period_end === true,
+  cancel_at_period_end: typeof data.cancel_at_period_end === 'boolean' ? data.cancel_at_period_end : null,
 });
 
 function belongingsOf(data: Fields, subscriptionId: string | null): Belongings {

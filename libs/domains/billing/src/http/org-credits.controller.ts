@@ -17,6 +17,7 @@ import {
   UpdateSubscriptionRequest,
 } from '@aps/dtos';
 import { type ActingUser, CurrentOperator, OperatedOrg, OrgScope, PlatformAdmin } from '@aps/guards';
+import { OrgDirectoryQueries } from '@aps/orgs';
 import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import type { CreditLedgerRow, InferenceReceipt } from '@aps/entities';
@@ -33,6 +34,7 @@ export class AdminOrgCreditsController {
     private readonly accounts: CreditAccountsService,
     private readonly queries: CreditAccountsQueries,
     private readonly receipts: CreditReceiptsQueries,
+    private readonly directory: OrgDirectoryQueries,
   ) {}
 
   @Get('credits')
@@ -62,10 +64,11 @@ export class AdminOrgCreditsController {
   @Get('credits/ledger')
   @Operation({
     summary: 'List what moved the credits of an organization',
-    description: 'Newest first.',
+    description: 'Newest first; of one that is deleted, too.',
     answers: PageOf(LedgerRow, 'LedgerListResponse'),
   })
   async ledger(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery) {
+    await this.directory.assertKnown(scope);
     return toPage(await this.queries.ledger(scope, query), query, toLedgerRow);
   }
 
@@ -76,6 +79,7 @@ export class AdminOrgCreditsController {
     answers: PageOf(CreditReceiptResponse, 'CreditReceiptListResponse'),
   })
   async receiptsOf(@OperatedOrg() scope: OrgScope, @Query() query: PageQuery) {
+    await this.directory.assertKnown(scope);
     return toPage(await this.receipts.page(scope, query), query, toReceipt);
   }
 
@@ -109,6 +113,7 @@ export class AdminOrgCreditsController {
   }
 
   @Post('reset-baseline')
+  @Idempotent()
   @Operation({
     summary: 'Set an organization to where a plan begins',
     description:
@@ -116,8 +121,13 @@ export class AdminOrgCreditsController {
     status: 200,
     answers: ResetBaselineResponse,
   })
-  async reset(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: ResetBaselineRequest) {
-    return answer(ResetBaselineResponse, await this.accounts.resetBaseline(operator, orgId, body));
+  async reset(
+    @CurrentOperator() operator: ActingUser,
+    @Param('org_id') orgId: string,
+    @Body() body: ResetBaselineRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ) {
+    return answer(ResetBaselineResponse, await this.accounts.resetBaseline(operator, orgId, body, attempt));
   }
 
   @Patch('subscription')

@@ -189,6 +189,14 @@ describe('a checkout', () => {
     expect(outcome(await ask('checkout', { plan_code: 'team' }))).toEqual([409, 'subscription_live']);
   });
 
+  it('is refused for a plan where one is paid that has not come yet', async () => {
+    const id = randomUUID();
+    await t.db.manager.insert(ExternalSubscription, { id, org_id: org.id, status: 'active', modified_at: new Date() });
+    expect(outcome(await ask('checkout', { plan_code: 'starter' }))).toEqual([409, 'subscription_live']);
+    await t.db.manager.update(ExternalSubscription, { id }, { status: 'canceled' });
+    expect((await ask('checkout', { plan_code: 'starter' })).status).toBe(200);
+  });
+
   it('of a plan may be begun again while another is open; where both are paid, the later one counts', async () => {
     const pages = [await ask('checkout', { plan_code: 'starter' }), await ask('checkout', { plan_code: 'team' })];
     expect(pages.map(({ status }) => status)).toEqual([200, 200]);
@@ -266,6 +274,13 @@ describe('a change of plan', () => {
     await settled();
     expect((await books()).orders.at(-1)).toMatchObject({ amount: 0 });
     expect(await get()).toMatchObject({ subscription: { plan_code: 'starter', pending_change: null }, credits: { balance: '3000' } });
+  });
+
+  it('to the one that an operator has given is refused, and costs nothing', async () => {
+    const team = await t.db.manager.findOneByOrFail(Plan, { code: 'team' });
+    await t.db.manager.update(Subscription, { org_id: org.id }, { plan_id: team.id });
+    expect(outcome(await ask('change-plan', { plan_code: 'team' }))).toEqual([409, 'already_on_plan']);
+    expect(await pendingOf()).toBeNull();
   });
 
   it('asked for again is refused, and another one takes its place', async () => {

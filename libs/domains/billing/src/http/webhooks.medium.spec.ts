@@ -503,6 +503,21 @@ describe('a refund', () => {
     expect(await eventOf(refunded.id)).toMatchObject(left);
   });
 
+  it('takes nothing of what has expired, whatever another order, or an operator, has brought since', async () => {
+    const life = await bought();
+    await tell(life.order);
+    await tell(orderEvent({ product_id: starter.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: life.id }));
+    expect(await statusOf(refund(life.order, 'refunded', 1_000))).toEqual(['unresolved', 'Of the credits, 3000 are not there any more.']);
+    expect(await now()).toMatchObject({ granted: 3000 });
+
+    const next = await bought();
+    await tell(next.order);
+    await tell(about(next, 'revoked', { status: 'canceled' }));
+    await t.db.query(sql(`SELECT credit_post($1, 'granted', 70, 'adjust', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, randomUUID()]);
+    expect(await statusOf(refund(next.order, 'refunded', 1_000))).toEqual(['unresolved', 'Of the credits, 3000 are not there any more.']);
+    expect(await now()).toMatchObject({ code: 'trial', granted: 70 });
+  });
+
   it('that came before its order is applied after it', async () => {
     const order = orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') });
     const early = await tell(refund(order, 'refunded', 1_000));
@@ -541,6 +556,18 @@ describe('deliveries that come while what they need is applied', () => {
     const data = { ...order.data, status: 'refunded', refunded_amount: 1_000 };
     await tellBoth({ type: 'order.refunded', timestamp: nextTime(), data }, order);
     expect(await ledger()).toEqual(['purchase 1000', 'refund -1000']);
+  });
+
+  it('are tried again: an order of which only its subscription says whose it is', async () => {
+    const { order, ...life } = await bought(starter, { checkout_id: null });
+    const early = await tell(order);
+    expect(early).toMatchObject({ status: 'unresolved', error: 'No organization can be told from it.' });
+    await tell(about(life, 'created', { status: 'active', checkout_id: life.checkout_id }));
+    await eventually(
+      () => eventOf(early.id),
+      ({ status }) => status === 'applied',
+    );
+    expect(await now()).toMatchObject({ code: 'starter', external: life.id, granted: 3000 });
   });
 
   it('are tried again: the end of a subscription', async () => {

@@ -115,8 +115,8 @@ export class SelfServeService {
     }
     const plan = await this.plans.get(tx, { code: plan_code! });
     const product_id = productOf(plan, interval);
-    const subscribed = await this.subscriptions.find(tx, scope.orgId);
-    if (isPaid(subscribed)) throw new DomainError('subscription_live', 'This organization pays a subscription already; change its plan.');
+    if (await this.subscriptions.isPaying(tx, scope.orgId))
+      throw new DomainError('subscription_live', 'This organization pays a subscription already; change its plan.');
     return { kind: 'plan', code: plan.code, product_id };
   }
 
@@ -129,7 +129,9 @@ export class SelfServeService {
         wished ?? (subscribed ? intervalFor(plan, { plan: subscribed.plan, product_id: external?.product_id ?? null }) : 'monthly');
       const product_id = productOf(plan, interval);
       const paid = requirePaid(subscribed);
-      if (plan.id === paid.plan.id && product_id === (paid.external.product_id ?? product_id))
+      // Another interval of it is another product.
+      const isOfPlan = [plan.polar_product_id, plan.polar_product_id_annual].includes(paid.external.product_id);
+      if (plan.id === paid.plan.id && !(isOfPlan && paid.external.product_id !== product_id))
         throw new DomainError('already_on_plan', `This organization is on the plan ${plan.code}.`);
       const replaced = paid.subscription.pending_change;
       const now = this.db.now();

@@ -112,9 +112,15 @@ export class CreditAccountsService {
    * Sets an organization to where its plan begins: the plan itself, no overrides, a new period, and granted credits of its allocation, by
    * one posting. Where it stands there already, nothing is written. What was bought stays.
    *
+   * @param attempt where an earlier try of it has written something, nothing is written any more
    * @throws DomainError 404 for an unknown organization or plan
    */
-  resetBaseline(operator: ActingUser, orgId: string, { plan_code, reason }: { plan_code: string; reason?: string | null }) {
+  resetBaseline(
+    operator: ActingUser,
+    orgId: string,
+    { plan_code, reason }: { plan_code: string; reason?: string | null },
+    attempt?: Attempt,
+  ) {
     return this.db.transaction(operator, async (tx) => {
       await this.accounts.get(orgId, tx);
       const plan = await this.plans.get(tx, { code: plan_code });
@@ -129,7 +135,8 @@ export class CreditAccountsService {
         !Object.keys(before.subscription.overrides).length &&
         isZero(minus(baseline, balance));
       let ledger_written = false;
-      if (!isThere) {
+      if (!isThere && !attempt?.resourceId) {
+        if (attempt) await this.idempotency.attach(tx, attempt, orgId);
         await this.subscriptions.begin(tx, orgId, plan, before);
         await this.repository.save(tx, orgId, { plan_id: plan.id, overrides: {}, override_reason: null });
         const granted = allocated ? null : await this.subscriptions.allocate(tx, orgId, plan);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ExternalSubscription, Plan, Subscription } from '@aps/entities';
 import { advisoryLock, statement, type Db, type Tx } from '@aps/platform/database';
-import { goesOn } from './periods.policy';
+import { goesOn, isLive } from './periods.policy';
 
 /** What an organization is subscribed to, in full. */
 export interface Subscribed {
@@ -53,9 +53,18 @@ export class SubscriptionsRepository {
     await tx.manager.upsert(Subscription, { ...columns, org_id: orgId, updated_at: () => 'statement_timestamp()' } as never, ['org_id']);
   }
 
+  /** Whether something is paid, or is to be: the current subscription or another, which may not have brought its plan yet. */
+  async isPaying(db: Db, orgId: string): Promise<boolean> {
+    return (await this.externals(db, orgId)).some(isLive);
+  }
+
   /** What the provider goes on asking money for, the current subscription or another. */
   async goingOn(db: Db, orgId: string): Promise<ExternalSubscription[]> {
-    return (await db.manager.findBy(ExternalSubscription, { org_id: orgId })).filter(goesOn);
+    return (await this.externals(db, orgId)).filter(goesOn);
+  }
+
+  private externals(db: Db, orgId: string): Promise<ExternalSubscription[]> {
+    return db.manager.findBy(ExternalSubscription, { org_id: orgId });
   }
 
   async isGone(db: Db, orgId: string): Promise<boolean> {

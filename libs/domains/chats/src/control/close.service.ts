@@ -107,9 +107,9 @@ export class CloseService {
       const chat = await this.control.lock(tx, scope, agentId, chatId);
       if (!chat) throw notFound('Chat');
       const at = this.db.now();
-      const { cancelled } = await this.endAll(tx, chat, 'deleted', at);
+      const { cancelled, children } = await this.endAll(tx, chat, 'deleted', at);
       await this.todos.invalidate(tx, chat.id, at);
-      await this.chats.remove(tx, chat.id, at, chat.turn !== null || cancelled.length > 0);
+      await this.chats.remove(tx, chat.id, at, !OVER.includes(chat.status) && (chat.turn !== null || cancelled.length + children > 0));
       await this.ends.tell(tx, chat, 'deleted', turnIdOf(chat));
       await this.audit.record(tx, scope, 'chat.deleted', { kind: 'chat', id: chat.id }, { agent_id: agentId });
     });
@@ -120,14 +120,17 @@ export class CloseService {
     chat: ControlledChat,
     reason: 'terminated' | 'deleted',
     at: Date,
-  ): Promise<{ events: NewEvent[]; cancelled: string[] }> {
+  ): Promise<{ events: NewEvent[]; cancelled: string[]; children: number }> {
     const { ids: cancelled, events } = await this.questions.cancelForChat(tx, chat.id, reason);
     const waits = await this.teardown.endTurns(tx, [chat], reason, at);
     await this.chats.clearTurns(tx, [chat.id], at, false);
-    await this.children.abandonOf(tx, [chat.id]);
-    return { events: [...(waits.get(chat.id) ?? []), ...events], cancelled };
+    const children = await this.children.abandonOf(tx, [chat.id]);
+    return { events: [...(waits.get(chat.id) ?? []), ...events], cancelled, children };
   }
 }
+
+/** What is left of them changes nothing of what became of them. */
+const OVER: ChatStatus[] = ['ERRORED', 'ARCHIVED', 'ABANDONED'];
 
 const turnIdOf = ({ turn }: ControlledChat): string | null => turn?.id ?? null;
 

@@ -74,8 +74,8 @@ export class ContinueService {
       }
       if (blocker) throw refusalOf(blocker);
       await this.depth.confirm(tx, room);
-      // An unpriced model is let through once: the turn would be closed for it again.
-      const unpricedAllowed = chat.stop_reason === 'model_unpriced';
+      // An unpriced model is let through for as long as it is this turn: it would be closed for it again.
+      const unpricedAllowed = chat.stop_reason === 'model_unpriced' || (last?.cause === 'continue' && last.unpriced_allowed);
       await this.dispatch.resume(tx, scope, chat, { cause: 'continue', messageId: null, last, unpricedAllowed, at });
       if (attempt) await this.idempotency.attach(tx, attempt, chatId);
     });

@@ -66,9 +66,10 @@ export class ChildWaits implements WaitSource, EndListener {
    * with their descendants. To be called before the children are stopped.
    *
    * @param chatIds locked by this transaction
+   * @returns how many of their children were at work
    */
-  async abandonOf(tx: Tx, chatIds: string[]): Promise<void> {
-    await this.rows.abandon(tx, { parentChatIds: chatIds }, this.db.now());
+  abandonOf(tx: Tx, chatIds: string[]): Promise<number> {
+    return this.rows.abandon(tx, { parentChatIds: chatIds }, this.db.now());
   }
 
   open(db: Db, refs: string[]): Promise<string[]> {
@@ -106,7 +107,7 @@ export class ChildWaits implements WaitSource, EndListener {
 
   private async notifyParent(tx: Tx, chatId: string, wait: OpenWait, how: ChatEnd, at: Date): Promise<void> {
     const parent = await this.rows.lockParent(tx, wait.parent_chat_id);
-    if (isClosed(parent)) return this.rows.abandon(tx, { childChatIds: [chatId] }, at);
+    if (isClosed(parent)) return void (await this.rows.abandon(tx, { childChatIds: [chatId] }, at));
     const child = await this.rows.outcomeOf(tx, chatId);
     const result = childResult(how, child);
     // Read under the parent's lock: it may have ended its wait since.

@@ -189,10 +189,11 @@ export class DelegationRepository {
     await tx.execute(WAIT_NO_MORE, [childChatIds]);
   }
 
-  /** What these children come to will be told to nobody. */
-  async abandon(tx: Tx, where: { childChatIds: string[] } | { parentChatIds: string[] }, at: Date): Promise<void> {
-    if ('parentChatIds' in where) await tx.execute(ABANDON.ofParents, [where.parentChatIds, at]);
-    else await tx.execute(ABANDON.ofChildren, [where.childChatIds, at]);
+  /** What these children come to will be told to nobody. @returns how many were at work */
+  abandon(tx: Tx, where: { childChatIds: string[] } | { parentChatIds: string[] }, at: Date): Promise<number> {
+    return 'parentChatIds' in where
+      ? tx.execute(ABANDON.ofParents, [where.parentChatIds, at])
+      : tx.execute(ABANDON.ofChildren, [where.childChatIds, at]);
   }
 
   /** The chat and those above it, its root last. */

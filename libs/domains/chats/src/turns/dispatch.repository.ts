@@ -14,6 +14,7 @@ export interface TurnToResume extends TurnChoices {
   cause: TurnCause;
   message_id: string | null;
   principal_id: string | null;
+  unpriced_allowed: boolean;
 }
 export type TurnCause = 'message' | 'continue' | 'retry';
 
@@ -59,10 +60,10 @@ const INSERT = statement(
   }),
 );
 const NEWEST = statement<TurnToResume>(
-  'SELECT id, status, cause, message_id, principal_id, model, model_mode_override, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1',
+  'SELECT id, status, cause, message_id, principal_id, model, model_mode_override, reasoning_effort, unpriced_allowed FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1',
 );
 const OF_MESSAGE = statement<TurnToResume>(
-  `SELECT t.id, t.status, t.cause, t.message_id, t.principal_id, t.model, t.model_mode_override, t.reasoning_effort FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
+  `SELECT t.id, t.status, t.cause, t.message_id, t.principal_id, t.model, t.model_mode_override, t.reasoning_effort, t.unpriced_allowed FROM turns t JOIN messages m ON m.chat_id = t.chat_id WHERE m.id = $1 AND t.message_id = $1 ORDER BY t.seq DESC LIMIT 1`,
 );
 const CHOICES = statement<TurnChoices & Pick<TurnToResume, 'principal_id'>>(
   'SELECT model, model_mode_override, reasoning_effort, principal_id FROM turns WHERE id = $1',

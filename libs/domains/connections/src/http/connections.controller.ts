@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } fr
 import { ApiTags } from '@nestjs/swagger';
 import {
   AcknowledgeDependentsQuery,
+  ConnectionListResponse,
   ConnectionResponse,
   ConnectionTestResponse,
   CreateConnectionRequest,
@@ -13,7 +14,7 @@ import {
   UpdateConnectionRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
+import { Operation, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Request, Response } from 'express';
 import { ConnectionsQueries, ConnectionsService } from '..';
@@ -35,10 +36,11 @@ export class ConnectionsController {
   @Operation({
     summary: 'List connections',
     description: "Newest first: the organization's and the caller's own. Others' private ones are neither listed nor counted.",
-    answers: PageOf(ConnectionResponse, 'ConnectionListResponse'),
+    answers: ConnectionListResponse,
   })
   async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery) {
-    return toPage(await this.queries.list(scope, query), query, toConnection);
+    const { connections, wildcard_agent_count } = await this.queries.list(scope, query);
+    return toPage(connections, query, toConnection, { wildcard_agent_count });
   }
 
   @Post()

@@ -117,7 +117,7 @@ describe('connecting', () => {
     ]);
     for (const server_url of ['http://tools.example/mcp', 'https://127.0.0.1:9/mcp', 'https://user@tools.example.com/mcp', 'nowhere'])
       expect(problems(await call('POST', '', org.owner, custom({ server_url })))).toEqual([['body.server_url', 'value_error']]);
-    expect((await call('GET', '', org.owner)).body).toEqual({ items: [], total: 0, next_offset: null });
+    expect((await call('GET', '', org.owner)).body).toEqual({ items: [], total: 0, next_offset: null, wildcard_agent_count: 0 });
   });
 
   it('that fails is kept with the reason, and is active once its server answers', async () => {
@@ -239,7 +239,7 @@ describe('who may what', () => {
           await status('POST', `/${at}/test`, other),
           await status('POST', `/${at}/reconnect`, other, {}),
         ]).toEqual([404, 404, 404, 404, 404, 404, 404]);
-    expect((await call('GET', '?limit=1', org.owner)).body).toEqual({ items: [], total: 0, next_offset: null });
+    expect((await call('GET', '?limit=1', org.owner)).body).toEqual({ items: [], total: 0, next_offset: null, wildcard_agent_count: 0 });
     expect((await call('GET', '?limit=1', org.member)).body).toMatchObject({ total: 1 });
     const { body } = await call('GET', '/stewardship', admin);
     expect(body).toEqual({

@@ -1,3 +1,4 @@
+import { override } from '@aps/billing/testing';
 import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { InboxMessage, InboxReply } from '@aps/entities';
 import type { JobContext } from '@aps/platform/queues';
@@ -168,6 +169,21 @@ describe('a release', () => {
     expect(outcome(await act(id, 'release', { body: { target_id: other } }))).toEqual([422, 'validation_error']);
     expect(outcome(await to(other))).toEqual([200, 'evaluating']);
     const { dispatched } = await t.evaluated(id);
+    const [chat] = await t.db.query(sql<{ agent_id: string }>('SELECT agent_id FROM chats WHERE id = $1'), [dispatched!.chat_id]);
+    expect(chat.agent_id).toBe(other);
+  });
+
+  it('waits for a place where there is none, and goes where it was to go then, unjudged', async () => {
+    const id = await aHeld();
+    const { id: other } = await t.make('POST', `/api/orgs/${org.id}/agents`, { as: org.owner, body: { name: 'Other' } });
+    await override(t, org.id, { max_queue_depth: 0 });
+    await act(id, 'release', { body: { target_kind: 'agent', target_id: other } });
+    expect(await t.evaluated(id)).toMatchObject({ state: 'held', hold_reason: 'queue_full', decided_by: 'manual_release' });
+    await override(t, org.id, { max_queue_depth: -1 });
+    await t.releaseDue();
+    const { state, decided_by, tags, dispatched, trace } = await t.evaluated(id);
+    expect([state, decided_by, tags]).toEqual(['accepted', 'manual_release', ['vip']]);
+    expect(trace.map(({ kind }) => kind)).toContain('auto_release');
     const [chat] = await t.db.query(sql<{ agent_id: string }>('SELECT agent_id FROM chats WHERE id = $1'), [dispatched!.chat_id]);
     expect(chat.agent_id).toBe(other);
   });

@@ -159,12 +159,14 @@ const begins = (cause: string, wait: string) => `
 export const BEGIN = statement<{ evaluation_no: number }>(
   `UPDATE ${TABLE} SET ${begins('$2', '$3')} WHERE id = $1 RETURNING evaluation_no`,
 );
+/** What a human has released is not judged anew. */
+const GOES_ON = `CASE WHEN ${TABLE}.wait->'held_for'->>'by_hand' IS NULL THEN 'auto_release' ELSE 'release' END`;
 /** Held messages go on, with a row in the trace of each, but for those that somebody is at. Values: ids, reason, rows of the trace, time. */
 export const RELEASE = statement<Told & { id: string; org_id: string; evaluation_no: number }>(`
   WITH l AS MATERIALIZED (
     SELECT id FROM ${TABLE} WHERE id = ANY ($1) AND ${IS_HELD} AND hold_reason = $2 ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
   ), m AS (
-    UPDATE ${TABLE} SET ${begins(`'auto_release'`, `jsonb_build_object('resume_at', NULL, 'held_for', coalesce(${TABLE}.wait->'held_for', '{}') || jsonb_build_object('reason', $2::text))`)}
+    UPDATE ${TABLE} SET ${begins(GOES_ON, `jsonb_build_object('resume_at', NULL, 'target', ${TABLE}.wait->'held_for'->'target', 'held_for', coalesce(${TABLE}.wait->'held_for', '{}') || jsonb_build_object('reason', $2::text))`)}
     FROM l WHERE ${TABLE}.id = l.id
     RETURNING ${TABLE}.id, ${TABLE}.org_id, ${TABLE}.inbox_id, ${TABLE}.received_at, ${TABLE}.evaluation_no, $4::timestamptz AS at, ${updateOf(TABLE)} AS data
   ), o AS (${insertJobs('inbox.evaluate', { from: 'm', id: 'm.id', payload: { org_id: 'm.org_id', message_id: 'm.id' }, generation: 'm.evaluation_no' })}
@@ -300,7 +302,7 @@ export interface LetGo extends Pick<InboxMessage, 'inbox_id'> {
 }
 export const LET_GO = statement<LetGo>(`
   SELECT m.inbox_id, m.wait->'held_for' AS held_for, m.passed_at IS NULL AS unpassed, count(*)::int AS n FROM inboxes i CROSS JOIN LATERAL (
-    SELECT inbox_id, wait, passed_at FROM ${TABLE} WHERE inbox_id = i.id AND state = 'evaluating' AND evaluation_cause = 'auto_release'
+    SELECT inbox_id, wait, passed_at FROM ${TABLE} WHERE inbox_id = i.id AND state = 'evaluating' AND evaluation_cause IN ('auto_release', 'release') AND wait->'held_for' IS NOT NULL
   ) m WHERE i.org_id = $1 AND i.deleted_at IS NULL GROUP BY 1, 2, 3`);
 
 /** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */

@@ -207,7 +207,9 @@ export class Evaluation {
       });
       if ('refused' in handed) {
         const { refused: hold_reason, until } = handed;
-        const held_for = until?.refused && target ? { ...until, target } : until;
+        const isByHand = m.evaluation_cause === 'release';
+        const isFor = target && (isByHand || until?.refused) ? { target } : {};
+        const held_for: HeldFor = { ...until, ...(isByHand && { by_hand: true }), ...isFor };
         const refused = row({ outcome: 'held', detail: { reason: hold_reason, ...(until?.refused && { target: to }), ...until } });
         return this.write(tx, run, m, [...rows, refused], { ...end, state: 'held', verdict: 'quarantined', hold_reason, held_for });
       }

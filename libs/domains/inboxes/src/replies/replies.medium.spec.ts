@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { calls, type TestOrg } from '@aps/chats/testing';
+import { calls, script, type TestOrg } from '@aps/chats/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { eventually, sql } from '@aps/platform/testing';
 import { inboxesService, type TestInbox } from '../testing';
@@ -79,6 +79,26 @@ describe('a reply', () => {
       expect(mail).toContain(line);
     expect(mail.replace(/\r?\n /g, ' ')).toContain('References: <m5@acme.com> <m6@acme.com> <m7@acme.com>');
     expect(mail).toContain('You said:');
+    expect(await repliesTo(id)).toHaveLength(1);
+  });
+
+  it('is mailed when its chat has failed, and goes on', async () => {
+    await settings({ reply: 'auto' });
+    const error = { status: 400, message: 'no', times: 2 };
+    const id = await t.mail(inbox, { body_text: script({ error, text: 'Ten are left.' }) });
+    const chat = (await t.evaluated(id)).dispatched!.chat_id;
+    for (let n = 1; n <= 2; n++) {
+      await eventually(
+        () => t.db.query(sql<{ n: number }>(`SELECT count(*)::int AS n FROM turns WHERE chat_id = $1 AND status = 'failed'`), [chat]),
+        ([failed]) => failed.n === n,
+      );
+      expect(await repliesTo(id)).toEqual([]);
+      await t.make('POST', `${org.path}/${chat}/continue`, { as: org.owner });
+    }
+    expect(await mailOf(await sent(id))).toContain('Ten are left.');
+    // What a member says there is not from whom the mail came.
+    await t.send(org, chat, 'And now?');
+    await t.settled(org, chat, 2);
     expect(await repliesTo(id)).toHaveLength(1);
   });
 

@@ -23,7 +23,11 @@ export interface DueReply extends Pick<InboxReply, 'id' | 'org_id' | 'message_id
 const answered = (from: string, on: string) => `
   SELECT m.id, m.org_id, m.inbox_id, m.subject, m.message_ref, coalesce(m.terminated_at >= m.dispatched_at, false) AS terminated, i.settings, e.automatic, e.reply_to
   FROM ${from} JOIN inbox_messages m ON ${on} JOIN inboxes i ON i.id = m.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id WHERE m.channel_kind = 'email'`;
-const ANSWERED_BY = statement<AnsweredMessage>(`${answered('turns t', 'm.chat_message_id = t.message_id')} AND t.id = $1`);
+/** What a turn answers; of one that goes on after another, what that answers. */
+const ANSWERING = `(
+  SELECT coalesce(t.message_id, (SELECT b.message_id FROM turns b WHERE b.chat_id = t.chat_id AND b.seq < t.seq AND b.message_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)) AS message_id
+  FROM turns t WHERE t.id = $1) t`;
+const ANSWERED_BY = statement<AnsweredMessage>(answered(ANSWERING, 'm.chat_message_id = t.message_id'));
 // Whoever terminates the message stands its replies down under its lock: one that is armed later would go out after all.
 const ANSWERED_BY_RUN = statement<AnsweredMessage>(`
   WITH RECURSIVE r AS (

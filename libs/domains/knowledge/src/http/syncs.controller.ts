@@ -71,6 +71,7 @@ export class KnowledgeSyncsController {
   }
 
   @Get('integrations/:integration_id/collections')
+  @OrgMember('knowledge', { params: { integration_id: 'resource_id' } })
   @Operation({
     summary: 'List what a connection has for bases to keep up with',
     description: 'Its server is asked: resources of one scheme and one authority are a collection.',

@@ -33,9 +33,9 @@ beforeEach(async () => {
   connection = await connect(org.owner, 'org');
 });
 
-const connect = async (as: Bearer, scope: 'org' | 'private'): Promise<string> =>
-  (await t.make('POST', `${org.path}/connections`, { as, body: { app_key: 'demo', method: 'none', scope } })).connection
-    .integration_id as string;
+const connected = async (as: Bearer, scope: 'org' | 'private'): Promise<{ id: string; integration_id: string }> =>
+  (await t.make('POST', `${org.path}/connections`, { as, body: { app_key: 'demo', method: 'none', scope } })).connection;
+const connect = async (...how: Parameters<typeof connected>) => (await connected(...how)).integration_id;
 const body = (integration_id = connection, collection_id = 'notes://demo') => ({ integration_id, collection_id, collection_name: 'Notes' });
 const setUp = (as: Bearer = org.member, of?: string) => t.call('POST', `${base.path}/sync-configs`, { as, body: body(of) });
 const syncs = async () => (await t.asMember(base, 'GET', '/sync-configs')).body;
@@ -93,6 +93,14 @@ describe('collections of connections', () => {
     await t.db.execute(sql(`UPDATE connections SET status = 'expired' WHERE id = $1`), [connection]);
     expect(await at(connection, org.member)).toMatchObject({ status: 422, body: { code: 'reconnect_required' } });
   });
+});
+
+it('a connection is named by either of its ids', async () => {
+  const { id, integration_id } = await connected(org.owner, 'org');
+  expect((await t.call('GET', `${org.path}/knowledge/integrations/${id}/collections`, { as: org.member })).status).toBe(200);
+  expect(await setUp(org.member, id)).toMatchObject({ status: 201, body: { integration_id } });
+  expect((await setUp(org.member, id.replace(/.$/, 'q'))).status).toBe(404);
+  expect((await setUp(org.member, '\0')).status).toBe(422);
 });
 
 describe('a base that keeps up with a collection', () => {
