@@ -30,6 +30,8 @@ interface ReferenceOptions {
   loc?: (string | number)[];
   /** What the names of fields begin with, where what is shared with agents refers. */
   prefix?: 'shared_';
+  /** Tool scopes name what is there, too, for whomever it is there. What is shared names what is there for everybody. */
+  scopesAreThere?: boolean;
   /** Tools that were shared before: what has gone without asking them, they may go on naming. */
   before?: readonly string[];
   /** Knowledge bases that were named before: those that have gone are lost silently. */
@@ -42,7 +44,7 @@ type Path = [field: keyof Referring, place?: number];
 
 /** Something that is named and not there. */
 export interface MissingReference {
-  kind: 'tool' | 'skill' | 'agent' | 'knowledge_base' | 'environment' | 'team' | 'project';
+  kind: 'tool' | 'skill' | 'agent' | 'knowledge_base' | 'connection' | 'environment' | 'team' | 'project';
   /** As it was named: a slug, a tool scope or an id. */
   slug: string;
   path: Path;
@@ -53,8 +55,9 @@ export interface MissingReference {
  * Checks that what a configuration names is there, and holds it there until the transaction ends: whoever deletes it meanwhile waits,
  * and then finds the reference.
  *
- * Of tool scopes, all but those of agents are checked by form only: connections, knowledge bases, prompt templates and processes are deleted whoever names them: an agent
- * that names one that is gone can still be changed. What is shared names what is there for everybody, or was when it was first shared; prompt templates aside.
+ * Of tool scopes, all but those of agents are checked by form only, where nothing else is asked for: connections, knowledge bases, prompt templates and processes are deleted
+ * whoever names them: an agent that names one that is gone can still be changed. What is shared names what is there for everybody, or was when it was first shared; prompt
+ * templates aside.
  */
 @Injectable()
 export class AgentReferences {
@@ -83,7 +86,7 @@ export class AgentReferences {
     tx: Tx,
     scope: OrgScope,
     refs: Referring,
-    { self, prefix, before = [], basesBefore = [], deniedMayBeGone }: ReferenceOptions = {},
+    { self, prefix, scopesAreThere = prefix !== undefined, before = [], basesBefore = [], deniedMayBeGone }: ReferenceOptions = {},
   ): Promise<MissingReference[]> {
     const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: baseIds = [] } = refs;
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
@@ -92,10 +95,10 @@ export class AgentReferences {
     const slugsOf = (kind: 'agent' | 'process' | 'kb') => tools.flatMap(({ tool }) => (tool?.kind === kind ? [tool.slug] : []));
     const isThere = async (kind: 'team' | 'project', id?: string | null) => !isSet(id) || isHeld(tx, scope, kind, id);
     const belongs = { team_id: await isThere('team', refs.team_id), project_id: await isThere('project', refs.project_id) };
-    const processes = prefix ? await this.owners.existing(tx, scope, 'process', slugsOf('process')) : null;
+    const processes = scopesAreThere ? await this.owners.existing(tx, scope, 'process', slugsOf('process')) : null;
     const ofConnections = tools.flatMap(({ tool }) => connectionIn(tool) ?? []);
-    const connections = prefix ? await this.connections.shared(tx, scope, ofConnections) : null;
-    const bases = await this.bases.existing(tx, scope, { ids: baseIds, slugs: prefix ? slugsOf('kb') : [] });
+    const connections = scopesAreThere ? await this.connections.existing(tx, scope, ofConnections, prefix ? 'shared' : 'any') : null;
+    const bases = await this.bases.existing(tx, scope, { ids: baseIds, slugs: scopesAreThere ? slugsOf('kb') : [] });
     const agents = await this.agents.hold(tx, scope, { ids: children, slugs: slugsOf('agent') });
     const there = { ids: new Set(agents.map((a) => a.id)), slugs: new Set(agents.map((a) => a.slug)) };
     const mountable = await this.skills.hold(tx, scope, skills);
@@ -106,13 +109,16 @@ export class AgentReferences {
       ...tools.flatMap(({ path, text, tool }) => {
         const missing = (msg: string) => unknown('tool', text, path, msg);
         if (!tool) return missing('There is no such tool scope');
-        if (prefix && !before.includes(text)) {
+        if (deniedMayBeGone && path[0] === 'denied_tools') return [];
+        if (scopesAreThere && !before.includes(text)) {
           if (tool.kind === 'process' && processes?.has(tool.slug) === false) return missing('There is no process of this slug');
-          if (tool.kind === 'kb' && !bases.slugs.has(tool.slug)) return missing('There is no knowledge base of this slug');
+          if (tool.kind === 'kb' && !bases.slugs.has(tool.slug))
+            return unknown('knowledge_base', tool.slug, path, 'There is no knowledge base of this slug');
           const connection = connectionIn(tool);
-          if (connection !== undefined && connections?.has(connection) === false) return missing('There is no connection of this slug');
+          if (connection !== undefined && connections?.has(connection) === false)
+            return unknown('connection', connection, path, 'There is no connection of this slug');
         }
-        if (tool.kind !== 'agent' || (deniedMayBeGone && path[0] === 'denied_tools')) return [];
+        if (tool.kind !== 'agent') return [];
         if (tool.slug === self?.slug) return missing('An agent cannot be its own tool');
         return there.slugs.has(tool.slug) ? [] : missing('There is no agent of this slug');
       }),

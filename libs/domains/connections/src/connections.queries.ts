@@ -117,9 +117,11 @@ const CALLABLE_COUNT = statement<{ n: number }>(`SELECT count(*)::int AS n FROM 
 const EVERY = statement<LabelledConnection>(`
   SELECT c.id, c.slug, c.label, c.status = 'active' AS is_active, (c.scope = 'org' OR coalesce(c.owner_user_id = $2, false)) AS is_seen
   FROM connections c WHERE c.org_id = $1 AND c.deleted_at IS NULL ORDER BY c.slug`);
-const SHARED = statement<{ slug: string }>(
-  `SELECT slug FROM connections WHERE org_id = $1 AND slug = ANY($2) AND scope = 'org' AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`,
-);
+const named = (condition: string) =>
+  statement<{ slug: string }>(
+    `SELECT slug FROM connections WHERE org_id = $1 AND slug = ANY($2) AND ${condition} AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`,
+  );
+const NAMED = { shared: named(`scope = 'org'`), any: named('true') };
 
 /** Reads connections, each as far as somebody sees it. Never writes. */
 @Injectable()
@@ -196,9 +198,9 @@ export class ConnectionsQueries {
     return db.query(EVERY, [scope.orgId, scope.userId]);
   }
 
-  /** Those of the slugs that there is a connection of for everybody, held so that none is deleted before the transaction ends. */
-  async shared(db: Db, scope: OrgScope, slugs: readonly string[]): Promise<Set<string>> {
-    return new Set(slugs.length ? (await db.query(SHARED, [scope.orgId, slugs])).map(({ slug }) => slug) : []);
+  /** Those of the slugs that there is a connection of, for everybody or for anybody, held so that none is deleted before the transaction ends. */
+  async existing(db: Db, scope: OrgScope, slugs: readonly string[], whose: 'shared' | 'any'): Promise<Set<string>> {
+    return new Set(slugs.length ? (await db.query(NAMED[whose], [scope.orgId, slugs])).map(({ slug }) => slug) : []);
   }
 
   /** A row as it is shown to who was let at it; of others' private ones nothing of how they are reached. */

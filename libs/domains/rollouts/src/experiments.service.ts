@@ -49,7 +49,7 @@ export class ExperimentsService {
       const candidates = await this.candidates(tx, scope, agent, input.arms);
       const same = input.allow_identical ? [] : identical(candidates);
       if (same.length) throw new DomainError('identical_arms', `The arms ${same.join(', ')} are the same.`, { context: { labels: same } });
-      await this.checks.require(tx, scope, agent, candidates);
+      await this.checks.require(tx, scope, agent, candidates, 'experiment');
 
       const arms: Rollout['arms'] = [];
       for (const { label, weight, ...candidate } of candidates) {
@@ -111,7 +111,7 @@ export class ExperimentsService {
       const arm = rollout.arms.find((one) => one.label === label);
       if (!arm) throw new DomainError('unknown_arm', `The experiment has the arms ${labels.join(', ')}.`, { context: { labels } });
       const { config } = (await this.revisions.candidate(tx, scope, agent, { id: arm.revision_id }))!;
-      await this.checks.require(tx, scope, agent, [{ label, config }]);
+      await this.checks.require(tx, scope, agent, [{ label, config }], 'deployment');
       const ended = { status: 'promoted', promoted_arm: label } as const;
       if (!arm.of_draft) return this.end(tx, scope, agent, rollout, arm, ended);
       const number = await this.instructions.publishTried(tx, scope, agent, config.instruction);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AgentsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
+import { Connection, KnowledgeBase } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
@@ -144,6 +145,38 @@ describe('an experiment', () => {
     expect((await asOwner('POST', `/rollouts/${begun.id}/stop`)).body).toMatchObject({ status: 'stopped' });
     expect((await read()).live_revision.version).toBe(version);
     await t.db.execute(sql(`UPDATE model_catalog SET enabled = true WHERE key = 'gone-model'`));
+  });
+
+  it('is refused with an arm whose grants lead nowhere, and promoted without what is gone since, as in a deployment', async () => {
+    const wiki = await t.insert(KnowledgeBase, { id: randomUUID(), org_id: org.id, slug: 'wiki', name: 'Wiki' });
+    await asOwner('PATCH', '', {
+      allowed_tools: ['con:gone', 'gone-2.find', 'kb:nowhere'],
+      denied_tools: ['con:gone', 'kb:gone'],
+    });
+    const arms = [
+      { label: 'a', weight: 1, version: 1 },
+      { label: 'b', weight: 9_999, use_draft: true },
+    ];
+    expect((await start({ arms })).body).toMatchObject({
+      code: 'arm_unusable',
+      context: {
+        problems: [
+          { arm: 'b', kind: 'connection', slug: 'gone' },
+          { arm: 'b', kind: 'connection', slug: 'gone-2' },
+          { arm: 'b', kind: 'knowledge_base', slug: 'nowhere' },
+        ],
+      },
+    });
+    const connection = await t.insert(Connection, {
+      ...{ org_id: org.id, slug: 'crm', label: 'CRM', app_key: 'custom-mcp', provider_key: 'custom-mcp', method: 'none', status: 'active' },
+      ...{ scope: 'private', owner_user_id: org.owner.id },
+    });
+    await asOwner('PATCH', '', { allowed_tools: ['con:crm', 'kb:wiki'], knowledge_base_ids: [wiki] });
+    const begun = await start({ arms });
+    expect(begun.status).toBe(201);
+    await t.db.execute(sql(`UPDATE connections SET deleted_at = now() WHERE id = $1`), [connection]);
+    await t.db.execute(sql(`UPDATE knowledge_bases SET deleted_at = now() WHERE id = $1`), [wiki]);
+    expect((await asOwner('POST', `/rollouts/${begun.body.id}/promote`, { arm: 'b' })).status).toBe(200);
   });
 
   it('keeps what its arms name from being deleted or renamed, for as long as it runs', async () => {
