@@ -1,6 +1,6 @@
 import { CreditPack, InferenceReceipt, Plan, RateCard, Subscription } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
-import { outcome } from '@aps/platform/testing';
+import { outcome, sql } from '@aps/platform/testing';
 import { TEST_PLAN } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
@@ -219,6 +219,18 @@ describe('plans', () => {
     expect(outcome(await remove(plan.id))).toEqual(notFound);
     expect(outcome(await put(plan.id, { code: 'x', name: 'x' }))).toEqual(notFound);
     expect((await t.audit({ target_id: plan.id })).slice(1)).toMatchObject([{ action: 'plan.deleted', metadata: { code: plan.code } }]);
+  });
+
+  it('go when all who were subscribed are deleted', async () => {
+    const { body: plan } = await create();
+    const [org, other] = [await anOrg(t), await anOrg(t)];
+    for (const { id } of [org, other]) await t.db.manager.update(Subscription, { org_id: id }, { plan_id: plan.id });
+    const end = (id: string) => t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [id]);
+    await end(org.id);
+    expect(await remove(plan.id)).toMatchObject({ status: 409, body: { code: 'plan_in_use', context: { subscribers: 1 } } });
+    await end(other.id);
+    expect(await listed(plan.id)).toMatchObject({ subscriber_count: 0 });
+    expect((await remove(plan.id)).status).toBe(204);
   });
 
   it('are listed in display order, with the fields that entitle', async () => {

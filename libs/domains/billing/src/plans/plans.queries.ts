@@ -23,7 +23,7 @@ const DISPLAY_ORDER = { sort_order: 'ASC', code: 'ASC' } as const;
 const MARGIN_DAYS = 30;
 
 const SUBSCRIBERS = statement<{ plan_id: string; subscribers: number }>(
-  'SELECT plan_id, count(*)::int AS subscribers FROM subscriptions GROUP BY plan_id',
+  'SELECT s.plan_id, count(*)::int AS subscribers FROM subscriptions s JOIN organizations o ON o.id = s.org_id WHERE o.deleted_at IS NULL GROUP BY s.plan_id',
 );
 
 // Hours that usage is tallied by: a month of receipts is too much to add up for a list.

@@ -5,7 +5,12 @@ const OTHER_WITH_PRODUCT = statement<{ code: string }>(`
   SELECT code FROM plans WHERE id <> $1 AND (polar_product_id = ANY ($2::uuid[]) OR polar_product_id_annual = ANY ($2::uuid[]))
   ORDER BY code LIMIT 1`);
 
-const SUBSCRIBERS = statement<{ n: number }>('SELECT count(*)::int AS n FROM subscriptions WHERE plan_id = $1');
+const SUBSCRIBERS = statement<{ n: number }>(
+  'SELECT count(*)::int AS n FROM subscriptions s JOIN organizations o ON o.id = s.org_id WHERE s.plan_id = $1 AND o.deleted_at IS NULL',
+);
+const FORGET_DELETED = statement(
+  'DELETE FROM subscriptions s USING organizations o WHERE o.id = s.org_id AND s.plan_id = $1 AND o.deleted_at IS NOT NULL',
+);
 
 /** What plans are asked for beside their rows. */
 @Injectable()
@@ -15,8 +20,13 @@ export class PlansRepository {
     return (await tx.query(OTHER_WITH_PRODUCT, [planId, products]))[0]?.code ?? null;
   }
 
-  /** Organizations that are subscribed to a plan, in whatever state. */
+  /** Live organizations that are subscribed to a plan, in whatever state. */
   async countSubscribers(tx: Tx, planId: string): Promise<number> {
     return (await tx.query(SUBSCRIBERS, [planId]))[0].n;
+  }
+
+  /** What the provider still has of them is ended by what it knows itself. */
+  async forgetDeleted(tx: Tx, planId: string): Promise<void> {
+    await tx.execute(FORGET_DELETED, [planId]);
   }
 }

@@ -49,13 +49,14 @@ export class PlansService {
     });
   }
 
-  /** @throws DomainError `not_found`; 409 `plan_in_use` where anybody is subscribed, in whatever state */
+  /** @throws DomainError `not_found`; 409 `plan_in_use` where a live organization is subscribed, in whatever state */
   delete(operator: ActingUser, id: string): Promise<void> {
     return this.write(operator, async (tx) => {
       // Nobody subscribes meanwhile.
       const { code } = await this.plans.get(tx, id, 'for update');
       const subscribers = await this.repository.countSubscribers(tx, id);
       if (subscribers) throw new DomainError('plan_in_use', 'Organizations are subscribed to this plan.', { context: { subscribers } });
+      await this.repository.forgetDeleted(tx, id);
       await this.plans.delete(tx, id);
       await this.audit.record(tx, operator, 'plan.deleted', { kind: 'plan', id }, { code });
     });

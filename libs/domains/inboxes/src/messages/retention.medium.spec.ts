@@ -59,4 +59,12 @@ describe('what a message says', () => {
     const other = await t.org();
     expect((await t.call('GET', `/api/orgs/${other.id}/files/${file_id}`, { as: other.owner })).status).toBe(404);
   });
+
+  it('is nobody’s to open when its inbox is deleted', async () => {
+    const id = await t.mail(inbox, { files: [file('d.txt')] });
+    const [{ file_id }] = (await envelope(id)).attachments;
+    expect((await open(file_id)).status).toBe(200);
+    await t.db.execute(sql('UPDATE inboxes SET deleted_at = now() WHERE id = $1'), [inbox.id]);
+    expect((await open(file_id)).status).toBe(404);
+  });
 });

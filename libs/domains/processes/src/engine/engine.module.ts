@@ -4,6 +4,7 @@ import { FilesModule } from '@aps/files';
 import { InferenceModule } from '@aps/inference';
 import { RunsModule } from '@aps/platform/runs';
 import { PromptsModule } from '@aps/prompts';
+import { ToolsModule } from '@aps/tools';
 import { DefinitionsModule } from '../definitions.module';
 import { ScheduleStops } from '../schedules/schedule-stops';
 import { Admissions } from './admissions';
@@ -26,12 +27,17 @@ import { RunEnds } from './run-ends';
 import { RunFiles } from './run-files';
 import { HumanWaitSignals } from './run-signals';
 import { RunStarter } from './run-starter';
+import { ProcessTools } from '../tools/process.tools';
 import { Wakes } from './wakes';
 
 const begun = [Admissions, Cancellation, ChatListener, JournalRepository, RunBegins, RunBudgets, RunEnds, RunFiles, RunStarter, Wakes];
 
 /** What begins, wakes and ends runs: for every app in which chats end, or humans answer or let the time pass. */
-@Module({ imports: [ChatsModule, DefinitionsModule, FilesModule], providers: [...begun, ScheduleStops], exports: begun })
+@Module({
+  imports: [ChatsModule, DefinitionsModule, FilesModule, ToolsModule],
+  providers: [...begun, ProcessTools, ScheduleStops],
+  exports: begun,
+})
 export class RunControlModule {}
 
 /** What has runs go on, for the app that does so. */

@@ -6,6 +6,7 @@ import type { AgentStep, HumanStep, ProcessStep } from '../definition';
 import { ProcessRefs } from '../revisions/process-refs';
 import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
+import { tooDeep } from './envelope';
 import { stepError, waitsForSignal, type JournalRow, type RunEvent } from './journal';
 import type { Opening } from './progress';
 import { AGENT_MEANT, RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
@@ -18,8 +19,6 @@ export const UNKNOWN_OPTIONS = [
   { id: 'done', label: 'It had its effect: go on' },
   { id: 'fail', label: 'Let the step fail' },
 ];
-/** Processes within processes. */
-const MAX_DEPTH = 10;
 
 /** Makes what steps wait for, in the transaction that writes that they do, and ends it when they are given up. */
 @Injectable()
@@ -156,7 +155,8 @@ export class Openings {
       row.resolution = { kind: 'run', output: null, error: stepError('child_failed', why) };
       return false;
     };
-    if (run.depth >= MAX_DEPTH) return refuse(`Processes are within each other for more than ${MAX_DEPTH} levels.`);
+    const deep = tooDeep(run);
+    if (deep) return refuse(deep);
     const target = await this.processes.deployed(tx, run.org_id, step.process);
     if (!target) return refuse(`There is no process ${step.process} that is deployed.`);
     const begun = await this.starter.insertOrRefusal(tx, target, {

@@ -269,7 +269,10 @@ export const KEYS_WITH_ROOM = statement<{ process_id: string; concurrency_key: s
     SELECT process_id, concurrency_key, min(concurrency_limit) AS room FROM ${TABLE} WHERE NOT admitted AND finished_at IS NULL GROUP BY process_id, concurrency_key
   ) h WHERE (SELECT count(*) FROM ${TABLE} r WHERE r.process_id = h.process_id AND r.concurrency_key = h.concurrency_key AND r.finished_at IS NULL AND r.admitted) < h.room`);
 
-export const OF_ORG = statement<{ id: string }>('SELECT id FROM process_runs WHERE org_id = $1 AND id = ANY ($2)');
+/** Of processes that are deleted, none. */
+export const OF_ORG = statement<{ id: string }>(
+  'SELECT r.id FROM process_runs r JOIN processes p ON p.id = r.process_id WHERE r.org_id = $1 AND r.id = ANY ($2) AND p.deleted_at IS NULL',
+);
 
 /** What runs have asked humans and got no answer to. */
 export interface Asking {

@@ -5,18 +5,20 @@ import { ProcessRefs } from '../revisions/process-refs';
 import { Cancellation } from './cancellation';
 import type { RunFile, RunMessage, RunSource } from './envelope';
 import { RunFiles } from './run-files';
-import { RunStarter } from './run-starter';
+import { RunStarter, type WithinRun } from './run-starter';
 
 /** What a domain above begins a run with. */
 export interface RunBegin {
-  source: Pick<RunSource, 'kind' | 'ref_id'>;
+  source: Pick<RunSource, 'kind' | 'ref_id'> & Partial<Pick<RunSource, 'user_id'>>;
   input: Record<string, unknown>;
   message: RunMessage | null;
   attachments: RunFile[];
   label: string | null;
+  /** The run whose agent begins it, and goes on without it. */
+  within?: WithinRun;
 }
 
-/** Begins and ends runs in the transactions of domains above, for nobody in particular. */
+/** Begins and ends runs in the transactions of whoever has something to do with them. */
 @Injectable()
 export class RunBegins {
   constructor(
@@ -35,13 +37,13 @@ export class RunBegins {
     orgId: string,
     processId: string,
     { source, ...run }: RunBegin,
-  ): Promise<{ run_id: string } | { refused: 'no_process' | 'misfit' } | { refused: 'full'; key: string }> {
+  ): Promise<{ run_id: string } | { refused: 'no_process' | 'misfit'; why: string } | { refused: 'full'; why: string; key: string }> {
     const target = await this.refs.deployed(tx, orgId, processId);
-    if (!target) return { refused: 'no_process' };
+    if (!target) return { refused: 'no_process', why: 'Nothing of this process is deployed.' };
     const scope = OrgScope.system(orgId, source.kind);
     const begun = await this.starter.insertOrRefusal(tx, target, {
       org_id: orgId,
-      source: { ...source, user_id: null },
+      source: { user_id: null, ...source },
       ...run,
       beside: (runId) => this.files.tie(tx, scope, runId, run.attachments),
     });

@@ -14,6 +14,12 @@ import { envelopeOf, type RunFile, type RunMessage, type RunSource } from './env
 import { INSERT_RUN } from './run-starter.sql';
 import { textOf } from './values';
 
+/** A run whose agent begins another one, and which goes on without that. */
+export interface WithinRun {
+  run_id: string;
+  depth: number;
+}
+
 /** A run that is to be. */
 export interface NewRun {
   org_id: string;
@@ -24,6 +30,7 @@ export interface NewRun {
   label?: string | null;
   budget_credits?: string | null;
   parent?: { run_id: string; step_id: string; root_run_id: string; depth: number };
+  within?: WithinRun;
   idempotency?: { key: string; sha256: string };
   /** Of one that another is done again by: its envelope, whole. */
   restart?: { of: string; envelope: string };
@@ -89,7 +96,7 @@ export class RunStarter {
       run.parent?.run_id ?? null,
       run.parent?.step_id ?? null,
       run.parent?.root_run_id ?? id,
-      run.parent?.depth ?? 0,
+      run.parent?.depth ?? (run.within ? run.within.depth + 1 : 0),
       key,
       target.definition.concurrency?.limit ?? null,
       admitted,
@@ -125,10 +132,15 @@ export class RunStarter {
   }
 
   /**
-   * Whether a run of this key may begin now; else it waits its turn, behind those that wait already. Those that it is within, which deploys during a run can bring about, end
-   * after it: it neither waits for them nor ends them.
+   * Whether a run of this key may begin now; else it waits its turn, behind those that wait already. Those that it is within, which deploys during a run can bring about, mostly
+   * end after it: it neither waits for them nor ends them.
    */
-  private async hasRoom(tx: Tx, { process_id, definition }: DeployedProcess, { org_id, parent }: NewRun, key: string): Promise<boolean> {
+  private async hasRoom(
+    tx: Tx,
+    { process_id, definition }: DeployedProcess,
+    { org_id, parent, within }: NewRun,
+    key: string,
+  ): Promise<boolean> {
     const { limit, strategy } = definition.concurrency!;
     await this.admissions.lock(tx, process_id, key);
     const [{ at_work: atWork, waits }] = await tx.query(AT_WORK, [process_id, key]);
@@ -138,7 +150,8 @@ export class RunStarter {
       tx.afterCommit(() => this.admissions.next({ org_id, process_id, concurrency_key: key }));
       return false;
     }
-    const line = parent ? (await tx.query(LINE, [parent.run_id])).map(({ id }) => id) : [];
+    const above = parent ?? within;
+    const line = above ? (await tx.query(LINE, [above.run_id])).map(({ id }) => id) : [];
     const others = atWork.filter((id) => !line.includes(id));
     const tooMany = atWork.length - limit + 1;
     if (strategy === 'queue' && others.length > 0) return false;
