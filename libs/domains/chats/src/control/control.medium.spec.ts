@@ -545,6 +545,18 @@ describe('the control of chats', () => {
       await call('POST', chat, '/messages', { content: 'again', model: 'free' });
       await app.until(org, chat, (c) => c.status === 'ARCHIVED');
     });
+
+    it('lets it through once more where it is the same turn that has failed meanwhile', async () => {
+      await entitle(app, { enforces_credits: true });
+      const chat = await app.chat(org);
+      const content = script({ error: { status: 400, message: 'no', times: 1 }, text: 'at last' });
+      await call('POST', chat, '/messages', { content, model: 'free' });
+      await app.until(org, chat, (c) => c.status === 'ARCHIVED');
+      await call('POST', chat, '/continue');
+      await app.until(org, chat, (c) => c.status === 'ERRORED');
+      await call('POST', chat, '/continue');
+      expect((await app.settled(org, chat, 1)).messages.at(-1)).toMatchObject({ content: 'at last' });
+    });
   });
 
   it('a failure is behind a chat as soon as the message that waited runs', async () => {

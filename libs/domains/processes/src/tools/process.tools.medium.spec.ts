@@ -1,5 +1,6 @@
 import { script, type TestOrg } from '@aps/chats/testing';
 import { sql, type Answer } from '@aps/platform/testing';
+import { RunFiles } from '../engine/run-files';
 import { runningService, type DeployedProcess } from '../testing/running';
 
 const t = runningService();
@@ -93,6 +94,24 @@ it('an agent within a run begins one within that, so many levels deep', async ()
   const [{ chat }] = await t.db.query(sql<{ chat: string }>('SELECT chat_id AS chat FROM process_steps WHERE run_id = $1'), [id]);
   const { content } = await called('run_process', { process: 'refunds', input: { n: 3 } }, chat);
   expect(content).toContain('more than 10 levels');
+});
+
+it('an agent within a run ends not that run where it begins one of the same key', async () => {
+  await grant(['*']);
+  const task = script({ tool_calls: [{ name: 'run_process', arguments: { process: 'loop' } }] }, { text: 'done' });
+  const concurrency = { key: 'one', limit: 1, strategy: 'cancel_running' };
+  const loop = await t.deployed(org, [{ id: 'a', kind: 'agent', agent: org.agentId, task }], { concurrency, output: '${steps.a.output}' });
+  await t.db.execute(sql(`UPDATE processes SET slug = 'loop' WHERE id = $1`), [loop.id]);
+  expect(await t.ended(await t.begin(org, loop))).toMatchObject({ status: 'completed', output: 'done' });
+  expect(await runs()).toHaveLength(1);
+});
+
+it('files of runs are open to members while there is the process', async () => {
+  const id = await t.begin(org, refunds, { n: 1 });
+  const open = () => t.get(RunFiles).openTo(t.db, t.scope(org), [id]);
+  expect(await open()).toEqual([id]);
+  await t.db.execute(sql('UPDATE processes SET deleted_at = now() WHERE id = $1'), [refunds.id]);
+  expect(await open()).toEqual([]);
 });
 
 it('scopes of processes say which tools they open', async () => {
