@@ -71,17 +71,15 @@ export class ReaderProcess {
   read(raw: Buffer, envelope: MailEnvelope): MailInProcess {
     const { mail, held, coming } = this.take(raw);
     this.child.tell({ type: 'read', mail, raw, envelope });
-    void this.child.listening.then(() => {
-      if (this.mails.has(mail)) held.timer = setTimeout(() => this.end(), PARSE_MS);
-    });
+    this.whenListening(mail, () => (held.timer = setTimeout(() => this.end(), PARSE_MS)));
     return coming;
   }
 
   /** Asks who vouches for a mail that has been parsed elsewhere. */
   authenticate(raw: Buffer, envelope: MailEnvelope, from: string | null): MailInProcess['auth'] {
     const { mail, held, coming } = this.take(raw);
-    this.awaitAuth(held);
     this.child.tell({ type: 'authenticate', mail, raw, envelope, from });
+    this.whenListening(mail, () => this.awaitAuth(held));
     return coming.auth;
   }
 
@@ -108,6 +106,11 @@ export class ReaderProcess {
     this.mails.set(mail, held);
     this.bytes += held.bytes;
     return { mail, held, coming };
+  }
+
+  /** The time of a mail is none that its process takes for loading its code. */
+  private whenListening(mail: number, begins: () => void): void {
+    void this.child.listening.then(() => this.mails.has(mail) && begins());
   }
 
   private letGo(mail: number, held: Held, auth: MailAuth | undefined): void {
