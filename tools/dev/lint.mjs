@@ -14,10 +14,12 @@ import { root } from './lib/paths.mjs';
 process.env.NX_DAEMON = 'false';
 process.chdir(root);
 const require = createRequire(path.join(root, 'package.json'));
+/** A fifth of the time of a lint goes by collecting what is short-lived, unless there is room for it. */
+const MORE_ROOM = '--max-semi-space-size=128';
 /** @returns whether it found nothing */
 const run = async (name, bin, ...args) => {
   const file = path.join(path.dirname(require.resolve(`${name}/package.json`)), bin);
-  const [code] = await once(spawn(process.execPath, [file, ...args], { stdio: 'inherit' }), 'exit');
+  const [code] = await once(spawn(process.execPath, [MORE_ROOM, file, ...args], { stdio: 'inherit' }), 'exit');
   return code === 0;
 };
 

@@ -45,7 +45,7 @@ export class ProcessLlmCallDetailResponse extends ProcessLlmCallResponse {
 export class ProcessAgentCallResponse extends StepCall {
   @EnumField(['turn', 'distill'], {
     name: 'ProcessAgentCallKind',
-    description: '`turn`: of the agent. `distill`: the output was drawn out of what it has said.',
+    description: '`turn`: of the agent, or of one that it has delegated to. `distill`: the output was drawn out of what it has said.',
   })
   kind: 'turn' | 'distill';
   @UuidField({ nullable: true, description: 'The chat of the agent.' }) chat_id: string | null;

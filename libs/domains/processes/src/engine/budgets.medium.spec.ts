@@ -72,6 +72,38 @@ describe('a run with a budget', () => {
     expect((await called()).map(({ feature }) => feature)).toEqual(['turn', 'prompt_default', 'turn']);
   });
 
+  it('counts what its agents have others do, and those ask as well', async () => {
+    const path = `/api/orgs/${org.id}`;
+    const { id: leaf } = await anAgent(t, { ...org, path }, { slug: 'leaf' });
+    const { id: agent } = await anAgent(t, { ...org, path }, { child_agent_ids: [leaf] });
+    const delegating = (task: string, more: object = {}) =>
+      script({ text: 'one', tool_calls: [{ name: 'delegate_to_agent', arguments: { agent: 'leaf', task } }], ...more }, { text: 'two' });
+    const { id, process_id, cost_credits } = await exceeded([
+      { id: 'a', kind: 'agent', agent, task: delegating(script({ text: 'dear', ...DEAR })) },
+    ]);
+    expect(Number(cost_credits)).toBeGreaterThan(1.1);
+    const { body } = await t.call('GET', `/api/orgs/${org.id}/processes/${process_id}/runs/${id}/agent-calls`, { as: org.owner });
+    expect(body.items.map(({ status, cost_credits: credits }: Record<string, string>) => [status, Number(credits) > 1])).toEqual([
+      ['failed', false],
+      ['succeeded', true],
+    ]);
+    expect(new Set(body.items.map(({ chat_id }: { chat_id: string }) => chat_id)).size).toBe(2);
+    await exceeded([{ id: 'a', kind: 'agent', agent, task: delegating('hello', DEAR) }]);
+    expect((await called()).map(({ credits }) => credits > 1)).toEqual([false, true, true]);
+  });
+
+  it('counts the runs that are its steps, and those ask as well', async () => {
+    const child = await t.deployed(org, [dear]);
+    const sub = { id: 'sub', kind: 'process', process: child.id, input: {} };
+    const { steps } = await exceeded([sub, { id: 'next', kind: 'llm', prompt: 'hello' }]);
+    expect(steps.map(({ status }) => status)).toEqual(['completed', 'failed']);
+    const parent = await t.deployed(org, [dear, sub]);
+    const run = await t.ended(await t.begin(org, parent, {}, { budget_credits: '1' }));
+    const message = 'The budget of a run that this one is within is used up.';
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'child_failed', message } });
+    expect((await called()).map(({ feature }) => feature)).toEqual(['process', 'process']);
+  });
+
   it('counts what an agent beside it has cost so far', async () => {
     const half = (text: string) => script({ text, usage: { input: 3_000, output: 1_000 } });
     const agent = script({ text: 'one', tool_calls: [note], ...DEAR }, { text: 'two three four', chunk_delay_ms: 20_000 });

@@ -88,21 +88,22 @@ export class ChatListener implements EndListener, RunAsker {
     return stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
   }
 
-  /** The turn in the run's ledger, with those that were cut off before it, and what they have cost with the run. */
+  /** The turn in the run's ledger, with all that came with it and of which nobody was told, and what they have cost with the run. */
   private async note(tx: Tx, step: { id: string; run_id: string }, chatId: string, turnId: string, text: string | null, done: boolean) {
-    for (const { turn_id, turn_no, usd_cost, credits, ...tokens } of await tx.query(TURN_COSTS, [chatId, turnId])) {
+    for (const turn of await tx.query(TURN_COSTS, [chatId, turnId])) {
+      const { turn_id, chat_id, turn_no, done: wasDone, usd_cost, credits, ...tokens } = turn;
       const isLast = turn_id === turnId;
       await tx.execute(ADD_AGENT_CALL, [
         step.id,
         uuidv7(),
         'turn',
-        chatId,
+        chat_id,
         turn_id,
         turn_no,
         JSON.stringify(tokens),
         usd_cost,
         credits,
-        isLast && done ? 'succeeded' : 'failed',
+        (isLast ? done : wasDone) ? 'succeeded' : 'failed',
         // Those are its chat's.
         '[]',
         JSON.stringify(isLast ? storable(text) : null),

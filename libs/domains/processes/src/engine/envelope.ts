@@ -7,13 +7,6 @@ export interface RunSource {
   user_id: string | null;
 }
 
-/** How many levels of runs may be within each other, by their steps or by agents of theirs. */
-const MAX_DEPTH = 10;
-
-/** Why nothing more is begun within a run; null where something may be. */
-export const tooDeep = ({ depth }: { depth: number }): string | null =>
-  depth >= MAX_DEPTH ? `Processes are within each other for more than ${MAX_DEPTH} levels.` : null;
-
 /** A file of a run. */
 export interface RunFile {
   file_id: string;

@@ -6,12 +6,11 @@ import type { AgentStep, HumanStep, ProcessStep } from '../definition';
 import { ProcessRefs } from '../revisions/process-refs';
 import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
-import { tooDeep } from './envelope';
 import { stepError, waitsForSignal, type JournalRow, type RunEvent } from './journal';
 import type { Opening } from './progress';
 import { AGENT_MEANT, RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
 import { resolutionOf } from './run-ends';
-import { RunStarter } from './run-starter';
+import { RunStarter, tooDeep } from './run-starter';
 
 /** What a human can say of a call of which nobody knows what became of it. */
 export const UNKNOWN_OPTIONS = [

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { TurnBudgets, type BudgetKeeper } from '@aps/chats';
 import { InferenceError, type HoldingWork } from '@aps/inference';
 import { Database } from '@aps/platform/database';
-import { USE_OF_CHATS_RUN, USE_OF_RUN } from './run-budgets.sql';
+import { USED_UP, USED_UP_FOR_CHAT } from './run-budgets.sql';
 import type { LoadedRun } from './process-run.sql';
 
-/** Keeps runs to their budgets: before each model call of a step, and of the agents that steps wait for. */
+/** Keeps runs to their budgets, and to those of the runs that they are within: before each model call of a step, and of all agents below it. */
 @Injectable()
 export class RunBudgets implements BudgetKeeper {
-  readonly origins = ['process'] as const;
+  readonly origins = ['process', 'agent'] as const;
 
   constructor(
     private readonly db: Database,
@@ -17,16 +17,19 @@ export class RunBudgets implements BudgetKeeper {
     turns.register(this);
   }
 
-  /** What is asked before the calls of a step; nothing where the run has no budget. */
-  of({ id, budget_credits }: Pick<LoadedRun, 'id' | 'budget_credits'>): HoldingWork['budget'] {
-    return budget_credits === null ? undefined : async (used) => refuse(await this.db.query(USE_OF_RUN, [id, used]));
+  /** What is asked before the calls of a step; nothing where no budget can be. */
+  of({ id, budget_credits, parent_run_id }: Pick<LoadedRun, 'id' | 'budget_credits' | 'parent_run_id'>): HoldingWork['budget'] {
+    if (budget_credits === null && parent_run_id === null) return undefined;
+    return async (used) => refuse(await this.db.query(USED_UP, [id, used]));
   }
 
   async require(chatId: string, used: string): Promise<void> {
-    refuse(await this.db.query(USE_OF_CHATS_RUN, [chatId, used]));
+    refuse(await this.db.query(USED_UP_FOR_CHAT, [chatId, used]));
   }
 }
 
-function refuse(use: { used_up: boolean }[]): void {
-  if (use[0]?.used_up) throw new InferenceError('budget_exceeded', 'The budget of this run is used up.');
+function refuse(usedUp: { is_own: boolean }[]): void {
+  if (usedUp.length === 0) return;
+  const whose = usedUp.some(({ is_own }) => is_own) ? 'this run' : 'a run that this one is within';
+  throw new InferenceError('budget_exceeded', `The budget of ${whose} is used up.`);
 }

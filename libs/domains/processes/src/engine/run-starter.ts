@@ -38,6 +38,13 @@ export interface NewRun {
   beside?: (runId: string) => Promise<void>;
 }
 
+/** How many levels of runs may be within each other, by their steps or by agents of theirs. */
+const MAX_DEPTH = 10;
+
+/** Why nothing more is begun within a run; null where something may be. */
+export const tooDeep = ({ depth }: { depth: number }): string | null =>
+  depth >= MAX_DEPTH ? `Processes are within each other for more than ${MAX_DEPTH} levels.` : null;
+
 /** There is no room for another run of a key. */
 class NoRoom extends DomainError {
   constructor(

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { storable, type Tx } from '@aps/platform/database';
 import { covers, defineTool, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
-import { tooDeep } from '../engine/envelope';
 import { RunBegins, type RunBegin } from '../engine/run-begins';
+import { tooDeep } from '../engine/run-starter';
 import { ABOVE, NAMED, RUNNABLE, SEEN, type NamedProcess } from './process.tools.sql';
 
 /** What the scope of a process begins with; its slug follows. */
