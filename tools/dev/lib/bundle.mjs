@@ -67,29 +67,34 @@ const modifiedAt = (file) =>
     () => 0,
   );
 
+/** Ends what has built, which keeps the memory of its largest build: two gigabytes beside all that follows. */
+async function esbuild(options) {
+  const { build, stop } = await import('esbuild');
+  try {
+    await build({ absWorkingDir: root, bundle: true, platform: 'node', logLevel: 'silent', ...options });
+  } catch (error) {
+    throw new UserError(`Bundling failed: ${error.message}`);
+  } finally {
+    await stop();
+  }
+}
+
 /** Makes what apps send to other machines; they find it there where they are not bundled. */
 export async function makePrograms() {
-  const { build } = await import('esbuild');
   for (const [file, source] of Object.values(PROGRAMS).flat()) {
     const outfile = path.join(sent, file);
     if (!source.endsWith('.ts')) {
       await mkdir(sent, { recursive: true });
       await copyFile(path.join(root, source), outfile);
     } else
-      await build({
+      await esbuild({
         entryPoints: [path.join(root, source)],
         outfile,
-        absWorkingDir: root,
-        bundle: true,
-        platform: 'node',
         format: 'esm',
         target: 'node18',
         // Packages may ask for Node's modules in the older way.
         banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
         external: ['bufferutil', 'utf-8-validate'],
-        logLevel: 'silent',
-      }).catch((error) => {
-        throw new UserError(`Bundling failed: ${error.message}`);
       });
   }
 }
@@ -109,31 +114,22 @@ export async function bundle(apps) {
   const made = await Promise.all([...apps, ...BUNDLED_TOOLS].map((name) => modifiedAt(appMain(name))));
   if (Math.min(...made) > Math.max(...(await Promise.all(inputs.map(modifiedAt))))) return;
 
-  const { build } = await import('esbuild');
   const fresh = `${bundles}.new`;
   await rm(fresh, { recursive: true, force: true });
-  try {
-    await build({
-      entryPoints,
-      outdir: fresh,
-      absWorkingDir: root,
-      bundle: true,
-      platform: 'node',
-      target: 'node20.19',
-      external: [...NATIVE, ...SENT, ...OPTIONAL],
-      plugins: [mapPackagesByFile],
-      sourcemap: true,
-      sourcesContent: false,
-      minifyWhitespace: true,
-      // On Node 20 it fails within code that V8 has from elsewhere, see compiled-code.cjs. What is imported so is of Node, or in the bundle.
-      supported: { 'dynamic-import': false },
-      // An image holds the licences of all packages in a file of its own.
-      legalComments: 'none',
-      logLevel: 'silent',
-    });
-  } catch (error) {
-    throw new UserError(`Bundling failed: ${error.message}`);
-  }
+  await esbuild({
+    entryPoints,
+    outdir: fresh,
+    target: 'node20.19',
+    external: [...NATIVE, ...SENT, ...OPTIONAL],
+    plugins: [mapPackagesByFile],
+    sourcemap: true,
+    sourcesContent: false,
+    minifyWhitespace: true,
+    // On Node 20 it fails within code that V8 has from elsewhere, see compiled-code.cjs. What is imported so is of Node, or in the bundle.
+    supported: { 'dynamic-import': false },
+    // An image holds the licences of all packages in a file of its own.
+    legalComments: 'none',
+  });
   for (const app of apps) for (const [file] of PROGRAMS[app] ?? []) await copyFile(path.join(sent, file), path.join(fresh, app, file));
   for (const old of [bundles, compiled]) await rm(old, { recursive: true, force: true });
   await rename(fresh, bundles);

@@ -12,7 +12,8 @@ import { chargedPrices, priceOf } from './pricing';
 type Columns = Omit<InferenceReceipt, 'created_at'>;
 
 /** Whom a receipt belongs to; known to whoever made the call. */
-export type ReceiptOwner = Pick<Columns, 'org_id' | 'chat_id' | 'turn_id' | 'step_no' | 'agent_id'>;
+export type ReceiptOwner = Pick<Columns, 'org_id'> &
+  Partial<Pick<Columns, 'chat_id' | 'turn_id' | 'step_no' | 'agent_id' | 'run_id' | 'message_id'>>;
 /** What the call itself tells. */
 export type ReceiptRow = Omit<Columns, keyof ReceiptOwner>;
 /** What calls cost: decimal texts, no dollars where none is priced in them. */
@@ -27,6 +28,8 @@ export const RECEIPT_COLUMNS = [
   'turn_id',
   'step_no',
   'agent_id',
+  'run_id',
+  'message_id',
   'requested_model',
   'model_key',
   'resolve_reason',
@@ -101,7 +104,7 @@ export function costOf(receipts: readonly CallCost[]): CallCost {
 }
 
 /** A receipt's values, in the order of {@link RECEIPT_COLUMNS}. */
-export const receiptValues = (row: ReceiptRow & ReceiptOwner): unknown[] => RECEIPT_COLUMNS.map((column) => row[column]);
+export const receiptValues = (row: ReceiptRow & ReceiptOwner): unknown[] => RECEIPT_COLUMNS.map((column) => row[column] ?? null);
 
 // A step that is delivered again after its receipt was written must not be charged for twice, nor a receipt whose commit was not heard of.
 const INSERT = statement(`

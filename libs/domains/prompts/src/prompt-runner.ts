@@ -87,6 +87,8 @@ export interface PromptCaller {
   chatId?: string | null;
   turnId?: string | null;
   agentId?: string | null;
+  /** Of a process whose step it is. */
+  runId?: string;
   /** Names a call that may be made again; see {@link PromptRunner.answerTo}. */
   callKey?: string;
   /** Of who wants it run; see {@link HoldingWork.budget}. */
@@ -341,11 +343,11 @@ export class PromptRunner implements BeforeApplicationShutdown {
     id: string,
     how: Pick<PromptRunEnd, 'status' | 'error' | 'duration_ms'>,
     { hold, output, data, usage }: Work,
-    { chatId: chat_id = null, turnId: turn_id = null, agentId: agent_id = null, charge }: PromptCaller,
+    { chatId: chat_id, turnId: turn_id, agentId: agent_id, runId: run_id, charge }: PromptCaller,
   ): Promise<PromptRun> {
     // By the run's id: what is tried again after a commit whose answer was lost, charges nothing and finds the run as it ended.
     const { receipts } = hold;
-    const owner = { org_id: scope.orgId, chat_id, turn_id, step_no: null, agent_id };
+    const owner = { org_id: scope.orgId, chat_id, turn_id, agent_id, run_id };
     const { usd_cost: cost_usd, credits: cost_credits } = costOf(receipts);
     for (let tries = 1; ; tries++) {
       try {

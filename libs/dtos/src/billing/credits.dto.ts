@@ -217,6 +217,8 @@ export class CreditReceiptResponse {
   @UuidField({ description: 'The organization.' }) org_id: string;
   @StringField({ description: 'What the call was for.', example: 'turn' }) feature: string;
   @UuidField({ nullable: true, description: 'The chat that it was made for.' }) chat_id: string | null;
+  @UuidField({ nullable: true, description: 'The run of a process that it was made for by a step.' }) run_id: string | null;
+  @UuidField({ nullable: true, description: 'The message of an inbox that it was made for.' }) message_id: string | null;
   @UuidField({ nullable: true, description: 'The agent that it was made for.' }) agent_id: string | null;
   @StringField({ description: 'The model that answered.', example: 'mock' }) model_key: string;
   @UuidField({ description: 'The route over which it was called.' }) route_id: string;

@@ -171,6 +171,10 @@ export class InferenceReceipt {
   @Column('uuid', { nullable: true }) turn_id: string | null;
   @Column('int', { nullable: true }) step_no: number | null;
   @Column('uuid', { nullable: true }) agent_id: string | null;
+  /** The run of a process that has asked by itself; what its agents ask is their chats'. */
+  @Column('uuid', { nullable: true }) run_id: string | null;
+  /** The message of an inbox that was judged by it. */
+  @Column('uuid', { nullable: true }) message_id: string | null;
   @Column('text', { nullable: true }) requested_model: string | null;
   /** Key of the catalog row that answered. */
   @Column('text') model_key: string;

@@ -67,9 +67,10 @@ describe('what is done to one chat at the same moment', () => {
       if (which < 0.84) return void (await post('retry'));
       if (which < 0.86) return void (await post('terminate'));
       if (which < 0.88) return void (await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } }));
-      // What the silence of a worker leaves behind; another claim follows.
+      // What the silence of a worker leaves behind; another claim follows. One that is writing is not silent.
       await app.db.execute(
-        sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1 AND status = 'running'`),
+        sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second'
+          WHERE id IN (SELECT id FROM turns WHERE chat_id = $1 AND status = 'running' FOR UPDATE SKIP LOCKED)`),
         [chat],
       );
     };

@@ -256,7 +256,7 @@ export class Compaction {
 
   /** Once, whether or not the commit of an earlier try was heard of. */
   private charge(tx: Tx, { id: turn_id, org_id, chat_id, agent_id }: RunningTurn['claim'], { receipts }: WorkHold): Promise<void> {
-    const owner = { org_id, chat_id, turn_id, step_no: null, agent_id };
+    const owner = { org_id, chat_id, turn_id, agent_id };
     return this.receipts.insertOnce(tx, receipts, owner, (cost) => this.chats.addCost(tx, chat_id, cost));
   }
 }

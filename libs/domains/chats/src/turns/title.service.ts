@@ -92,7 +92,7 @@ export class TitleService {
       if (!receipt) return;
       await this.chats.addCost(tx, chatId, receipt);
       const { org_id, agent_id } = chat;
-      await this.receipts.insert(tx, { ...receipt, org_id, chat_id: chatId, turn_id: null, step_no: null, agent_id });
+      await this.receipts.insert(tx, { ...receipt, org_id, chat_id: chatId, agent_id });
     });
   }
 }

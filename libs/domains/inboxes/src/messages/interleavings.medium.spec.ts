@@ -85,7 +85,8 @@ describe('what is done to messages at the same moment', () => {
       if (which < 0.94) return t.releaseDue();
       // What the silence of a worker leaves behind; another claim follows.
       return t.db.execute(
-        sql(`UPDATE inbox_messages SET lease_expires_at = now() - interval '2 seconds' WHERE inbox_id = $1 AND status = 'running'`),
+        sql(`UPDATE inbox_messages SET lease_expires_at = now() - interval '2 seconds'
+          WHERE id IN (SELECT id FROM inbox_messages WHERE inbox_id = $1 AND status = 'running' FOR UPDATE SKIP LOCKED)`),
         [inbox.id],
       );
     };

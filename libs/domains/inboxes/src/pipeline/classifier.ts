@@ -94,7 +94,7 @@ export class Classifier {
       asked.inc({ outcome: answer ? 'label' : failed ? 'failed' : 'no_label' });
       if (!receipts.length) await hold.release();
       const cost = costOf(receipts);
-      const owner = { org_id: m.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null };
+      const owner = { org_id: m.org_id, message_id: m.id };
       return {
         answer,
         told: {

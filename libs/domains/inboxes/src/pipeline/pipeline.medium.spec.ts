@@ -300,9 +300,10 @@ describe('classifiers', () => {
   });
   const answering = (label: string, confidence = 0.9) => ({ body_text: `\`\`\`json\n${JSON.stringify({ label, confidence })}\n\`\`\`` });
   const receipts = () =>
-    t.db.query(sql<{ feature: string }>(`SELECT feature FROM inference_receipts WHERE org_id = $1 AND feature = 'intake_classifier'`), [
-      org.id,
-    ]);
+    t.db.query(
+      sql<{ message_id: string }>(`SELECT message_id FROM inference_receipts WHERE org_id = $1 AND feature = 'intake_classifier'`),
+      [org.id],
+    );
 
   /** Calls of the day. */
   const counted = async () =>
@@ -321,7 +322,7 @@ describe('classifiers', () => {
       outcome: 'drop',
       classifier: { label: 'spam', confidence: 0.9, model: 'mock' },
     });
-    expect(await receipts()).toHaveLength(1);
+    expect(await receipts()).toEqual([{ message_id: dropped.id }]);
     expect(await settledMail(answering('order'))).toMatchObject({ state: 'accepted', tags: ['order'] });
   });
 

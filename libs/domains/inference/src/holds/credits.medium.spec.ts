@@ -322,8 +322,7 @@ describe('the budget of an agent', () => {
 
 describe('work that calls models for credits', () => {
   const called = (hold: WorkHold, of = model(), usage = used) => hold.receipt({ resolved: of, usage, durationMs: 10 });
-  const written = ({ receipts }: WorkHold) =>
-    t.get(ReceiptsRepository).insertOnce(t.db, receipts, { org_id: org.id, chat_id: null, turn_id: null, step_no: null, agent_id: null });
+  const written = ({ receipts }: WorkHold) => t.get(ReceiptsRepository).insertOnce(t.db, receipts, { org_id: org.id });
   const receipt = (hold: WorkHold, of = model()) => {
     called(hold, of);
     return written(hold);

@@ -95,7 +95,7 @@ export class Embedder {
         hold.receipt({ resolved: model, usage, durationMs: performance.now() - began });
         await this.db.transaction(NO_CALLER, async (tx) => {
           await store(tx, vectors);
-          const owner = { org_id: work.orgId, chat_id: chatId, turn_id: turnId, step_no: null, agent_id: agentId };
+          const owner = { org_id: work.orgId, chat_id: chatId, turn_id: turnId, agent_id: agentId };
           await this.receipts.insertOnce(tx, hold.receipts, owner, charge && ((cost) => charge(tx, cost)));
         });
         return vectors;

@@ -16,8 +16,8 @@ beforeEach(async () => {
 
 /** An answer that costs 1.1 credits. */
 const DEAR = { usage: { input: 9_000, output: 1_000 } };
-const CALLED = sql<{ feature: string; credits: number }>(
-  `SELECT feature, credits::float8 AS credits FROM inference_receipts WHERE org_id = $1 AND feature <> 'title' ORDER BY id`,
+const CALLED = sql<{ feature: string; credits: number; run_id: string | null }>(
+  `SELECT feature, credits::float8 AS credits, run_id FROM inference_receipts WHERE org_id = $1 AND feature <> 'title' ORDER BY id`,
 );
 const called = () => t.db.query(CALLED, [org.id]);
 const template = async (name: string, more: object) =>
@@ -53,11 +53,15 @@ describe('a run with a budget', () => {
     const misfit = script({ text: 'no JSON', ...DEAR }, { text: '{"sum": 1}' });
     const structured = await template('Structured', { text: null, fields: [{ name: 'sum', type: 'integer', required: true }] });
     const agent = script({ text: 'one', tool_calls: [note], ...DEAR }, { text: 'two' });
-    await exceeded([{ id: 'a', kind: 'llm', prompt: misfit, output_schema: SUM }]);
-    await exceeded([{ id: 'a', kind: 'prompt', template: structured, input: { text: misfit } }]);
+    const { id: ofModel } = await exceeded([{ id: 'a', kind: 'llm', prompt: misfit, output_schema: SUM }]);
+    const { id: ofPrompt } = await exceeded([{ id: 'a', kind: 'prompt', template: structured, input: { text: misfit } }]);
     const { cost_credits } = await exceeded([{ id: 'a', kind: 'agent', agent: org.agentId, task: agent }]);
     expect(Number(cost_credits)).toBe(1.1);
-    expect(await called()).toEqual(['process', 'prompt_default', 'turn'].map((feature) => ({ feature, credits: 1.1 })));
+    expect(await called()).toEqual([
+      { feature: 'process', credits: 1.1, run_id: ofModel },
+      { feature: 'prompt_default', credits: 1.1, run_id: ofPrompt },
+      { feature: 'turn', credits: 1.1, run_id: null },
+    ]);
   });
 
   it('counts the prompts that its agents run, and runs none once it is used up', async () => {

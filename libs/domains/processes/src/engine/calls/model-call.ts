@@ -141,7 +141,7 @@ export class ModelQuestions {
       const { receipts } = hold;
       if (!receipts.length) await hold.release();
       const cost = costOf(receipts);
-      const owner = { org_id: run.org_id, chat_id: null, turn_id: null, step_no: null, agent_id: null };
+      const owner = { org_id: run.org_id, run_id: run.id };
       return {
         value,
         error,

@@ -34,6 +34,7 @@ export class PromptCalls {
       await this.runner.run(scope, prepared, {
         source: 'process',
         callKey,
+        runId: run.id,
         budget: this.budgets.of(run),
         charge: async (tx, { usd_cost, credits }, asked) => {
           await this.ledgers.prompt(tx, run, row, {
