@@ -173,23 +173,20 @@ describe('from sign-up to administration', () => {
       body: { code: 'insufficient_scope' },
     });
     await owner.call('delete', '/api/tokens/{token_id}', { params: { token_id: token_info.id } });
-    await until('the token is dead', async () => (await platform.call('GET', '/api/auth/me', { as: token })).status === 401 || undefined);
+    expect((await platform.call('GET', '/api/auth/me', { as: token })).status).toBe(401);
   });
 
   it('is one of the organizations that an operator sees, suspends and lets go on', async () => {
     const params = org;
     expect((await operator.call('get', '/api/admin/orgs/{org_id}', { params })).member_count).toBe(2);
     expect(await owner.refused('get', '/api/admin/orgs', {})).toMatchObject({ status: 403, body: { code: 'platform_admin_required' } });
-    await operator.call('post', '/api/admin/orgs/{org_id}/suspend', { params });
-    await until(
-      'members are locked out',
-      async () => (await platform.call('GET', `/api/orgs/${org.org_id}`, { as: ownerToken })).body.code === 'org_suspended' || undefined,
-    );
-    await operator.call('post', '/api/admin/orgs/{org_id}/unsuspend', { params });
-    await until(
-      'members are back',
-      async () => (await platform.call('GET', `/api/orgs/${org.org_id}`, { as: ownerToken })).status === 200 || undefined,
-    );
+    const seen = async () => (await platform.call('GET', `/api/orgs/${org.org_id}`, { as: ownerToken })).body.code;
+    for (let i = 0; i < 5; i++) {
+      await operator.call('post', '/api/admin/orgs/{org_id}/suspend', { params });
+      expect(await seen()).toBe('org_suspended');
+      await operator.call('post', '/api/admin/orgs/{org_id}/unsuspend', { params });
+      expect(await seen()).toBeUndefined();
+    }
     const audit = await operator.call('get', '/api/admin/orgs/{org_id}/audit', { params, query: { limit: 100 } });
     expect(audit.items.map((i) => i.action)).toEqual(expect.arrayContaining(['agent.created']));
   });

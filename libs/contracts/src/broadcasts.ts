@@ -11,6 +11,8 @@ export interface Broadcasts {
   'settings.changed': { org_id: string | null };
   /** Routes, keys or the model catalog changed: drop what is cached of them. */
   'route.changed': { org_id: string | null };
+  /** What a user may do, or who may do something in an organization, has become less: ask anew. Truth: the rows, within a second. */
+  'access.changed': { user_id: string | null; org_id: string | null };
   /** An operator has told a worker to begin nothing new, or to go on. Truth: `workers.draining`, which it reads with each heartbeat. */
   'worker.changed': { worker_id: string };
 }

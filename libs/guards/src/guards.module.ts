@@ -2,6 +2,7 @@ import { DynamicModule, Global, Injectable, Module, type Type } from '@nestjs/co
 import { APP_GUARD } from '@nestjs/core';
 import { RequestValidationGuard } from '@aps/platform/http';
 import { RateLimitGuard, RateLimitModule } from '@aps/platform/rate-limit';
+import { AccessBroadcasts } from './access.broadcasts';
 import { AccessGuard, Authenticator } from './access.guard';
 import { notAuthenticated, PrincipalStore } from './principal.store';
 import type { AuthenticatedRequest, Principal } from './principal';
@@ -32,6 +33,7 @@ export class GuardsModule {
     return {
       module: GuardsModule,
       imports: [RateLimitModule],
+      controllers: [AccessBroadcasts],
       providers: [
         PrincipalStore,
         SignInRules,

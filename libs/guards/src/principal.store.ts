@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
+import { DomainError, type Broadcasts } from '@aps/contracts';
 import { hashToken, tokenKind } from '@aps/platform/crypto';
 import { Database, type Db, type Statement } from '@aps/platform/database';
 import { TtlCache } from './ttl-cache';
@@ -7,7 +7,7 @@ import { TtlCache } from './ttl-cache';
 import type { Principal } from './principal';
 import { BY_HASH, BY_ID, MEMBERSHIP, STANDING, TOUCH, type CredentialRow, type Membership } from './principal.sql';
 
-/** How long an answer is believed: a revocation holds within this time. */
+/** How long an answer is believed: a revocation that nobody was told of holds within this time. */
 const TTL_MS = 1_000;
 
 /** A session or API token by its id. */
@@ -24,14 +24,17 @@ export interface Standing {
 }
 
 /**
- * Looks up who a bearer token belongs to and what they are in an organization, and remembers both for one second. What would refuse is
- * not remembered, and not believed of a question that was put before the caller came: who has just been let in is in.
+ * Looks up who a bearer token belongs to and what they are in an organization, and remembers both for one second, or until it is told that
+ * they are less. What would refuse is not remembered, and not believed of a question that was put before the caller came: who has just
+ * been let in is in.
  */
 @Injectable()
 export class PrincipalStore {
   private readonly principals = new TtlCache<string, Principal>(TTL_MS, 20_000);
   private readonly asking = new Map<string, Promise<unknown>>();
   private readonly memberships = new TtlCache<string, Membership>(TTL_MS, 50_000);
+  /** How often it was told: what was asked before is not remembered after. */
+  private told = 0;
 
   constructor(private readonly db: Database) {}
 
@@ -54,6 +57,13 @@ export class PrincipalStore {
     return (!anew && this.principals.get(key)) || this.shared(key, () => this.find(key, via, BY_ID[via], id));
   }
 
+  /** Asks anew about a user, or about all of an organization. */
+  drop({ user_id, org_id }: Broadcasts['access.changed']): void {
+    this.told++;
+    this.principals.drop(({ userId }) => userId === user_id);
+    this.memberships.drop((_, key) => key.startsWith(`${org_id}:`) || key.endsWith(`:${user_id}`));
+  }
+
   private async findPrincipal(token: string): Promise<Principal> {
     // The checksum of an API token is in the token itself: a mistyped one never reaches the database.
     const kind = tokenKind(token);
@@ -63,6 +73,7 @@ export class PrincipalStore {
   }
 
   private async find(key: string, via: CredentialRef['via'], question: Statement<CredentialRow>, value: unknown): Promise<Principal> {
+    const { told } = this;
     const [row] = await this.db.query(question, [value]);
     if (!row) throw notAuthenticated();
     if (row.deactivated) throw userDeactivated();
@@ -78,7 +89,7 @@ export class PrincipalStore {
       orgPin: row.org_id ?? null,
     };
     if (row.stale) void this.db.execute(TOUCH[via], [row.id]).catch(() => undefined);
-    this.principals.set(key, principal);
+    if (told === this.told) this.principals.set(key, principal);
     return principal;
   }
 
@@ -92,8 +103,9 @@ export class PrincipalStore {
     const cached = anew ? undefined : this.memberships.get(key);
     if (cached) return cached;
     return this.shared(key, async () => {
+      const { told } = this;
       const [row] = await this.db.query(MEMBERSHIP, [orgId, userId]);
-      if (row && !row.suspended) this.memberships.set(key, row);
+      if (row && !row.suspended && told === this.told) this.memberships.set(key, row);
       return row ?? null;
     });
   }

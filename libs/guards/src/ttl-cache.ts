@@ -16,6 +16,11 @@ export class TtlCache<K, V> {
     return undefined;
   }
 
+  /** Forgets all that are so. */
+  drop(isSo: (value: V, key: K) => boolean): void {
+    for (const [key, { value }] of this.entries) if (isSo(value, key)) this.entries.delete(key);
+  }
+
   set(key: K, value: V): void {
     if (this.entries.size >= this.max) {
       // Insertion order is age: the oldest entries are the first to expire.

@@ -3,6 +3,7 @@ import { DomainError, notFound, refuseField } from '@aps/contracts';
 import { ApiToken, listTally, User } from '@aps/entities';
 import { ssoRequired, type ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
+import { Broadcaster } from '@aps/platform/broadcast';
 import { hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
 import { Database, now, Table, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { COUNT_LIVE } from './api-tokens.sql';
@@ -34,6 +35,7 @@ export class ApiTokensService {
     private readonly db: Database,
     private readonly audit: Audit,
     private readonly orgs: OrganizationPort,
+    private readonly broadcaster: Broadcaster,
   ) {}
 
   /** Newest first, without the revoked ones. */
@@ -89,6 +91,7 @@ export class ApiTokensService {
       const row = await this.tokens.update(tx, { ...own(actor.userId, orgPin), id }, { revoked_at: now });
       if (!row) throw notFound('Token');
       await this.record(tx, actor, 'api_token.revoked', row);
+      tx.afterCommit(() => this.broadcaster.sent('access.changed', { user_id: actor.userId, org_id: null }));
     });
   }
 

@@ -3,6 +3,7 @@ import { DomainError } from '@aps/contracts';
 import { PlatformAdminRow, User } from '@aps/entities';
 import { actingOperator, type ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
+import { Broadcaster } from '@aps/platform/broadcast';
 import { NO_CALLER, Database, Table, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { findOwner } from './address';
@@ -20,6 +21,7 @@ export class PlatformAdminsService {
   constructor(
     private readonly db: Database,
     private readonly audit: Audit,
+    private readonly broadcaster: Broadcaster,
   ) {}
 
   /** In the order in which they were added. */
@@ -50,6 +52,7 @@ export class PlatformAdminsService {
       const user = removed && (await this.people.find(tx, userId));
       if (!user) throw userNotFound();
       await this.record(tx, actor, 'platform_admin.removed', user);
+      tx.afterCommit(() => this.broadcaster.sent('access.changed', { user_id: userId, org_id: null }));
     });
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Session } from '@aps/entities';
 import { SESSION_IDLE_DAYS } from '@aps/guards';
+import { Broadcaster } from '@aps/platform/broadcast';
 import { hashToken, newSessionToken } from '@aps/platform/crypto';
 import { Listing, now, statement, Table, type Tx } from '@aps/platform/database';
 
@@ -52,6 +53,8 @@ export const PURGE_SESSIONS = statement(`DELETE FROM sessions WHERE id IN (SELEC
 export class SessionsRepository {
   private readonly sessions = new Table(Session);
 
+  constructor(private readonly broadcaster: Broadcaster) {}
+
   /** Under the lock of the user's row, or beside its insert. */
   async issue(tx: Tx, userId: string, { userAgent, ip }: SessionClient): Promise<IssuedSession> {
     const token = newSessionToken();
@@ -68,10 +71,16 @@ export class SessionsRepository {
 
   /** @returns whether it was a live one of the user */
   async end(tx: Tx, userId: string, id: string): Promise<boolean> {
+    this.tell(tx, userId);
     return (await tx.execute(END, [userId, id])) > 0;
   }
 
   async endAllOf(tx: Tx, userId: string, exceptId: string | null = null): Promise<void> {
+    this.tell(tx, userId);
     await tx.execute(END_ALL, [userId, exceptId]);
+  }
+
+  private tell(tx: Tx, user_id: string): void {
+    tx.afterCommit(() => this.broadcaster.sent('access.changed', { user_id, org_id: null }));
   }
 }

@@ -4,6 +4,7 @@ import { Membership } from '@aps/entities';
 import type { ActingUser, OrgRole, OrgScope } from '@aps/guards';
 import { Departures, findOwner } from '@aps/identity';
 import { Audit, type By } from '@aps/platform/audit';
+import { Broadcaster } from '@aps/platform/broadcast';
 import { OrgTable, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { obey, refuseLosingOwner, refuseRemoval, refuseRoleChange } from './members.policy';
@@ -21,6 +22,7 @@ export class MembersService {
     private readonly invitations: InvitationsRepository,
     private readonly departures: Departures,
     private readonly audit: Audit,
+    private readonly broadcaster: Broadcaster,
   ) {}
 
   setRole(scope: OrgScope, memberId: string, role: OrgRole): Promise<MemberView> {
@@ -99,13 +101,19 @@ export class MembersService {
   private async changeRole(tx: Tx, scope: OrgScope, by: By, target: Membership, role: OrgRole): Promise<void> {
     if (role === target.role) return;
     await this.members.update(tx, scope, target.id, { role });
+    this.tell(tx, target);
     await this.audit.record(tx, by, 'member.role_changed', { kind: 'user', id: target.user_id }, { from: target.role, to: role });
   }
 
   private async end(tx: Tx, scope: OrgScope, by: By, target: Membership, action: string): Promise<void> {
     await this.members.delete(tx, scope, target.id);
     await this.departures.tell(tx, { userId: target.user_id, orgId: scope.orgId, author: 'actor' in by ? by.actor : by });
+    this.tell(tx, target);
     await this.audit.record(tx, by, action, { kind: 'user', id: target.user_id }, { role: target.role });
+  }
+
+  private tell(tx: Tx, { user_id }: Membership): void {
+    tx.afterCommit(() => this.broadcaster.sent('access.changed', { user_id, org_id: null }));
   }
 }
 

@@ -97,7 +97,7 @@ export class OrganizationsService {
       const deleted = (await this.organizations.update(tx, scope.orgId, gone))!;
       const revoked = await tx.execute(REVOKE_PENDING, [scope.orgId]);
       await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
-      tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: scope.orgId }));
+      this.tell(tx, scope.orgId);
       return { org_id: scope.orgId, deleted_at: deleted.deleted_at! };
     };
     // Whoever puts it on another plan has its billing first, and then wants its row, which the asking for the right shares.
@@ -111,9 +111,14 @@ export class OrganizationsService {
       const row = await this.organizations.update(tx, otherwise, { suspended_at: suspended ? now : null });
       if (!row) return { ...(await this.organizations.get(tx, orgId)), changed: false };
       await this.audit.record(tx, { orgId, actor }, `organization.${suspended ? 'suspended' : 'unsuspended'}`, organization(orgId));
-      tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id: orgId }));
+      this.tell(tx, orgId);
       return { ...row, changed: true };
     });
+  }
+
+  private tell(tx: Tx, org_id: string): void {
+    tx.afterCommit(() => this.broadcaster.send('settings.changed', { org_id }));
+    tx.afterCommit(() => this.broadcaster.sent('access.changed', { user_id: null, org_id }));
   }
 
   /** Holds a user to `MAX_OWNED_ORGS`. One creation of theirs at a time, or two would see the same room. */

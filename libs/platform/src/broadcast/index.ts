@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
 import { ClientRedis, EventPattern, ServerRedis, type CustomStrategy, type RedisOptions } from '@nestjs/microservices';
 import type { BroadcastName, Broadcasts } from '@aps/contracts';
 import { redisConfig } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
+import { lastValueFrom, type Observable } from 'rxjs';
 
 /** Options of Nest's Redis transport. */
 function transportOptions(): Required<RedisOptions>['options'] {
@@ -70,20 +72,34 @@ const channel = (name: BroadcastName) => `aps:${name}`;
 /** A controller method with this decorator hears a broadcast, in every replica. */
 export const OnBroadcast = (name: BroadcastName): MethodDecorator => EventPattern(channel(name));
 
+/** A Redis that stands still keeps nobody's answer for longer. */
+const HANDED_ON_MS = 200;
+
 /** Tells something to every replica, best effort: a column holds the truth, so a lost broadcast only costs time. */
 @Injectable()
 export class Broadcaster implements OnApplicationShutdown {
   private readonly logger = new Logger('Broadcaster');
-  private readonly client = new Sender(transportOptions());
+  /** Made when something is told first: a migration has no Redis. */
+  private sender?: Sender;
 
   send<N extends BroadcastName>(name: N, message: Broadcasts[N]): void {
-    this.client
-      .emit(channel(name), message)
-      .subscribe({ error: (error: Error) => this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`) });
+    this.emit(name, message).subscribe({ error: (error: Error) => this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`) });
+  }
+
+  /** The same. Until Redis has handed it on, and no longer than {@link HANDED_ON_MS}: who waits is answered after all have heard of it. */
+  async sent<N extends BroadcastName>(name: N, message: Broadcasts[N]): Promise<void> {
+    const handedOn = lastValueFrom(this.emit(name, message), { defaultValue: null }).catch((error: Error) =>
+      this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`),
+    );
+    await Promise.race([handedOn, sleep(HANDED_ON_MS, undefined, { ref: false })]);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.client.close();
+    await this.sender?.close();
+  }
+
+  private emit<N extends BroadcastName>(name: N, message: Broadcasts[N]): Observable<unknown> {
+    return (this.sender ??= new Sender(transportOptions())).emit(channel(name), message);
   }
 }
 

@@ -78,7 +78,7 @@ export class AuthController {
   }
 
   @Delete('sessions/:session_id')
-  @Operation({ summary: 'End one of my sessions', description: 'It stops working within a second; the current one may be ended, too.' })
+  @Operation({ summary: 'End one of my sessions', description: 'It stops working at once; the current one may be ended, too.' })
   end(@CurrentActor() actor: ActingUser, @Param('session_id') sessionId: string) {
     return this.sessions.end(actor, sessionId);
   }

@@ -86,6 +86,16 @@ describe('API tokens', () => {
       });
   });
 
+  it('are refused from the moment when they are revoked, however lately they were used', async () => {
+    for (let i = 0; i < 10; i++) {
+      const { token, token_info } = (await create({})).body;
+      const used = () => t.call('GET', '/api/auth/me', { as: { token } });
+      expect((await used()).status).toBe(200);
+      expect((await revoke(token_info.id)).status).toBe(204);
+      expect((await used()).status).toBe(401);
+    }
+  });
+
   it('are revoked by their user alone, and once', async () => {
     const made = (await create({})).body;
     const { id } = made.token_info;
