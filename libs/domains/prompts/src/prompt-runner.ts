@@ -55,6 +55,8 @@ export interface PromptRequest extends PromptFilesRequest {
   model?: string | null;
   reasoning_effort?: ReasoningEffort | null;
   model_mode?: ModelMode | null;
+  /** The same of who cannot know the plan of the day: where models are chosen directly, the template's model comes before it. */
+  preferred_mode?: ModelMode | null;
   file_input_mode?: FileInputMode | null;
 }
 
@@ -243,8 +245,8 @@ export class PromptRunner implements BeforeApplicationShutdown {
       );
     if (model) await this.catalog.assertKnownChatModel(this.db, scope, model, 'prompt');
     const requested = direct_model_choice
-      ? { messageModel: model ?? template.model, reasoningEffort: effort ?? template.reasoning_effort }
-      : { chatMode: request.model_mode ?? 'normal' };
+      ? { messageModel: model ?? template.model, reasoningEffort: effort ?? template.reasoning_effort, chatMode: request.preferred_mode }
+      : { chatMode: request.model_mode ?? request.preferred_mode ?? 'normal' };
     try {
       const resolved = await this.resolver.resolve({ orgId: scope.orgId, scope: 'prompt', requested });
       const unpriced = await this.holds.unpricedBecause(scope.orgId, resolved);

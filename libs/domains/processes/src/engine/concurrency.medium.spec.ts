@@ -1,7 +1,6 @@
 import type { TestOrg } from '@aps/chats/testing';
-import { Process, ProcessRevision } from '@aps/entities';
+import { ProcessRevision } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
-import { uuidv7 } from 'uuidv7';
 import { RunReviews } from '..';
 import { runningService, type DeployedProcess } from '../testing/running';
 import { Admissions } from './admissions';
@@ -77,15 +76,30 @@ describe('runs that wait for others of their key', () => {
 
   it('begin before those that come after them, where a deploy makes room for more', async () => {
     const { process, first, second } = await behind();
-    const revision = { id: uuidv7(), org_id: org.id, process_id: process.id, version: 2, status: 'deployed' as const, hash: 'h2' };
-    await t.db.manager.update(ProcessRevision, process.revision_id, { status: 'archived' });
-    await t.insert(ProcessRevision, { ...revision, definition: { schema_version: 1, steps: WAITS, ...only('queue', 2) } });
-    await t.db.manager.update(Process, process.id, { current_revision_id: revision.id });
+    await t.redeployed(org, process, WAITS, only('queue', 2));
     const third = await t.begin(org, process);
     await t.waiting(second, 'w');
     expect(await admitted(process)).toEqual([true, true, false]);
     await ends(process, first);
     await t.waiting(third, 'w');
+  });
+
+  it('are held to a limit that a deploy has lowered', async () => {
+    const process = await t.deployed(org, WAITS, only('queue', 2));
+    const begin = () => t.begin(org, process);
+    const atWork = [await begin(), await begin()];
+    for (const id of atWork) await t.waiting(id, 'w');
+    await t.redeployed(org, process, WAITS, only('queue', 1));
+    const [third, fourth] = [await begin(), await begin()];
+    for (const id of atWork) {
+      expect(await admitted(process)).toEqual([true, true, false, false]);
+      await ends(process, id);
+      await t.get(Admissions).sweep();
+    }
+    await t.waiting(third, 'w');
+    expect(await admitted(process)).toEqual([true, true, true, false]);
+    await ends(process, third);
+    await t.waiting(fourth, 'w');
   });
 
   it('begin before one that comes when the one at work has just ended', async () => {

@@ -223,6 +223,14 @@ describe('a run', () => {
     await t.waiting(second, 'go');
   });
 
+  it('is not done again where its process takes another input by now', async () => {
+    const process = await t.deployed(org, [set('a', { x: 1 })]);
+    const id = await t.begin(org, process);
+    await t.ended(id);
+    await t.redeployed(org, process, [set('a', { x: 1 })], { input_schema: { type: 'object', required: ['amount'] } });
+    await expect(t.get(RunControl).restart(t.scope(org), process.id, id, {})).rejects.toMatchObject({ code: 'validation_error' });
+  });
+
   it('is done again with what it was begun with, byte for byte, but for who began it', async () => {
     const process = await t.deployed(org, [set('a', { x: '${input.n}' }), set('b', { y: '${vars.x}' })], { output: '${vars.y}' });
     const id = await t.begin(org, process, { z: 1.5, n: 3, a: { c: 1, b: 2 } });

@@ -252,9 +252,9 @@ export const CHATS_OF = statement<{ chat_id: string | null }>(
   `SELECT chat_id FROM process_steps WHERE run_id = ANY ($1) AND status = 'waiting' AND chat_id IS NOT NULL`,
 );
 
-/** How many runs of a key are at work, and the oldest that waits for them. */
+/** How many runs of a key are at work, and the oldest that waits for them. What the last deploy that began one says of their limit holds for all. */
 export const KEY_STATE = statement<{ at_work: number; next_id: string | null; limit: number | null }>(`
-  SELECT count(*) FILTER (WHERE admitted)::int AS at_work, min(id::text) FILTER (WHERE NOT admitted) AS next_id, max(concurrency_limit) AS limit
+  SELECT count(*) FILTER (WHERE admitted)::int AS at_work, min(id::text) FILTER (WHERE NOT admitted) AS next_id, (array_agg(concurrency_limit ORDER BY id DESC))[1] AS limit
   FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL`);
 /** The runs of a key that are at work, oldest first, and whether others wait for them. */
 export const AT_WORK = statement<{ at_work: string[]; waits: boolean }>(`
@@ -266,7 +266,7 @@ export const ADMIT = statement<{ org_id: string }>(
 /** Keys that runs wait for, and that have room. */
 export const KEYS_WITH_ROOM = statement<{ process_id: string; concurrency_key: string | null }>(`
   SELECT h.process_id, h.concurrency_key FROM (
-    SELECT process_id, concurrency_key, min(concurrency_limit) AS room FROM ${TABLE} WHERE NOT admitted AND finished_at IS NULL GROUP BY process_id, concurrency_key
+    SELECT process_id, concurrency_key, (array_agg(concurrency_limit ORDER BY id DESC))[1] AS room FROM ${TABLE} WHERE NOT admitted AND finished_at IS NULL GROUP BY process_id, concurrency_key
   ) h WHERE (SELECT count(*) FROM ${TABLE} r WHERE r.process_id = h.process_id AND r.concurrency_key = h.concurrency_key AND r.finished_at IS NULL AND r.admitted) < h.room`);
 
 /** Of processes that are deleted, none. */

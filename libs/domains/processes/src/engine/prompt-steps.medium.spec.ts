@@ -1,4 +1,4 @@
-import { withRateCard } from '@aps/billing/testing';
+import { entitle, withRateCard } from '@aps/billing/testing';
 import { script, type TestOrg } from '@aps/chats/testing';
 import { PromptsService } from '@aps/prompts';
 import { runningService } from '../testing/running';
@@ -17,6 +17,15 @@ const fields = [{ name: 'sum', type: 'integer', required: true }];
 describe('a step of a prompt template', () => {
   const calls = (process: string, id: string, call = '') =>
     t.make('GET', `/api/orgs/${org.id}/processes/${process}/runs/${id}/llm-calls${call}`, { as: org.owner });
+
+  it('has its mode where that is chosen, and goes on by its model where models are', async () => {
+    const plain = await template('Moded', { text: 'Greet {{who}}' });
+    const process = await t.deployed(org, [{ id: 'a', kind: 'prompt', template: plain, model_mode: 'high_effort', input: { who: 'Ann' } }]);
+    for (const direct_model_choice of [false, true]) {
+      await entitle(t, { direct_model_choice });
+      expect(await t.ended(await t.begin(org, process))).toMatchObject({ status: 'completed' });
+    }
+  });
 
   it('stands among the model calls of its run, with what it has cost', async () => {
     const plain = await template('Plain', { text: 'Greet {{who}}' });

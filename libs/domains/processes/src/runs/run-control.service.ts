@@ -12,7 +12,7 @@ import type { DeployedProcess } from '../revisions/process-refs';
 import { RunStarter } from '../engine/run-starter';
 import { Wakes } from '../engine/wakes';
 import { RunFiles } from '../engine/run-files';
-import { RunStarts } from './run-starts.service';
+import { refuseMisfit, RunStarts } from './run-starts.service';
 import { COPY_STEPS, LIVE_OF, REACHED } from './runs.sql';
 
 export interface Cancelled {
@@ -68,6 +68,8 @@ export class RunControl {
       const source = { kind: 'restart' as const, ref_id: run.id, user_id: scope.actor.userId };
       const envelope = withSource(run.envelope, source);
       const { input, attachments } = JSON.parse(envelope) as { input: Record<string, unknown>; attachments: RunFile[] };
+      // The process may take another by now.
+      refuseMisfit(target, input);
       const begun = await this.starter.insert(tx, target, {
         org_id: scope.orgId,
         source,

@@ -82,7 +82,8 @@ export class RunStarts {
   }
 }
 
-function refuseMisfit({ definition: { input_schema } }: DeployedProcess, input: Record<string, unknown>): void {
+/** @throws DomainError 422 `validation_error` for an input, as it comes in a body, that the process does not take */
+export function refuseMisfit({ definition: { input_schema } }: DeployedProcess, input: Record<string, unknown>): void {
   if (input_schema === null) return;
   const problems = validate(input_schema, input).map(({ path, message }) => ({
     loc: ['body', 'input', ...path.split('.').filter(Boolean)],

@@ -66,6 +66,16 @@ export class RunningService extends ChatsService {
     return { id, revision_id };
   }
 
+  /** Puts another definition into its place. */
+  async redeployed(org: TestOrg, process: DeployedProcess, steps: unknown[], over: Record<string, unknown> = {}): Promise<void> {
+    await this.db.manager.update(ProcessRevision, process.revision_id, { status: 'archived' });
+    const definition = { schema_version: 1, steps, ...over };
+    const id = uuidv7();
+    const of = { org_id: org.id, process_id: process.id, version: 2, status: 'deployed' as const, hash: 'h2' };
+    await this.insert(ProcessRevision, { id, ...of, definition });
+    await this.db.manager.update(Process, process.id, { current_revision_id: id });
+  }
+
   async begin(org: TestOrg, { id }: DeployedProcess, input: Record<string, unknown> = {}, more: Partial<NewRun> = {}): Promise<string> {
     return (await this.get(RunStarts).start(this.scope(org), id, { input, ...more })).run.id;
   }

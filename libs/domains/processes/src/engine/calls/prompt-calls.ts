@@ -73,7 +73,7 @@ function requestOf(step: PromptStep, row: JournalRow): PromptRequest {
     variables,
     ...(typeof text === 'string' && { input_text: text }),
     ...(typeof url === 'string' && { input_url: url }),
-    model_mode: step.model_mode,
+    preferred_mode: step.model_mode,
   };
 }
 
