@@ -75,7 +75,11 @@ export class CloseService {
       chats.map((chat) => chat.id),
     );
     const at = this.db.now();
-    for (const chat of chats) if (effectOf('terminate', chat) === 'close') await this.terminateLocked(tx, chat, at);
+    for (const chat of chats) {
+      if (effectOf('terminate', chat) === 'close') await this.terminateLocked(tx, chat, at);
+      // One that its user has archived stays as it is, but for what it has asked.
+      else await this.log.tell(tx, chat.id, (await this.questions.cancelForChat(tx, chat.id, 'terminated')).events, at);
+    }
   }
 
   /** @returns the questions that are cancelled */

@@ -24,7 +24,7 @@ describe('the control of chats', () => {
   afterEach(async () => {
     jest.restoreAllMocks();
     app.blocker = null;
-    await entitle(app, { enforces_credits: false, max_queue_depth: 20_000 });
+    await entitle(app, { direct_model_choice: true, enforces_credits: false, max_queue_depth: 20_000 });
   });
 
   const call = (method: string, chat: string, rest = '', body?: unknown, as: Bearer = org.owner) =>
@@ -486,6 +486,15 @@ describe('the control of chats', () => {
         status: 422,
         body: { code: 'not_continuable', context: { status: 'ACTIVE', stop_reason: null } },
       });
+    });
+
+    it('goes on by what the plan lets a message choose by now', async () => {
+      const chat = await failed({ model: 'mock', reasoning_effort: 'low' });
+      await entitle(app, { direct_model_choice: false });
+      inert();
+      expect((await call('POST', chat, '/continue')).status).toBe(200);
+      const [turn] = await rows('SELECT model, reasoning_effort FROM turns WHERE chat_id = $1 ORDER BY seq DESC LIMIT 1', chat);
+      expect(turn).toEqual({ model: null, reasoning_effort: null });
     });
 
     it('with a key dispatches once, also where the first try got no further than that', async () => {

@@ -79,6 +79,16 @@ describe('the end of chats with all that they have delegated to', () => {
     expect(await state()).toEqual(before);
   });
 
+  it('leaves a chat that its user has archived as it is, and cancels what that has asked', async () => {
+    const chat = await app.chat(org);
+    await app.send(org, chat, asking);
+    await app.until(org, chat, (c) => c.status === 'PAUSED');
+    await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } });
+    await end([chat]);
+    expect(await family(chat)).toMatchObject([{ status: 'ARCHIVED', stop_reason: 'user_archived' }]);
+    expect(await rows('SELECT status FROM hitl_requests WHERE chat_id = $1', chat)).toEqual([{ status: 'cancelled' }]);
+  });
+
   it('reaches what chats have delegated to that are deleted, or whose agents are', async () => {
     const deleted = await threeDeep(SLOW, (leaf) => leaf.status === 'RUNNING');
     await app.call('DELETE', `${org.path}/${deleted}`, { as: org.owner });

@@ -386,7 +386,7 @@ describe('turns that wait for humans', () => {
     jest.spyOn(steps, 'beginWait').mockRejectedValue(new Error('Out of memory'));
     await app.send(org, chat, script({ tool_calls: [QUESTION] }, { text: 'done' }));
     const body = await app.until(org, chat, (c) => c.status === 'ERRORED');
-    expect(body).toMatchObject({ error: { code: 'worker_lost' }, pending_hitl_count: 0 });
+    expect(body).toMatchObject({ error: { code: 'internal' }, pending_hitl_count: 0 });
     expect((await requestsOf(chat)).map((r) => r.status)).toEqual(['cancelled']);
   }, 60_000);
 

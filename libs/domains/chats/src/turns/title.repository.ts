@@ -8,7 +8,7 @@ const MAX_OPENING = 4_000;
 const OPENING = statement<UntitledChat>(`
   SELECT c.org_id, c.agent_id, c.agent_revision_id, c.model_mode_override AS chat_mode, t.model, t.model_mode_override,
          (SELECT left(m.content, ${MAX_OPENING}) FROM messages m WHERE m.chat_id = c.id AND m.role = 'user' ORDER BY m.seq LIMIT 1) AS opening
-  FROM chats c CROSS JOIN LATERAL (SELECT o.model, o.model_mode_override FROM turns o WHERE o.chat_id = c.id ORDER BY o.seq LIMIT 1) t
+  FROM chats c JOIN organizations org ON org.id = c.org_id AND org.suspended_at IS NULL CROSS JOIN LATERAL (SELECT o.model, o.model_mode_override FROM turns o WHERE o.chat_id = c.id ORDER BY o.seq LIMIT 1) t
   WHERE c.id = $1 AND c.title IS NULL AND c.deleted_at IS NULL`);
 const LOCK = statement<{ title: string | null }>('SELECT title FROM chats WHERE id = $1 FOR NO KEY UPDATE');
 
@@ -22,7 +22,7 @@ export interface UntitledChat extends Pick<
 
 @Injectable()
 export class TitleRepository {
-  /** Null for a chat that has a title, or is gone. */
+  /** Null for a chat that has a title, or is gone, or whose organization is suspended: a later turn may ask again. */
   async opening(db: Db, chatId: string): Promise<UntitledChat | null> {
     return (await db.query(OPENING, [chatId]))[0] ?? null;
   }

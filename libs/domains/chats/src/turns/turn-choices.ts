@@ -7,7 +7,7 @@ export interface TurnChoices {
   reasoning_effort: string | null;
 }
 
-/** What a retry carries over of how the first turn chose its model: what the plan still lets a message choose. */
+/** What a turn that comes of another carries over of how that chose its model: what the plan still lets a message choose. */
 export function carriedChoices(of: TurnChoices, directModelChoice: boolean): TurnChoices {
   return directModelChoice
     ? { ...of, model_mode_override: null }

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
 import type { OrgScope } from '@aps/guards';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox, type OutboxJob } from '@aps/platform/outbox';
@@ -9,6 +10,7 @@ import { ChatEnds } from '../state/chat-ends';
 import { ChatState, type LockedChat } from '../state/chat-state.repository';
 import { QueueDepth } from './queue-depth';
 import { DispatchRepository, type NewTurn, type TurnCause, type TurnToResume } from './dispatch.repository';
+import { carriedChoices } from './turn-choices';
 import { runOf, TurnRepository } from './turn.repository';
 
 const DISPATCH_FAILED: ChatError = { code: 'dispatch_failed', message: 'The turn could not be handed to a worker.', retryable: true };
@@ -27,6 +29,7 @@ export class TurnDispatch {
     private readonly depth: QueueDepth,
     private readonly log: ChatLog,
     private readonly ends: ChatEnds,
+    private readonly entitlements: Entitlements,
   ) {}
 
   /**
@@ -106,7 +109,7 @@ export class TurnDispatch {
   /**
    * Writes a turn that goes on where another one ended, on a locked chat that runs none, with its job. The chat is live again.
    *
-   * @param how `last` chooses the model of the new turn as it did its own; with `publishedByCaller` {@link publish} follows the commit
+   * @param how `last` chooses the model of the new turn as it did its own, as far as the plan still allows; with `publishedByCaller` {@link publish} follows the commit
    * @returns the new turn's id
    */
   async resume(
@@ -124,13 +127,14 @@ export class TurnDispatch {
   ): Promise<string> {
     const id = uuidv7();
     const { cause, messageId, last, unpricedAllowed = false, publishedByCaller, at } = how;
+    const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
     const turn = {
       id,
       seq: chat.turn_seq + 1,
       cause,
       messageId,
       principalId: principalOf(scope, last),
-      choices: last,
+      choices: last && carriedChoices(last, direct),
       unpricedAllowed,
     };
     await this.begin(tx, chat, turn, { publishedByCaller, at });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentContexts } from '@aps/agents';
-import { Blockers, type CallBlocker } from '@aps/billing';
+import { Blockers, Entitlements, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { FileReference } from '@aps/files';
 import { OrgScope } from '@aps/guards';
@@ -9,7 +9,7 @@ import { Database } from '@aps/platform/database';
 import type { TranscriptRow } from '../state/chat.types';
 import { agentDeleted } from '../state/chats.errors';
 import { DispatchRepository, type AskingChat } from './dispatch.repository';
-import type { TurnChoices } from './turn-choices';
+import { carriedChoices, type TurnChoices } from './turn-choices';
 import type { CallingTurn } from './running-turn';
 import { TurnTools } from './turn-tools';
 import { TurnCalls } from './turn-calls';
@@ -41,6 +41,7 @@ export class TurnQuotes {
     private readonly tools: TurnTools,
     private readonly blockers: Blockers,
     private readonly holds: Holds,
+    private readonly entitlements: Entitlements,
   ) {}
 
   /** @throws DomainError 404; 409 `agent_deleted`; 422 `model_not_callable` */
@@ -82,7 +83,9 @@ export class TurnQuotes {
     const chat = await this.chat(scope, agentId, chatId);
     if (chat.stop_reason !== 'credits_exhausted' && chat.error_code !== 'budget_exceeded') return null;
     try {
-      return (await this.quote(chat, await this.turnOf(scope, chat, { ...chat, unpricedAllowed: false }, []))).quote.blocker;
+      const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
+      return (await this.quote(chat, await this.turnOf(scope, chat, { ...carriedChoices(chat, direct), unpricedAllowed: false }, []))).quote
+        .blocker;
     } catch (error) {
       // That says the turn itself.
       if (error instanceof InferenceError || error instanceof TurnBlocked) return null;

@@ -7,9 +7,9 @@ import { InferenceError } from '@aps/inference';
 import { Database, type Ahead, type Tx } from '@aps/platform/database';
 import type { JobContext } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
-import { RunKind, RunSweeper, type Claiming, type Lease } from '@aps/platform/runs';
+import { MAX_DELIVERIES, RunKind, RunSweeper, type Claiming, type Lease } from '@aps/platform/runs';
 import { ChatLog } from '../state/chat-log';
-import type { Pause } from '../state/chat.types';
+import type { ChatError, Pause } from '../state/chat.types';
 import { ModelStepRunner } from './model-step';
 import type { OwnedTurn, RunningTurn } from './running-turn';
 import { ToolStepRunner } from './tool-step';
@@ -144,12 +144,22 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
       return 'blocked';
     }
     const failure = this.endings.asChatError(error);
-    if (!failure) return null;
-    this.logger.warn({ msg: 'Turn failed', turn_id: turn.id, request_id: requestId, code: failure.code });
-    await this.endings.failed(turn, failure);
+    if (!failure && turn.deliveries + 1 < MAX_DELIVERIES) return null;
+    const { code } = failure ?? FAULT_OF_OURS;
+    this.logger.warn({
+      msg: 'Turn failed',
+      turn_id: turn.id,
+      request_id: requestId,
+      code,
+      ...(!failure && { error: (error as Error)?.stack }),
+    });
+    await this.endings.failed(turn, failure ?? FAULT_OF_OURS);
     return 'failed';
   }
 }
+
+/** What was tried so often as a lost turn is: its workers are there, and cannot do it. */
+const FAULT_OF_OURS: ChatError = { code: 'internal', message: 'The turn could not go on by a fault of ours.', retryable: true };
 
 /** Whoever is out of credits may buy some: that ends no chat. */
 function asBlocked(error: unknown): TurnBlocked | undefined {

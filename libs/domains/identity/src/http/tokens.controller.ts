@@ -39,7 +39,7 @@ export class TokensController {
   }
 
   @Delete(':token_id')
-  @Operation({ summary: 'Revoke an API token', description: 'It stops working within a second.' })
+  @Operation({ summary: 'Revoke an API token', description: 'It stops working at once.' })
   revoke(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { orgPin }: Principal, @Param('token_id') tokenId: string) {
     return this.tokens.revoke(actor, orgPin, tokenId);
   }
