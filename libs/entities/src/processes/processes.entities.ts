@@ -65,8 +65,8 @@ export class ProcessRevision {
   @Column('jsonb', { nullable: true }) tool_snapshot: PinnedTool[] | null;
   /** What it names, since it was deployed: `agent:`, `template:` or `process:` and an id, `model:` and a key. */
   @Column('text', { array: true, default: () => "'{}'" }) refs: string[];
-  /** Ids of the agents among them, by what the definition calls each: their slugs may be others since. */
-  @Column('jsonb', { default: () => "'{}'" }) agents: Record<string, string>;
+  /** Ids of the agents, templates and processes among them, by what the definition calls each (`agent:payroll`): their slugs may be others' since. */
+  @Column('jsonb', { default: () => "'{}'" }) meant: Record<string, string>;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('uuid', { nullable: true }) deployed_by: string | null;
   @Column('timestamptz', { nullable: true }) deployed_at: Date | null;

@@ -3,6 +3,7 @@ import { anAgent } from '@aps/agents/testing';
 import { override, withRateCard } from '@aps/billing/testing';
 import { script, type TestOrg } from '@aps/chats/testing';
 import { sql } from '@aps/platform/testing';
+import { PromptsService } from '@aps/prompts';
 import { eventually } from '@aps/testing';
 import { RunControl, RunReviews } from '..';
 import { aProcess, aRevision } from '../testing';
@@ -125,6 +126,33 @@ describe('a step whose agent has another slug than when its process was deployed
       steps: [{ chat_id: null }],
     });
   });
+});
+
+it('a step whose process or template has gone since its process was deployed is of no other that is called so', async () => {
+  const inOrg = { ...org, path: `/api/orgs/${org.id}` };
+  const call = (method: string, below: string, body?: object) => t.make(method, `${inOrg.path}/${below}`, { as: org.owner, body });
+  const made = async (name: string, ...steps: unknown[]) => {
+    const { id } = (await aProcess(t, inOrg, { name })) as { id: string };
+    const revision = await aRevision(t, inOrg, id, { schema_version: 1, steps });
+    await call('POST', `processes/${id}/revisions/${revision.id as string}/deploy`);
+    return { id, revision_id: revision.id as string };
+  };
+  const refunding = () => made('Refunds', { id: 'a', kind: 'transform', set: { x: 1 } });
+  const prompts = t.get(PromptsService);
+  const wording = () =>
+    prompts.create(t.scope(org), { name: 'Words', description: null, text: 'Hello', fields: null, post_processing_instructions: null });
+  const [refunds, words] = [await refunding(), await wording()];
+  const ofProcess = await made('Of process', { id: 'a', kind: 'process', process: 'refunds', input: {} });
+  const ofTemplate = await made('Of template', { id: 'a', kind: 'prompt', template: 'words', input: {} });
+  for (const each of [ofProcess, ofTemplate]) expect(await t.ended(await t.begin(org, each))).toMatchObject({ status: 'completed' });
+  await call('DELETE', `processes/${refunds.id}`);
+  await prompts.delete(t.scope(org), words.id);
+  await refunding();
+  await wording();
+  expect(await t.ended(await t.begin(org, ofProcess))).toMatchObject({
+    error: { code: 'child_failed', message: expect.stringContaining('no process') as string },
+  });
+  expect(await t.ended(await t.begin(org, ofTemplate))).toMatchObject({ error: { code: 'tool_error' } });
 });
 
 describe('a step of an agent', () => {

@@ -129,7 +129,10 @@ describe('a run within a run of its own key', () => {
   const within = async (strategy: string, limit = 1) => {
     const process = await t.deployed(org, WAITS, only(strategy, limit));
     const steps = [run('again', process)];
-    await t.db.manager.update(ProcessRevision, process.revision_id, { definition: { schema_version: 1, steps, ...only(strategy, limit) } });
+    await t.db.manager.update(ProcessRevision, process.revision_id, {
+      definition: { schema_version: 1, steps, ...only(strategy, limit) },
+      meant: { [`process:${process.id}`]: process.id },
+    });
     return process;
   };
 

@@ -4,11 +4,12 @@ import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import type { AgentStep, HumanStep, ProcessStep } from '../definition';
 import { ProcessRefs } from '../revisions/process-refs';
+import { refOf } from '../revisions/references';
 import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
 import { stepError, waitsForSignal, type JournalRow, type RunEvent } from './journal';
 import type { Opening } from './progress';
-import { AGENT_MEANT, RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
+import { MEANT, RESOLVE, TAKE_SIGNAL, UNTOLD, type LoadedRun } from './process-run.sql';
 import { resolutionOf } from './run-ends';
 import { RunStarter, tooDeep } from './run-starter';
 
@@ -125,7 +126,7 @@ export class Openings {
 
   private async beginChat(tx: Tx, run: LoadedRun, row: JournalRow, step: AgentStep): Promise<boolean> {
     const scope = OrgScope.system(run.org_id, 'process');
-    const [{ id: agent }] = await tx.query(AGENT_MEANT, [run.revision_id, step.agent]);
+    const [{ id: agent }] = await tx.query(MEANT, [run.revision_id, refOf('agent', step.agent)]);
     const { task } = row.input as { task: string };
     const begun = agent
       ? await this.chats.start(tx, scope, {
@@ -156,7 +157,8 @@ export class Openings {
     };
     const deep = tooDeep(run);
     if (deep) return refuse(deep);
-    const target = await this.processes.deployed(tx, run.org_id, step.process);
+    const [{ id: process }] = await tx.query(MEANT, [run.revision_id, refOf('process', step.process)]);
+    const target = process && (await this.processes.deployed(tx, run.org_id, process));
     if (!target) return refuse(`There is no process ${step.process} that is deployed.`);
     const begun = await this.starter.insertOrRefusal(tx, target, {
       org_id: run.org_id,

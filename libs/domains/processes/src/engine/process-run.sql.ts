@@ -43,8 +43,8 @@ export type LoadedRun = Pick<ProcessRun, (typeof LOADED)[number]>;
 export type HeldRun = LoadedRun & { fence: string };
 export const LOAD = statement<LoadedRun>(`SELECT ${LOADED.join(', ')} FROM ${TABLE} WHERE id = $1`);
 
-/** The agent that a revision calls so, as its deploy found it. */
-export const AGENT_MEANT = statement<{ id: string | null }>('SELECT agents->>$2::text AS id FROM process_revisions WHERE id = $1');
+/** What a revision calls so, a kind and a name, as its deploy found it. */
+export const MEANT = statement<{ id: string | null }>('SELECT meant->>$2::text AS id FROM process_revisions WHERE id = $1');
 
 const OWN = LOADED.filter((column) => column !== 'id' && column !== 'org_id');
 /** How the answer of a claim has what does not go into JSON as it is. */

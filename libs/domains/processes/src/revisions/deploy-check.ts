@@ -33,7 +33,7 @@ export class DeployCheck {
     processId: string,
     definition: Definition,
     called: CalledTools,
-  ): Promise<{ named: Pick<ProcessRevision, 'refs' | 'agents'>; warnings: DefinitionWarning[] }> {
+  ): Promise<{ named: Pick<ProcessRevision, 'refs' | 'meant'>; warnings: DefinitionWarning[] }> {
     const assigned = stepsOf(definition).flatMap(({ step }) => (step.kind === 'human' && step.assignees.length ? [step] : []));
     if (assigned.length) await this.entitlements.require(scope.orgId, 'hitl_routing', tx);
     const found = await this.references.held(tx, scope, definition);
@@ -50,8 +50,8 @@ export class DeployCheck {
     ];
     if (errors.length) throw revisionInvalid(errors, warnings);
     const refs = [...new Set(found.map(({ kind, id }) => refOf(kind, id!)))].sort();
-    const agents = Object.fromEntries(found.flatMap(({ kind, name, id }) => (kind === 'agent' ? [[name, id!]] : [])));
-    return { named: { refs, agents }, warnings };
+    const meant = Object.fromEntries(found.flatMap(({ kind, name, id }) => (kind === 'model' ? [] : [[refOf(kind, name), id!]])));
+    return { named: { refs, meant }, warnings };
   }
 
   /** One deploy of an organization at a time looks for them: two that name each other shall not miss each other. */

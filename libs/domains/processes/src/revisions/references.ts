@@ -38,22 +38,23 @@ export class References {
   /**
    * All that a definition names but tools, in this order: agents, templates, processes, models. Until the transaction ends nobody deletes it.
    *
-   * @param meant ids of agents, by what the definition calls them, where that was settled before
+   * @param meant their ids, by {@link refOf} what the definition calls them, where that was settled before
    */
-  async held(tx: Tx, scope: OrgScope, definition: Definition, meant: ReadonlyMap<string, string> = new Map()): Promise<Reference[]> {
+  async held(tx: Tx, scope: OrgScope, definition: Definition, meant: Readonly<Record<string, string>> = {}): Promise<Reference[]> {
     const { agents, templates, processes, models } = referencesIn(definition);
-    const named: Record<Referred, { step_id: string; name: string; ref: string }[]> = {
-      agent: agents.map(({ step_id, agent: name }) => ({ step_id, name, ref: meant.get(name) ?? name })),
-      template: templates.map(({ step_id, template: name }) => ({ step_id, name, ref: name })),
-      process: processes.map(({ step_id, process: name }) => ({ step_id, name, ref: name })),
+    const named: Record<Referred, { step_id: string; name: string }[]> = {
+      agent: agents.map(({ step_id, agent: name }) => ({ step_id, name })),
+      template: templates.map(({ step_id, template: name }) => ({ step_id, name })),
+      process: processes.map(({ step_id, process: name }) => ({ step_id, name })),
     };
     const found: Reference[] = [];
     for (const kind of REFERRED) {
-      const refs = [...new Set(named[kind].map(({ ref }) => ref))];
+      const refIn = (name: string) => meant[refOf(kind, name)] ?? name;
+      const refs = [...new Set(named[kind].map(({ name }) => refIn(name)))];
       const [ids, slugs] = kind === 'process' ? [refs, refs] : [refs.filter(isUuid), refs.filter((ref) => !isUuid(ref))];
       const rows = refs.length ? await tx.query(HOLD[kind], [scope.orgId, ids, slugs]) : [];
       const idOf = (ref: string) => rows.find(({ id, slug }) => id === ref.toLowerCase() || slug === ref)?.id ?? null;
-      found.push(...named[kind].map(({ step_id, name, ref }) => ({ step_id, kind, name, id: idOf(ref) })));
+      found.push(...named[kind].map(({ step_id, name }) => ({ step_id, kind, name, id: idOf(refIn(name)) })));
     }
     const usable = await this.catalog.holdUsable(tx, scope, [...new Set(models.map(({ model }) => model))], 'process');
     return [

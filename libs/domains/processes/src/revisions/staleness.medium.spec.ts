@@ -90,8 +90,8 @@ describe('a process whose surroundings change', () => {
       [200, 'deployed', null],
     ]);
     expect(await reason(id)).toBeNull();
-    const { refs, agents } = await t.db.manager.findOneByOrFail(ProcessRevision, { id: revision });
-    expect([refs, agents]).toEqual([[`agent:${anew.id as string}`], { one: anew.id }]);
+    const { refs, meant } = await t.db.manager.findOneByOrFail(ProcessRevision, { id: revision });
+    expect([refs, meant]).toEqual([[`agent:${anew.id as string}`], { 'agent:one': anew.id }]);
     expect(await t.audit({ org_id: org.id, action: 'process_revision.deployed' })).toHaveLength(2);
     await remove(`agents/${anew.id as string}`);
     expect(await reason(id)).toBe('agent_deleted:one');

@@ -18,8 +18,8 @@ export const MAKE_DUE = statement(
   `UPDATE processes SET stale_checked_at = to_timestamp(0) WHERE org_id = $1 AND deleted_at IS NULL AND current_revision_id IS NOT NULL`,
 );
 
-export const PINNED = statement<{ tool_snapshot: PinnedTool[] | null; agents: Record<string, string> }>(
-  'SELECT tool_snapshot, agents FROM process_revisions WHERE org_id = $1 AND id = $2',
+export const PINNED = statement<{ tool_snapshot: PinnedTool[] | null; meant: Record<string, string> }>(
+  'SELECT tool_snapshot, meant FROM process_revisions WHERE org_id = $1 AND id = $2',
 );
 
 /** The connection that a revision was deployed to call by the name of a tool; null where that was a tool of ours. */

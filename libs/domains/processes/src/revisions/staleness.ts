@@ -55,11 +55,11 @@ export class Staleness {
   /** The first that has changed: tools, then what is named in the order of {@link REASONS}. */
   private async reasonOf(orgId: string, revisionId: string): Promise<string | null> {
     const definition = await this.definitions.of(orgId, revisionId);
-    const [{ tool_snapshot, agents }] = await this.db.query(PINNED, [orgId, revisionId]);
+    const [{ tool_snapshot, meant }] = await this.db.query(PINNED, [orgId, revisionId]);
     const changed = changedTool(tool_snapshot ?? [], await calledTools(this.tools, orgId, definition));
     if (changed) return changed;
     const scope = OrgScope.system(orgId, 'process_staleness');
-    const found = await this.db.transaction(scope, (tx) => this.references.held(tx, scope, definition, new Map(Object.entries(agents))));
+    const found = await this.db.transaction(scope, (tx) => this.references.held(tx, scope, definition, meant));
     const missing = found.find(({ id }) => id === null);
     return missing ? `${REASONS[missing.kind]}:${missing.name}` : null;
   }

@@ -28,6 +28,11 @@ const EVENTS = sql<{ seq: number; type: string; data: Record<string, unknown> }>
   `SELECT seq, type, data FROM events WHERE topic = 'run:' || $1 ORDER BY seq`,
 );
 
+const meantBy = (steps: unknown[]): Record<string, string> =>
+  Object.fromEntries(
+    [...JSON.stringify(steps).matchAll(/"(agent|process|template)":"([^"]+)"/g)].map(([, kind, name]) => [`${kind}:${name}`, name]),
+  );
+
 /** Gateway, worker and engine in one process. */
 export class RunningService extends ChatsService {
   constructor(settings?: Settings, beside: typeof BASE_MODULES = []) {
@@ -38,7 +43,7 @@ export class RunningService extends ChatsService {
     return OrgScope.system(org.id, 'spec');
   }
 
-  /** Puts a definition into force, as a deploy would leave it. Agents are named by id. */
+  /** Puts a definition into force, as a deploy would leave it. Agents and processes are named by id. */
   async deployed(org: TestOrg, steps: unknown[], over: Record<string, unknown> = {}): Promise<DeployedProcess> {
     const [id, revision_id] = [prefixedId('prc'), uuidv7()];
     const process = {
@@ -52,7 +57,6 @@ export class RunningService extends ChatsService {
     };
     await this.insert(Process, process);
     const definition = { schema_version: 1, steps, ...over };
-    const named = [...JSON.stringify(steps).matchAll(/"agent":"([^"]+)"/g)];
     await this.insert(ProcessRevision, {
       id: revision_id,
       org_id: org.id,
@@ -61,7 +65,7 @@ export class RunningService extends ChatsService {
       status: 'deployed',
       hash: 'h',
       definition,
-      agents: Object.fromEntries(named.map(([, agent]) => [agent, agent])),
+      meant: meantBy(steps),
     });
     return { id, revision_id };
   }
@@ -71,7 +75,7 @@ export class RunningService extends ChatsService {
     await this.db.manager.update(ProcessRevision, process.revision_id, { status: 'archived' });
     const definition = { schema_version: 1, steps, ...over };
     const id = uuidv7();
-    const of = { org_id: org.id, process_id: process.id, version: 2, status: 'deployed' as const, hash: 'h2' };
+    const of = { org_id: org.id, process_id: process.id, version: 2, status: 'deployed' as const, hash: 'h2', meant: meantBy(steps) };
     await this.insert(ProcessRevision, { id, ...of, definition });
     await this.db.manager.update(Process, process.id, { current_revision_id: id });
   }

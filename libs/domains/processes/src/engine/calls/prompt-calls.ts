@@ -2,12 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import type { PromptRun, StepError } from '@aps/entities';
+import { Database } from '@aps/platform/database';
 import { Cutoff } from '@aps/platform/signals';
 import { PromptRunner, type PromptRequest } from '@aps/prompts';
 import type { PromptStep } from '../../definition';
 import { stepError, type CallOutcome, type JournalRow } from '../journal';
 import { JournalRepository } from '../journal.repository';
-import type { LoadedRun } from '../process-run.sql';
+import { refOf } from '../../revisions/references';
+import { MEANT, type LoadedRun } from '../process-run.sql';
 import { RunBudgets } from '../run-budgets';
 import { completed, failed, failedWith, type CallResult } from './call-result';
 import { Ledgers } from './ledgers';
@@ -16,6 +18,7 @@ import { Ledgers } from './ledgers';
 @Injectable()
 export class PromptCalls {
   constructor(
+    private readonly db: Database,
     private readonly runner: PromptRunner,
     private readonly journal: JournalRepository,
     private readonly ledgers: Ledgers,
@@ -30,7 +33,9 @@ export class PromptCalls {
     const cut = new Cutoff(signal, step.timeout_s * 1_000);
     let end: (Pick<PromptRun, 'error'> & Partial<PromptRun>) | null = null;
     try {
-      const prepared = await this.runner.prepare(scope, step.template, requestOf(step, row), cut.signal);
+      const [{ id: template }] = await this.db.query(MEANT, [run.revision_id, refOf('template', step.template)]);
+      if (!template) return { outcome: failed('tool_error', `There is no prompt template ${step.template}.`) };
+      const prepared = await this.runner.prepare(scope, template, requestOf(step, row), cut.signal);
       await this.runner.run(scope, prepared, {
         source: 'process',
         callKey,
