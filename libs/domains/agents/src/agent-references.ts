@@ -4,6 +4,7 @@ import { DomainError, type Problem } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
+import { ModelCatalog } from '@aps/inference';
 import { GrantedBases } from '@aps/knowledge';
 import type { Tx } from '@aps/platform/database';
 import { isSet } from './agents.policy';
@@ -18,7 +19,7 @@ import { parseToolScope, type ToolScope } from './tool-scopes';
 type Referring = Partial<
   Pick<
     SealedAgentConfig,
-    'allowed_tools' | 'denied_tools' | 'mounted_skills' | 'child_agent_ids' | 'knowledge_base_ids' | 'environment_id'
+    'model' | 'allowed_tools' | 'denied_tools' | 'mounted_skills' | 'child_agent_ids' | 'knowledge_base_ids' | 'environment_id'
   > &
     Pick<Agent, 'team_id' | 'project_id'>
 >;
@@ -36,15 +37,17 @@ interface ReferenceOptions {
   before?: readonly string[];
   /** Knowledge bases that were named before: those that have gone are lost silently. */
   basesBefore?: readonly string[];
-  /** A denial of an agent that is gone takes nothing away: what was written when the agent was there still holds. */
-  deniedMayBeGone?: boolean;
+  /** A denial of an agent that is gone takes nothing away: what was written when the agent was there still holds, all of it or these. */
+  deniedMayBeGone?: true | readonly string[];
+  /** The model is to be there, whether or not it is allowed: who may store it asks that of itself. */
+  modelToo?: boolean;
 }
 
 type Path = [field: keyof Referring, place?: number];
 
 /** Something that is named and not there. */
 export interface MissingReference {
-  kind: 'tool' | 'skill' | 'agent' | 'knowledge_base' | 'connection' | 'environment' | 'team' | 'project';
+  kind: 'tool' | 'skill' | 'agent' | 'knowledge_base' | 'connection' | 'environment' | 'team' | 'project' | 'model';
   /** As it was named: a slug, a tool scope or an id. */
   slug: string;
   path: Path;
@@ -68,6 +71,7 @@ export class AgentReferences {
     private readonly connections: ConnectionsQueries,
     private readonly bases: GrantedBases,
     private readonly environments: EnvironmentsQueries,
+    private readonly models: ModelCatalog,
   ) {}
 
   /** @throws DomainError `unknown_reference` with every problem */
@@ -86,7 +90,15 @@ export class AgentReferences {
     tx: Tx,
     scope: OrgScope,
     refs: Referring,
-    { self, prefix, scopesAreThere = prefix !== undefined, before = [], basesBefore = [], deniedMayBeGone }: ReferenceOptions = {},
+    {
+      self,
+      prefix,
+      scopesAreThere = prefix !== undefined,
+      before = [],
+      basesBefore = [],
+      deniedMayBeGone,
+      modelToo,
+    }: ReferenceOptions = {},
   ): Promise<MissingReference[]> {
     const { mounted_skills: skills = [], child_agent_ids: children = [], knowledge_base_ids: baseIds = [] } = refs;
     const tools = (['allowed_tools', 'denied_tools'] as const).flatMap((field) =>
@@ -109,7 +121,7 @@ export class AgentReferences {
       ...tools.flatMap(({ path, text, tool }) => {
         const missing = (msg: string) => unknown('tool', text, path, msg);
         if (!tool) return missing('There is no such tool scope');
-        if (deniedMayBeGone && path[0] === 'denied_tools') return [];
+        if (path[0] === 'denied_tools' && (deniedMayBeGone === true || deniedMayBeGone?.includes(text))) return [];
         if (scopesAreThere && !before.includes(text)) {
           if (tool.kind === 'process' && processes?.has(tool.slug) === false) return missing('There is no process of this slug');
           if (tool.kind === 'kb' && !bases.slugs.has(tool.slug))
@@ -129,6 +141,9 @@ export class AgentReferences {
       ...(belongs.project_id ? [] : unknown('project', refs.project_id!, ['project_id'], 'There is no such project')),
       ...(isSet(refs.environment_id) && !(await this.environments.holds(tx, scope, refs.environment_id))
         ? unknown('environment', refs.environment_id, ['environment_id'], 'There is no such environment')
+        : []),
+      ...(modelToo && isSet(refs.model) && !(await this.models.holdKnown(tx, scope, refs.model))
+        ? unknown('model', refs.model, ['model'], 'There is no such model')
         : []),
       ...baseIds.flatMap((id, i) =>
         bases.ids.has(id) || basesBefore.includes(id)

@@ -125,7 +125,7 @@ export class AgentsService {
 
   private async requireResolvable(tx: Tx, scope: OrgScope, columns: Partial<Agent>, self?: Agent): Promise<void> {
     if (isSet(columns.model) && columns.model !== self?.model) await this.catalog.holdChatModel(tx, scope, columns.model, 'agent');
-    await this.references.require(tx, scope, columns, { self, basesBefore: self?.knowledge_base_ids });
+    await this.references.require(tx, scope, columns, { self, basesBefore: self?.knowledge_base_ids, deniedMayBeGone: self?.denied_tools });
   }
 
   private async requireUnused(tx: Tx, scope: OrgScope, { id, slug }: Agent, naming: Statement<AgentName>): Promise<void> {

@@ -141,9 +141,9 @@ export class RevisionsService {
     if (revision.is_live && ending.length === 1 && ending[0].status === 'live') return ending[0];
 
     // What a revision names was there when it was sealed; an old one may outlive it. Older ones tell where their agent belonged, which is not sealed any more.
-    // Knowledge bases that have gone are lost silently.
-    const config = { ...revision.config, team_id: null, project_id: null, knowledge_base_ids: [] };
-    await this.references.require(tx, scope, config, { self: agent, loc: ['path', 'revision_id'], deniedMayBeGone: true });
+    // Knowledge bases and environments that have gone are lost silently, as they are to what is live.
+    const config = { ...revision.config, team_id: null, project_id: null, knowledge_base_ids: [], environment_id: null };
+    await this.references.require(tx, scope, config, { self: agent, loc: ['path', 'revision_id'], deniedMayBeGone: true, modelToo: true });
     return this.putLive(tx, scope, agent, revision);
   }
 

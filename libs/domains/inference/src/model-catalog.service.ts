@@ -33,6 +33,11 @@ export class ModelCatalog {
     return new Set([...known].filter((key) => !allowed.length || allowed.includes(key)));
   }
 
+  /** Whether there is such a chat model, allowed or not; until the transaction ends nobody deletes or renames it. */
+  async holdKnown(tx: Tx, scope: OrgScope, key: string): Promise<boolean> {
+    return (await this.repository.holdChatKeys(tx, scope, [key])).has(key);
+  }
+
   private async assertUsable(db: Db, scope: OrgScope, key: string, use: ModelScope, known: ReadonlySet<string>): Promise<void> {
     if (!known.has(key)) throw refuseField('model_unknown', ['model'], 'There is no such model.');
     const allowed = allowlistOf(await this.repository.settings(db, scope), use);

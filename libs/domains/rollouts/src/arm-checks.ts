@@ -23,15 +23,20 @@ export class ArmChecks {
   /**
    * What is there stays there until the transaction ends.
    *
-   * @param as a deployment goes on without the tools and the knowledge bases that are gone; an experiment does not begin so
+   * @param as a deployment goes on without the tools, the knowledge bases and the environment that are gone; an experiment does not begin so
    * @throws DomainError 422 `arm_unusable` with every problem of every arm
    */
   async require(tx: Tx, scope: OrgScope, agent: Agent, arms: readonly CheckedArm[], as: 'experiment' | 'deployment'): Promise<void> {
     const problems: { arm: string; kind: string; slug: string }[] = [];
     for (const { label, config } of arms) {
       // Where it belongs is not sealed; older revisions tell where it once did.
-      const refs = { ...config, team_id: null, project_id: null, ...(as === 'deployment' && { knowledge_base_ids: [] }) };
-      const options = { self: agent, deniedMayBeGone: true, scopesAreThere: as === 'experiment' };
+      const refs = {
+        ...config,
+        team_id: null,
+        project_id: null,
+        ...(as === 'deployment' && { knowledge_base_ids: [], environment_id: null }),
+      };
+      const options = { self: agent, deniedMayBeGone: true as const, scopesAreThere: as === 'experiment' };
       for (const { kind, slug } of await this.references.missing(tx, scope, refs, options)) problems.push({ arm: label, kind, slug });
       if (config.model !== null && !(await this.catalog.holdUsable(tx, scope, [config.model], 'agent')).has(config.model))
         problems.push({ arm: label, kind: 'model', slug: config.model });

@@ -121,19 +121,27 @@ describe('deploying', () => {
     expect((await asOwner('DELETE', denied.id)).status).toBe(204);
     expect((await asOwner('PATCH', `${agent.id}?deploy=true`, { max_steps: 9 })).body.live_revision.version).toBe(2);
     expect((await asOwner('POST', `${agent.id}/revisions/${agent.live_revision.id}/deploy`)).status).toBe(200);
+    // As it was read, with something new.
+    const denied_tools = [`agent:${denied.slug}`, 'system:web'];
+    expect((await asOwner('PATCH', agent.id, { denied_tools })).status).toBe(200);
+    expect((await asOwner('PATCH', agent.id, { denied_tools: [...denied_tools, 'agent:never-there'] })).status).toBe(422);
     // Its own slug by now.
     expect((await asOwner('PATCH', `${agent.id}?deploy=true`, { slug: denied.slug })).status).toBe(200);
   });
 
-  it('takes an old revision that has sealed where its agent belonged', async () => {
+  it.each([
+    ['where its agent belonged', 'team_id', 200],
+    ['an environment that is gone', 'environment_id', 200],
+    ['a model that is gone', 'model', 422],
+  ])('is told of an old revision that has sealed %s', async (_, field, status) => {
     const agent = await anAgent(t, org);
     const { id } = agent.live_revision;
     await asOwner('PATCH', `${agent.id}?deploy=true`, { max_steps: 9 });
-    await t.db.execute(sql(`UPDATE agent_revisions SET config = config || jsonb_build_object('team_id', $2::text) WHERE id = $1`), [
-      id,
-      uuidv7(),
+    await t.db.execute(sql(`UPDATE agent_revisions SET config = config || jsonb_build_object($2::text, $3::text) WHERE id = $1`), [
+      ...[id, field, uuidv7()],
     ]);
-    expect((await asOwner('POST', `${agent.id}/revisions/${id}/deploy`)).status).toBe(200);
+    const deployed = await asOwner('POST', `${agent.id}/revisions/${id}/deploy`);
+    expect([deployed.status, deployed.body.code]).toEqual([status, status === 200 ? undefined : 'unknown_reference']);
   });
 
   it('leaves exactly one live rollout when many deploy at once', async () => {
