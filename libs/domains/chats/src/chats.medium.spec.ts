@@ -2,6 +2,7 @@ import { entitle } from '@aps/billing/testing';
 import { ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
+import { ChatsService } from './chats.service';
 import { chatsService, script, type TestOrg } from './testing/chats';
 
 describe('chats', () => {
@@ -43,6 +44,23 @@ describe('chats', () => {
     expect(receipts).toMatchObject([{ model_key: 'mock', feature: 'turn' }]);
     expect(Number(receipts[0].usd_cost)).toBe(Number(body.cost_usd));
     expect(await app.db.query(sql('SELECT id FROM outbox'))).toEqual([]);
+  });
+
+  it('are opened once under a key, also where nobody heard of the first time', async () => {
+    const service = app.get(ChatsService);
+    const creating = service.create.bind(service);
+    jest.spyOn(service, 'create').mockImplementationOnce(async (...args) => {
+      await creating(...args);
+      throw new Error('connection lost');
+    });
+    const headers = { 'Idempotency-Key': `open-${org.id}` };
+    const title = 'Opened once';
+    const open = () => app.call('POST', org.path, { as: org.owner, headers, body: { title } });
+    expect((await open()).status).toBe(500);
+    const { status, body } = await open();
+    expect([status, body.title, body.messages]).toEqual([201, title, []]);
+    const { items } = (await app.call('GET', org.path, { as: org.owner })).body;
+    expect(items.filter((c: { title: string }) => c.title === title)).toMatchObject([{ id: body.id }]);
   });
 
   it('resumes a stream from any id', async () => {

@@ -5,6 +5,7 @@ import type { Bearer } from '@aps/platform/testing';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { chatsService, script, type TestOrg } from '../testing/chats';
+import { HitlService } from './hitl.service';
 
 const ask = (question: Record<string, unknown>) => ({ name: 'ask_human', arguments: question });
 const toolResults = (chat: Answer['body']) =>
@@ -58,6 +59,22 @@ describe('questions to humans', () => {
       `SELECT type, data FROM events WHERE topic = 'chat:' || $1 AND type LIKE 'hitl%' ORDER BY seq`,
       chat,
     );
+
+  it('are answered once under a key, also where nobody heard of the first time', async () => {
+    const { chat, id } = await asked([{ kind: 'question', prompt: 'Which?' }]);
+    const hitl = app.get(HitlService);
+    const answering = hitl.answer.bind(hitl);
+    jest.spyOn(hitl, 'answer').mockImplementationOnce(async (...args) => {
+      await answering(...args);
+      throw new Error('connection lost');
+    });
+    const again = (text = 'this') => answer(id, { answer: text }, { headers: { 'Idempotency-Key': `answer-${id}` } });
+    expect((await again()).status).toBe(500);
+    expect(await again()).toMatchObject({ status: 200, body: { id, status: 'answered', resumed: true } });
+    expect((await again('that')).status).toBe(422);
+    expect(await answer(id, { answer: 'this' })).toMatchObject({ status: 409, body: { code: 'already_resolved' } });
+    expect((await app.until(org, chat, (c) => c.status === 'ACTIVE')).messages.at(-1)).toMatchObject({ content: 'thanks' });
+  });
 
   it('pause the chat, and the answer is the result of the call', async () => {
     const { chat, body, requests, id } = await asked([

@@ -4,6 +4,7 @@ import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
+import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import type { ToolContext } from '@aps/tools';
 import { ChatLog } from '../state/chat-log';
@@ -43,6 +44,7 @@ export class HitlService {
     private readonly queries: HitlQueries,
     private readonly requests: HitlRepository,
     private readonly runs: RunQuestions,
+    private readonly idempotency: IdempotencyStore,
     private readonly chats: ChatState,
     private readonly waits: TurnWaits,
     private readonly endings: TurnEndings,
@@ -76,10 +78,12 @@ export class HitlService {
   /**
    * Stores the answer and lets the chat go on when nothing else is open: one transaction.
    *
+   * @param attempt knows whether the same was answered before, and nobody heard of it
    * @returns the request as it is now, and whether the chat goes on with it
    * @throws DomainError 404; 403 `insufficient_role` for another one's; 409 `already_resolved`; 422 for what does not fit the question
    */
-  async answer(scope: OrgScope, id: string, input: AnswerInput): Promise<{ request: HitlRequest; resumed: boolean }> {
+  async answer(scope: OrgScope, id: string, input: AnswerInput, attempt?: Attempt): Promise<{ request: HitlRequest; resumed: boolean }> {
+    if (attempt?.resourceId) return this.answered(scope, id);
     const known = await this.answerable(this.db, scope, id);
     const answer = checkAnswer(known, input);
     const at = this.db.now();
@@ -89,6 +93,7 @@ export class HitlService {
       if (known.run_id) await this.runs.lock(tx, known.run_id);
       const request = await this.answerable(tx, scope, id);
       await this.requests.answer(tx, id, { userId: scope.actor.userId, answer, at });
+      if (attempt) await this.idempotency.attach(tx, attempt, id);
       const now: HitlRequest = { ...request, status: 'answered', answer, answered_by: scope.actor.userId, answered_at: at, updated_at: at };
       if (request.kind === 'approval') await this.recordApproval(tx, scope, now);
       tx.afterCommit(() => {
@@ -161,6 +166,13 @@ export class HitlService {
     } else if (chat) await this.log.tell(tx, chat.id, events, at);
     if (request.run_id) await this.runs.tell(tx, { ...request, status: 'expired' });
     return true;
+  }
+
+  private async answered(scope: OrgScope, id: string): Promise<{ request: HitlRequest; resumed: boolean }> {
+    const request = await this.queries.get(scope, id);
+    const { chat_id, turn_id } = request;
+    const open = chat_id && turn_id ? await this.requests.pendingOfTurn(this.db, chat_id, turn_id) : [];
+    return { request, resumed: open.length === 0 };
   }
 
   /** What the caller may answer. */

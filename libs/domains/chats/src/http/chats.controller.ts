@@ -55,8 +55,13 @@ export class ChatsController {
     answers: ChatResponse,
     refuses: ['plan_mismatch', 'unknown_reference'],
   })
-  async create(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: CreateChatRequest) {
-    const [chat, hide] = await Promise.all([this.chats.create(scope, agentId, body), this.hidesDollars(scope)]);
+  async create(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Body() body: CreateChatRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ) {
+    const [chat, hide] = await Promise.all([this.chats.create(scope, agentId, body, attempt), this.hidesDollars(scope)]);
     return { ...toChatSummary(chat, hide), messages: [] };
   }
 

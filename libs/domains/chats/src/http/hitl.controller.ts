@@ -4,7 +4,7 @@ import { HitlQueries, HitlService } from '@aps/chats';
 import { AnsweredHitlRequest, AnswerHitlRequest, HitlRequest, HitlRequestsQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
-import { Idempotent } from '@aps/platform/idempotency';
+import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import { toHitlRequest } from './hitl.convert';
 
 @ApiTags('Requests to humans')
@@ -47,8 +47,9 @@ export class HitlController {
     @CurrentOrg() scope: OrgScope,
     @Param('request_id') id: string,
     @Body() body: AnswerHitlRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
   ): Promise<AnsweredHitlRequest> {
-    const { request, resumed } = await this.hitl.answer(scope, id, body);
+    const { request, resumed } = await this.hitl.answer(scope, id, body, attempt);
     return { ...toHitlRequest(request), resumed };
   }
 }
