@@ -1,7 +1,7 @@
 import { LEDGER_EXTRAS } from './billing/ledger.sql';
 import { EVENTS_COUNTED_EVERY } from './platform/event.entity';
-import { IN_PROJECTS } from './projects/projects.entities';
-import { NIL_UUID, TALLIES, tallied } from './tallies';
+import { IN_PROJECTS, PRIVATE_IN_PROJECTS } from './projects/projects.entities';
+import { NIL_UUID, privateTo, TALLIES, tallied } from './tallies';
 
 /** A part of the schema that entities do not have. */
 export interface Extra {
@@ -95,32 +95,38 @@ export const SCHEMA_EXTRAS: Extra[] = [
   },
   {
     name: 'follow_project',
-    up: `CREATE FUNCTION follow_project() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    up: `CREATE FUNCTION follow_project() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE whose uuid := '${NIL_UUID}'; BEGIN
+      IF TG_ARGV[0] = 'connection' THEN whose := ${privateTo('NEW')}; END IF;
       IF NEW.project_id IS NULL OR NEW.deleted_at IS NOT NULL THEN
         DELETE FROM project_resources WHERE ref = TG_ARGV[0] || ':' || NEW.id;
       ELSE
-        INSERT INTO project_resources (ref, org_id, project_id, entity_type, entity_id, added_at)
-        VALUES (TG_ARGV[0] || ':' || NEW.id, NEW.org_id, NEW.project_id, TG_ARGV[0], NEW.id, statement_timestamp())
-        ON CONFLICT (ref) DO UPDATE SET project_id = excluded.project_id, added_at = excluded.added_at;
+        INSERT INTO project_resources (ref, org_id, project_id, entity_type, entity_id, private_to, added_at)
+        VALUES (TG_ARGV[0] || ':' || NEW.id, NEW.org_id, NEW.project_id, TG_ARGV[0], NEW.id, whose, statement_timestamp())
+        ON CONFLICT (ref) DO UPDATE SET project_id = excluded.project_id, private_to = excluded.private_to,
+          added_at = CASE project_resources.project_id WHEN excluded.project_id THEN project_resources.added_at ELSE excluded.added_at END;
       END IF;
       RETURN NULL; END $$`,
     down: 'DROP FUNCTION follow_project()',
   },
-  ...Object.entries(IN_PROJECTS).flatMap(([type, table]) => [
-    {
-      name: `${table}_in_project`,
-      up: `CREATE TRIGGER ${table}_in_project AFTER INSERT ON ${table} FOR EACH ROW
+  ...Object.entries(IN_PROJECTS).flatMap(([type, table]) => {
+    const columns = ['project_id', 'deleted_at', ...(PRIVATE_IN_PROJECTS[table] ?? [])];
+    const of = (row: string) => columns.map((column) => `${row}.${column}`).join(', ');
+    return [
+      {
+        name: `${table}_in_project`,
+        up: `CREATE TRIGGER ${table}_in_project AFTER INSERT ON ${table} FOR EACH ROW
         WHEN (NEW.project_id IS NOT NULL) EXECUTE FUNCTION follow_project('${type}')`,
-      down: `DROP TRIGGER ${table}_in_project ON ${table}`,
-    },
-    {
-      name: `${table}_moved`,
-      up: `CREATE TRIGGER ${table}_moved AFTER UPDATE OF project_id, deleted_at ON ${table} FOR EACH ROW
-        WHEN (coalesce(OLD.project_id, NEW.project_id) IS NOT NULL AND (OLD.project_id, OLD.deleted_at) IS DISTINCT FROM (NEW.project_id, NEW.deleted_at))
+        down: `DROP TRIGGER ${table}_in_project ON ${table}`,
+      },
+      {
+        name: `${table}_moved`,
+        up: `CREATE TRIGGER ${table}_moved AFTER UPDATE OF ${columns.join(', ')} ON ${table} FOR EACH ROW
+        WHEN (coalesce(OLD.project_id, NEW.project_id) IS NOT NULL AND (${of('OLD')}) IS DISTINCT FROM (${of('NEW')}))
         EXECUTE FUNCTION follow_project('${type}')`,
-      down: `DROP TRIGGER ${table}_moved ON ${table}`,
-    },
-  ]),
+        down: `DROP TRIGGER ${table}_moved ON ${table}`,
+      },
+    ];
+  }),
   // A user's organizations are found in order without looking at each. The lock holds off who renames or deletes the organization meanwhile.
   {
     name: 'memberships_set_sort_name',

@@ -32,6 +32,10 @@ export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 /** Stands for whom what is private belonged to and who has left: nobody sees it as theirs. */
 export const MAX_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/** SQL of whom a connection is private to. */
+export const privateTo = (connection: string): string =>
+  `CASE ${connection}.scope WHEN 'org' THEN '${NIL_UUID}' ELSE coalesce(${connection}.owner_user_id, '${MAX_UUID}') END`;
+
 export const CHAT_TALLY: Tally = {
   table: 'chat_tallies',
   of: [
@@ -217,7 +221,11 @@ export const LIST_TALLY: Tally = {
     list('skills', OF_PROJECT, { ...UNLESS_MOVED, counts: 'row.deleted_at IS NULL AND row.org_id IS NOT NULL' }),
     list('agent_teams', OF_PROJECT, UNLESS_MOVED),
     list('projects', {}, UNLESS_DELETED),
-    list('project_resources', { of_id: 'row.project_id', facet: 'row.entity_type' }, { moves: ['project_id'] }),
+    list(
+      'project_resources',
+      { of_id: 'row.project_id', facet: `row.entity_type || ':' || row.private_to` },
+      { moves: ['project_id', 'private_to'] },
+    ),
     list('decisions', { of_id: 'row.chat_id' }),
     list(
       'api_tokens',
@@ -227,8 +235,8 @@ export const LIST_TALLY: Tally = {
     list('prompt_templates', OF_PROJECT, UNLESS_MOVED),
     list(
       'connections',
-      { of_id: `CASE row.scope WHEN 'org' THEN '${NIL_UUID}' ELSE coalesce(row.owner_user_id, '${MAX_UUID}') END` },
-      { ...UNLESS_DELETED, moves: ['deleted_at', 'scope', 'owner_user_id'] },
+      { of_id: privateTo('row'), facet: `coalesce(row.project_id::text, '')` },
+      { ...UNLESS_DELETED, moves: ['deleted_at', 'scope', 'owner_user_id', 'project_id'] },
     ),
     list(
       'inboxes',

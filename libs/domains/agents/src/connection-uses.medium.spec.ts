@@ -31,7 +31,7 @@ describe('connections', () => {
     });
     expect((await uses(other, 'crm-2')).agent_ids).toEqual([]);
     expect(await t.get(ConnectionDependents).wildcards(t.db, org.scope)).toBe(1);
-    expect(await t.get(ConnectionsQueries).list(org.scope, { limit: 1, offset: 0 })).toMatchObject({ wildcard_agent_count: 1 });
+    expect(await t.get(ConnectionsQueries).list(org.scope, {}, { limit: 1, offset: 0 })).toMatchObject({ wildcard_agent_count: 1 });
   });
 
   it('are shared by teams only where everybody has them', async () => {

@@ -7,6 +7,7 @@ import {
   advisoryLock,
   containing,
   Database,
+  idOrNone,
   OrgTable,
   takingSlug,
   type Db,
@@ -36,8 +37,10 @@ export class SkillsService {
   ) {}
 
   /** By slug. */
-  list(scope: OrgScope, q: string | undefined, page: Slice): Promise<Listed<Skill>> {
-    return SKILLS.page(this.db, { org_id: scope.orgId, q: q ? containing(q) : undefined }, page);
+  list(scope: OrgScope, { q, project_id }: { q?: string; project_id?: string }, page: Slice): Promise<Listed<Skill>> {
+    const { id, none } = idOrNone(project_id);
+    const sought = { org_id: scope.orgId, q: q ? containing(q) : undefined, project_id: id, no_project: none };
+    return SKILLS.page(this.db, sought, page);
   }
 
   /** @throws DomainError `not_found` */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { connectionUuid, isUuid, notFound } from '@aps/contracts';
 import { listTally, NIL_UUID, type Connection, type ConnectionTool } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, mapListed, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { Database, idOrNone, mapListed, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { isVisible } from './connections.policy';
 import { ConnectionDependents, type Dependents } from './dependents';
 
@@ -50,6 +50,7 @@ const COLUMNS = [
   'status',
   'scope',
   'owner_user_id',
+  'project_id',
   'decision_mode',
   'server_url',
   'credential_hint',
@@ -75,14 +76,33 @@ const ROWS = {
   what: 'Connection',
 };
 
+/** What is looked for. */
+interface Sought {
+  seen_by: string;
+  project_id?: string;
+  no_project?: boolean;
+}
+
 // What is private is its owner's alone: whoever lists gets the organization's, and their own.
-const VIEWS = new OrgListing<Omit<ConnectionView, 'dependents' | 'wildcard_agent_count'>, { seen_by: string }>({
+const VIEWS = new OrgListing<Omit<ConnectionView, 'dependents' | 'wildcard_agent_count'>, Sought>({
   ...ROWS,
   slug: 'c.slug',
   select: `${COLUMNS}, (SELECT count(*)::int FROM connection_tools t WHERE t.connection_id = c.id AND t.gone_at IS NULL) AS tool_count`,
   from: 'connections c',
-  where: { seen_by: [`c.scope = 'org'`, `c.scope = 'private' AND c.owner_user_id = $`] },
-  tally: { from: listTally('connections'), where: { seen_by: [`t.of_id = '${NIL_UUID}'`, 't.of_id = $'] } },
+  where: {
+    seen_by: [`c.scope = 'org'`, `c.scope = 'private' AND c.owner_user_id = $`],
+    project_id: 'c.project_id = $',
+    no_project: 'c.project_id IS NULL',
+  },
+  tally: {
+    from: listTally('connections'),
+    where: {
+      seen_by: [`t.of_id = '${NIL_UUID}'`, 't.of_id = $'],
+      // The value is an id for the rows.
+      project_id: 't.facet = ($::uuid)::text',
+      no_project: `t.facet = ''`,
+    },
+  },
 });
 const STEWARDED = new OrgListing<Omit<StewardedConnection, 'dependent_count'>, object>({
   ...ROWS,
@@ -131,10 +151,15 @@ export class ConnectionsQueries {
     private readonly dependents: ConnectionDependents,
   ) {}
 
-  /** Those of the organization and the caller's own. Newest first. */
-  async list(scope: OrgScope, page: Slice): Promise<{ connections: Listed<ConnectionView>; wildcard_agent_count: number }> {
+  /** Those of the organization and the caller's own. Newest first. @param project_id an id, or `none` */
+  async list(
+    scope: OrgScope,
+    { project_id }: { project_id?: string },
+    page: Slice,
+  ): Promise<{ connections: Listed<ConnectionView>; wildcard_agent_count: number }> {
     const wildcard_agent_count = await this.dependents.wildcards(this.db, scope);
-    const rows = await VIEWS.page(this.db, scope, { seen_by: scope.userId }, page);
+    const { id, none } = idOrNone(project_id);
+    const rows = await VIEWS.page(this.db, scope, { seen_by: scope.userId, project_id: id, no_project: none }, page);
     return { connections: await mapListed(rows, (batch) => this.whole(this.db, scope, batch, wildcard_agent_count)), wildcard_agent_count };
   }
 

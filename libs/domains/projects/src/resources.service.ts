@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PROJECTS } from '@aps/agents';
-import { DomainError, notFound, type ProjectResourceType } from '@aps/contracts';
+import { connectionUuid, DomainError, notFound, type ProjectResourceType } from '@aps/contracts';
 import { IN_PROJECTS, type ProjectResource } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -19,6 +19,12 @@ export interface Placed {
   unchanged: number;
 }
 
+/** Its id as its row has it. */
+function rowIdOf({ entity_type, entity_id }: Ref): string {
+  const id = entity_id.toLowerCase();
+  return entity_type === 'connection' ? (connectionUuid(id) ?? id) : id;
+}
+
 const TYPES = Object.keys(IN_PROJECTS) as ProjectResource['entity_type'][];
 
 /** Puts resources into projects, and takes them out. Each is in one at most. */
@@ -33,7 +39,8 @@ export class ProjectResources {
   /**
    * All of them or none.
    *
-   * @throws DomainError `not_found`; 422 `unknown_reference` with each that is none of the organization's, as skills of the system are
+   * @throws DomainError `not_found`; 422 `unknown_reference` with each that is none of the organization's, as skills of the system are, or is
+   *   private to somebody else
    */
   add(scope: OrgScope, projectId: string, refs: readonly Ref[]): Promise<Placed> {
     return this.db.transaction(scope, async (tx) => {
@@ -41,7 +48,7 @@ export class ProjectResources {
       const there = new Set<string>();
       const placed: Placed = { added: 0, moved: 0, unchanged: 0 };
       for (const type of TYPES) {
-        const ids = refs.filter(({ entity_type }) => entity_type === type).map(({ entity_id }) => entity_id.toLowerCase());
+        const ids = refs.filter(({ entity_type }) => entity_type === type).map(rowIdOf);
         const rows = ids.length ? await this.resources.lock(tx, scope, type, ids) : [];
         for (const { id } of rows) there.add(`${type}:${id}`);
         const elsewhere = rows.filter(({ project_id }) => project_id !== project.id);
@@ -52,10 +59,16 @@ export class ProjectResources {
         placed.moved += elsewhere.length - added;
         placed.unchanged += rows.length - elsewhere.length;
       }
-      const problems = refs.flatMap(({ entity_type, entity_id }, i) =>
-        there.has(`${entity_type}:${entity_id.toLowerCase()}`)
+      const problems = refs.flatMap((ref, i) =>
+        there.has(`${ref.entity_type}:${rowIdOf(ref)}`)
           ? []
-          : [{ loc: ['body', 'resources', i, 'entity_id'], msg: `There is no such ${entity_type}`, type: 'semantic.unknown_reference' }],
+          : [
+              {
+                loc: ['body', 'resources', i, 'entity_id'],
+                msg: `There is no such ${ref.entity_type}`,
+                type: 'semantic.unknown_reference',
+              },
+            ],
       );
       if (problems.length) throw new DomainError('unknown_reference', 'Some of the resources do not exist.', { problems });
       await this.audit.record(tx, scope, 'project.resources_added', { kind: 'project', id: project.id }, { ...placed });
@@ -64,14 +77,13 @@ export class ProjectResources {
   }
 
   /** @throws DomainError `not_found` where it is not in the project */
-  async remove(scope: OrgScope, projectId: string, { entity_type, entity_id }: Ref): Promise<void> {
+  async remove(scope: OrgScope, projectId: string, ref: Ref): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const project = await PROJECTS.rows.get(tx, scope, projectId, 'for no key update');
-      const type = TYPES.find((known) => known === entity_type);
-      const [resource] = type ? await this.resources.lock(tx, scope, type, [entity_id.toLowerCase()]) : [];
-      if (!type || resource?.project_id !== project.id) throw notFound('Resource');
-      await this.resources.move(tx, scope, type, [resource.id], null);
-      await this.audit.record(tx, scope, 'project.resource_removed', { kind: 'project', id: project.id }, { entity_type, entity_id });
+      const [resource] = await this.resources.lock(tx, scope, ref.entity_type, [rowIdOf(ref)]);
+      if (resource?.project_id !== project.id) throw notFound('Resource');
+      await this.resources.move(tx, scope, ref.entity_type, [resource.id], null);
+      await this.audit.record(tx, scope, 'project.resource_removed', { kind: 'project', id: project.id }, { ...ref });
     });
   }
 }

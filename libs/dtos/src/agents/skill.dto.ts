@@ -1,6 +1,6 @@
 import { OmitType } from '@nestjs/swagger';
 import { BooleanField, DateTimeField, ListField, PageQuery, StringField, UuidField } from '@aps/platform/http';
-import { WishedSlug } from '../common';
+import { IdOrNone, WishedSlug } from '../common';
 import { MAX_TEXT } from './vocabulary';
 
 export class SkillFile {
@@ -44,6 +44,7 @@ export class CreateSkillRequest extends PutSkillRequest {
 
 export class SkillListQuery extends PageQuery {
   @StringField({ optional: true, max: 200, description: 'Part of a name, slug or description.', example: 'refund' }) q?: string;
+  @IdOrNone('Only skills of the organization in this project, or `none`.') project_id?: string;
 }
 
 /** Instructions that an agent can mount. */
@@ -52,6 +53,7 @@ export class SkillResponse extends OmitType(PutSkillRequest, ['files']) {
   @StringField({ description: 'Names it.', example: 'refunds' }) slug: string;
   @ListField(() => SkillFile, { description: 'Files that belong to it.' }) files: SkillFile[];
   @BooleanField({ description: 'Whether it comes with the service; such a skill cannot be changed.', example: false }) is_system: boolean;
+  @UuidField({ nullable: true, description: 'The project it belongs to.' }) project_id: string | null;
   @UuidField({ nullable: true, description: 'Who made it.' }) created_by: string | null;
   @DateTimeField({ description: 'When it was made.' }) created_at: string;
   @DateTimeField({ description: 'When it was changed last.' }) updated_at: string;

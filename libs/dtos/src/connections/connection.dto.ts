@@ -8,9 +8,11 @@ import {
   NestedField,
   ObjectField,
   PageOf,
+  PageQuery,
   StringField,
   UuidField,
 } from '@aps/platform/http';
+import { IdOrNone } from '../common';
 
 export const CONNECTION_METHODS = ['oauth2', 'api_key', 'bearer', 'basic', 'mcp_oauth', 'mcp_token', 'none'] as const;
 export type ConnectionMethod = (typeof CONNECTION_METHODS)[number];
@@ -125,6 +127,7 @@ class ConnectionOutline {
 /** A tool server that is connected. */
 export class ConnectionResponse extends ConnectionOutline {
   @UuidField({ description: 'The same as a UUID. Operations take either.' }) integration_id: string;
+  @UuidField({ nullable: true, description: 'The project it belongs to.' }) project_id: string | null;
   @ListField('uuid', { description: 'Agents whose draft or live revision names it or one of its tools.' }) used_by_agent_ids: string[];
   @IntField({ description: WILDCARDS, example: 1 }) wildcard_agent_count: number;
   @BooleanField({ description: 'Whether knowledge can be made of what its server holds.' }) knowledge_capable: boolean;
@@ -139,6 +142,10 @@ export class ConnectionResponse extends ConnectionOutline {
   @DateTimeField({ nullable: true, description: 'When its tools were listed last.' }) tools_listed_at: string | null;
   @DateTimeField({ description: 'When it was made.' }) created_at: string;
   @DateTimeField({ description: 'When it was changed last.' }) updated_at: string;
+}
+
+export class ConnectionListQuery extends PageQuery {
+  @IdOrNone('Only connections in this project, or `none`.') project_id?: string;
 }
 
 export class ConnectionListResponse extends PageOf(ConnectionResponse) {

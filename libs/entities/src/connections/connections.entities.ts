@@ -1,5 +1,6 @@
 import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
+import { Project } from '../projects/projects.entities';
 
 /** How a connection proves who it is to its server. */
 export type ConnectionMethod = 'oauth2' | 'api_key' | 'bearer' | 'basic' | 'mcp_oauth' | 'mcp_token' | 'none';
@@ -19,6 +20,8 @@ export interface ToolTerms {
 @Index('connections_slug', ['org_id', 'slug'], { unique: true, where: 'deleted_at IS NULL' })
 @Index('connections_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('connections_by_scope', ['org_id', 'scope', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@Index('connections_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
+@ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 @Index('connections_owner', ['owner_user_id', 'created_at', 'id'], { where: 'deleted_at IS NULL AND owner_user_id IS NOT NULL' })
 @Check('connections_method', `method IN ('oauth2', 'api_key', 'bearer', 'basic', 'mcp_oauth', 'mcp_token', 'none')`)
 @Check('connections_status', `status IN ('initiated', 'active', 'error', 'expired', 'disabled')`)
@@ -37,6 +40,7 @@ export class Connection {
   @Column('text', { default: 'private' }) scope: 'private' | 'org';
   /** Null: who owned it has left. */
   @Column('uuid', { nullable: true }) owner_user_id: string | null;
+  @Column('uuid', { nullable: true }) project_id: string | null;
   @Column('text', { default: 'off' }) decision_mode: 'off' | 'destructive' | 'write' | 'all';
   /** Without its query, which may hold a secret and is sealed. Null: that of its app, as it is now. */
   @Column('text', { nullable: true }) server_url: string | null;

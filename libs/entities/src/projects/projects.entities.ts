@@ -15,6 +15,7 @@ export class Project extends SharedBlock {
 export const IN_PROJECTS = {
   agent_team: 'agent_teams',
   agent: 'agents',
+  connection: 'connections',
   inbox: 'inboxes',
   knowledge_base: 'knowledge_bases',
   process: 'processes',
@@ -25,9 +26,12 @@ export const IN_PROJECTS = {
 /** What the ids of such a table are. */
 export const idTypeOf = (table: string): 'text' | 'uuid' => (table === 'inboxes' || table === 'processes' ? 'text' : 'uuid');
 
+/** Columns by which a resource of such a table belongs to somebody alone. */
+export const PRIVATE_IN_PROJECTS: Partial<Record<string, readonly string[]>> = { connections: ['scope', 'owner_user_id'] };
+
 /** Since when a live resource is in its project. Follows, by triggers, from the `project_id` of the resource's own row. */
 @Entity('project_resources')
-@Index('project_resources_project', ['org_id', 'project_id', 'added_at', 'ref'])
+@Index('project_resources_project', ['org_id', 'project_id', 'private_to', 'added_at', 'ref'])
 @ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 export class ProjectResource {
   /** Type and id, e.g. `process:prc_…`. */
@@ -36,5 +40,7 @@ export class ProjectResource {
   @Column('uuid') project_id: string;
   @Column('text') entity_type: keyof typeof IN_PROJECTS;
   @Column('text') entity_id: string;
+  /** Who alone sees it. The nil UUID: every member; the last one: who did has left. */
+  @Column('uuid') private_to: string;
   @Column('timestamptz') added_at: Date;
 }

@@ -72,7 +72,11 @@ export const LISTS = {
     ['rollouts, one with all chats', { agent_id: of.mine }, of.rows],
     ['rollouts, those before', { agent_id: of.mine, offset: 1 }, of.rows],
   ],
-  'GET /api/orgs/{org_id}/skills': (of) => [['skills', {}, of.rows]],
+  'GET /api/orgs/{org_id}/skills': (of) => [
+    ['skills', {}, of.rows],
+    ['skills, of a project', { project_id: NAMED }, SHARED],
+    ['skills, of no project', { project_id: 'none' }, of.rows - SHARED],
+  ],
   'GET /api/orgs/{org_id}/agent-teams': (of) => [
     ['teams', {}, of.rows],
     ['teams, of a project', { project_id: NAMED }, of.rows - SHARED],
@@ -81,10 +85,10 @@ export const LISTS = {
   'GET /api/orgs/{org_id}/agent-teams/{team_id}/memories': (of) => [['memories of a team', { team_id: NAMED }, of.rows]],
   'GET /api/orgs/{org_id}/projects': (of) => [['projects', {}, of.rows]],
   'GET /api/orgs/{org_id}/projects/{project_id}/memories': (of) => [['memories of a project', { project_id: NAMED }, of.rows]],
-  // Agents, prompts, inboxes, processes and knowledge bases beside the teams.
+  // Agents, connections, prompts, inboxes, processes, knowledge bases and skills beside the teams.
   'GET /api/orgs/{org_id}/projects/{project_id}/resources': (of) => [
-    ['what is in a project', { project_id: NAMED }, of.rows + 4 * SHARED],
-    ['what is in a project, far on', { project_id: NAMED, offset: of.rows * 0.9 }, of.rows + 4 * SHARED],
+    ['what is in a project', { project_id: NAMED }, of.rows + 6 * SHARED],
+    ['what is in a project, far on', { project_id: NAMED, offset: of.rows * 0.9 }, of.rows + 6 * SHARED],
   ],
   'GET /api/orgs/{org_id}/prompt-templates': (of) => [
     ['prompts', {}, of.rows],
@@ -96,7 +100,11 @@ export const LISTS = {
     ['commands, far on', { environment_id: NAMED, offset: of.rows * 0.9 }, of.rows],
   ],
   // Half of them are private to somebody else.
-  'GET /api/orgs/{org_id}/connections': (of) => [['connections', {}, of.rows / 2]],
+  'GET /api/orgs/{org_id}/connections': (of) => [
+    ['connections', {}, of.rows / 2],
+    ['connections, of a project', { project_id: NAMED }, SHARED],
+    ['connections, of no project', { project_id: 'none' }, of.rows / 2 - SHARED],
+  ],
   'GET /api/orgs/{org_id}/connections/stewardship': (of) => [['connections, all', {}, of.rows]],
   'GET /api/orgs/{org_id}/knowledge': (of) => [
     ['knowledge bases', {}, of.rows + 1],

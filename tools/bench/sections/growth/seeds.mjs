@@ -104,9 +104,10 @@ export const SEEDS = {
     INSERT INTO prompt_revisions (id, org_id, template_id, version, text, changed, created_at)
     SELECT ${idAt('at', 'wording')}, '${org}', ${idAt('at', 'prompt')}, 1, 'Hello.', '{}', at FROM ${numbered(rows)}`,
   connections: ({ rows, org, owner, operator }) => `
-    INSERT INTO connections (id, org_id, slug, label, app_key, provider_key, method, status, scope, owner_user_id, created_at, updated_at)
+    INSERT INTO connections (id, org_id, slug, label, app_key, provider_key, method, status, scope, owner_user_id, project_id, created_at, updated_at)
     SELECT ${idAt('at', 'connection')}, '${org}', 'growth-' || n, 'Connection ' || n, 'deepwiki', 'deepwiki', 'none', 'active', ${oneOf('org', 'private')},
-      CASE WHEN n % 2 = 0 THEN ${ref(owner)} ELSE ${ref(operator)} END, at, at FROM ${numbered(rows)}`,
+      CASE WHEN n % 2 = 0 THEN ${ref(owner)} ELSE ${ref(operator)} END,
+      CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, at, at FROM ${numbered(rows)}`,
   inboxes: ({ rows, org }) => `
     INSERT INTO inboxes (id, org_id, slug, name, project_id, target_kind, target_id, created_at, updated_at)
     SELECT 'inb_' || lpad(n::text, 26, '0'), '${org}', 'growth-' || n, 'Inbox ' || n, CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END,
@@ -182,8 +183,8 @@ export const SEEDS = {
     INSERT INTO memories (id, org_id, owner_kind, owner_id, content, source, created_at)
     SELECT gen_random_uuid(), '${org}', kind, '${NAMED}', 'Memory ' || n, 'human', at FROM ${numbered(rows)}, (VALUES ('team'), ('project')) k(kind)`,
   skills: ({ rows, org }) => `
-    INSERT INTO skills (id, org_id, slug, name, description, content, created_at, updated_at)
-    SELECT ${idAt('at', 'skill')}, '${org}', 'growth-' || n, 'Skill ' || n, 'What it is for.', 'What it says.', at, at FROM ${numbered(rows)}`,
+    INSERT INTO skills (id, org_id, slug, name, description, content, project_id, created_at, updated_at)
+    SELECT ${idAt('at', 'skill')}, '${org}', 'growth-' || n, 'Skill ' || n, 'What it is for.', 'What it says.', CASE WHEN ${few(rows).sql} THEN ${ref(NAMED)} END, at, at FROM ${numbered(rows)}`,
   /** Each with a session and a token: where only one person had any, PostgreSQL would look for everybody's as for that one's. */
   members: ({ rows, org }) => `
     INSERT INTO users (id, email, email_canonical, name, password_hash, created_at, updated_at)

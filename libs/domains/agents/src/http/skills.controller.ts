@@ -22,7 +22,7 @@ export class SkillsController {
     answers: PageOf(SkillResponse),
   })
   async list(@CurrentOrg() scope: OrgScope, @Query() query: SkillListQuery) {
-    return toPage(await this.skills.list(scope, query.q, query), query, toSkill);
+    return toPage(await this.skills.list(scope, query, query), query, toSkill);
   }
 
   @Post()

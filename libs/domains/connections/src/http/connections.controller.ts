@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Req, Res } fr
 import { ApiTags } from '@nestjs/swagger';
 import {
   AcknowledgeDependentsQuery,
+  ConnectionListQuery,
   ConnectionListResponse,
   ConnectionResponse,
   ConnectionTestResponse,
@@ -14,7 +15,7 @@ import {
   UpdateConnectionRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
-import { Operation, PageQuery, toPage } from '@aps/platform/http';
+import { Operation, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Request, Response } from 'express';
 import { ConnectionsQueries, ConnectionsService } from '..';
@@ -38,8 +39,8 @@ export class ConnectionsController {
     description: "Newest first: the organization's and the caller's own. Others' private ones are neither listed nor counted.",
     answers: ConnectionListResponse,
   })
-  async list(@CurrentOrg() scope: OrgScope, @Query() query: PageQuery) {
-    const { connections, wildcard_agent_count } = await this.queries.list(scope, query);
+  async list(@CurrentOrg() scope: OrgScope, @Query() query: ConnectionListQuery) {
+    const { connections, wildcard_agent_count } = await this.queries.list(scope, query, query);
     return toPage(connections, query, toConnection, { wildcard_agent_count });
   }
 

@@ -60,6 +60,7 @@ describe('connecting', () => {
           ...{
             decision_mode: 'off',
             owner_user_id: org.member.id,
+            project_id: null,
             used_by_agent_ids: [],
             wildcard_agent_count: 0,
             knowledge_capable: true,

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Inbox } from '@aps/entities';
+import { connectionId } from '@aps/contracts';
+import { Connection, Inbox } from '@aps/entities';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
+import { ConnectionsHttpModule } from '@aps/connections/http';
 import { InferenceModule } from '@aps/inference';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql } from '@aps/platform/testing';
@@ -11,7 +13,15 @@ import { PromptsHttpModule } from '@aps/prompts/http';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { ProjectsHttpModule } from '.';
 
-const t = testService([...BASE_MODULES, BillingModule, InferenceModule, AgentsHttpModule, PromptsHttpModule, ProjectsHttpModule]);
+const t = testService([
+  ...BASE_MODULES,
+  BillingModule,
+  InferenceModule,
+  AgentsHttpModule,
+  PromptsHttpModule,
+  ConnectionsHttpModule,
+  ProjectsHttpModule,
+]);
 let org: TestTeam;
 beforeEach(async () => {
   await entitle(t, { shared_blocks: true, max_agents: -1 });
@@ -29,6 +39,12 @@ const add = (project: { id: string }, ...resources: [type: string, id: string][]
   });
 const anInbox = () =>
   t.insert(Inbox, { id: `inb_${randomUUID().replaceAll('-', '').slice(6)}`, org_id: org.id, slug: randomUUID(), name: 'In' });
+/** A connection of the owner's. @returns its id as it is shown, and as a UUID */
+const aConnection = async (scope: Connection['scope'], label: string) => {
+  const of = { org_id: org.id, slug: randomUUID(), app_key: 'demo', provider_key: 'demo', method: 'none', status: 'active' } as const;
+  const uuid = await t.insert(Connection, { id: randomUUID(), ...of, label, scope, owner_user_id: org.owner.id });
+  return { id: connectionId(uuid), uuid };
+};
 
 describe('projects', () => {
   it('are made, edited, ordered and deleted as teams are', async () => {
@@ -147,6 +163,82 @@ describe('projects', () => {
       ['folder', agent.id, 422],
     ] as const)
       expect((await asOwner('DELETE', `${path}/${type}/${id}`)).status).toBe(refused);
+  });
+
+  it('have connections, and of others’ private ones nothing', async () => {
+    const [one, two] = [await make('/projects', { name: 'One' }), await make('/projects', { name: 'Two' })];
+    const [shared, own] = [await aConnection('org', 'Tracker'), await aConnection('private', 'Mine')];
+    // Another administrator's.
+    await t.db.execute(sql(`UPDATE memberships SET role = 'ADMIN' WHERE org_id = $1 AND user_id = $2`), [org.id, org.member.id]);
+    const counts = async (as: typeof asOwner) => {
+      const { uncategorized_count, items } = (await as('GET', '/projects')).body;
+      return [uncategorized_count, ...items.map((project: { resource_counts: object }) => project.resource_counts)];
+    };
+    const listed = async (as: typeof asOwner, path: string) => {
+      const { total, items } = (await as('GET', path)).body;
+      return [total, items.map(({ entity_id, id }: Record<string, string>) => entity_id ?? id)];
+    };
+    expect([await counts(asOwner), await counts(asMember)]).toEqual([
+      [2, NOTHING, NOTHING],
+      [1, NOTHING, NOTHING],
+    ]);
+    expect((await listed(asOwner, '/connections?project_id=none'))[0]).toBe(2);
+    const refs = { resources: [shared, own].map(({ id }) => ({ entity_type: 'connection', entity_id: id })) };
+    const refused = await asMember('POST', `/projects/${one.id}/resources`, refs);
+    expect([refused.status, refused.body.detail]).toEqual([422, [expect.objectContaining({ loc: ['body', 'resources', 1, 'entity_id'] })]]);
+    expect((await add(one, ['connection', shared.uuid], ['connection', shared.id])).body).toEqual({ added: 1, moved: 0, unchanged: 0 });
+    expect((await asOwner('POST', `/projects/${one.id}/resources`, refs)).body).toEqual({ added: 1, moved: 0, unchanged: 1 });
+    expect([await counts(asOwner), await counts(asMember)]).toEqual([
+      [0, { ...NOTHING, connection: 2 }, NOTHING],
+      [0, { ...NOTHING, connection: 1 }, NOTHING],
+    ]);
+    expect(await get(`/projects/${one.id}/resources`)).toMatchObject({
+      total: 1,
+      items: [{ entity_type: 'connection', entity_id: shared.id, name: 'Tracker', slug: expect.any(String) }],
+    });
+    for (const path of [`/projects/${one.id}/resources`, `/connections?project_id=${one.id}`])
+      expect([await listed(asOwner, path), await listed(asMember, path)]).toEqual([
+        [2, expect.arrayContaining([own.id, shared.id])],
+        [1, [shared.id]],
+      ]);
+    expect((await listed(asOwner, '/connections?project_id=none'))[0]).toBe(0);
+    expect(await get(`/connections/${shared.id}`)).toMatchObject({ project_id: one.id });
+    const path = `/projects/${one.id}/resources/connection`;
+    expect((await asMember('DELETE', `${path}/${own.id}`)).status).toBe(404);
+    // Who shares it lets others see where it is, and since when.
+    const added = async () => (await asOwner('GET', `/projects/${one.id}/resources`)).body.items;
+    const before = await added();
+    expect((await asOwner('PATCH', `/connections/${own.id}/scope`, { scope: 'org' })).status).toBe(200);
+    expect([await counts(asMember), await added()]).toEqual([[0, { ...NOTHING, connection: 2 }, NOTHING], before]);
+    expect((await asOwner('PATCH', `/connections/${own.id}/scope`, { scope: 'private' })).status).toBe(200);
+    expect((await counts(asMember))[1]).toEqual({ ...NOTHING, connection: 1 });
+    expect((await asOwner('DELETE', `${path}/${shared.uuid}`)).status).toBe(204);
+    expect((await add(two, ['connection', shared.id])).body).toMatchObject({ added: 1 });
+    // Whoever deletes a project takes out of it what they do not see, too.
+    expect((await asMember('DELETE', `/projects/${one.id}`)).status).toBe(204);
+    expect([await counts(asOwner), await counts(asMember)]).toEqual([
+      [1, { ...NOTHING, connection: 1 }],
+      [0, { ...NOTHING, connection: 1 }],
+    ]);
+    expect((await asOwner('DELETE', `/connections/${shared.id}`)).status).toBe(204);
+    expect(await counts(asOwner)).toEqual([1, NOTHING]);
+  });
+
+  it('filter skills, of which those of the system are in none', async () => {
+    const project = await make('/projects', { name: 'One' });
+    const [kept, loose] = [
+      await make('/skills', { name: 'Kept', description: 'd', content: 'c' }),
+      await make('/skills', { name: 'Loose', description: 'd', content: 'c' }),
+    ];
+    const made = sql(`INSERT INTO skills (id, org_id, slug, name, description, content) VALUES ($1, NULL, $2, '', '', '')`);
+    await t.db.execute(made, [randomUUID(), `system-${randomUUID()}`]);
+    await add(project, ['skill', kept.id]);
+    for (const [of, slug] of [
+      [project.id, kept.slug],
+      ['none', loose.slug],
+    ])
+      expect(await get(`/skills?project_id=${of}`)).toMatchObject({ total: 1, items: [{ slug }] });
+    expect(await get(`/skills/${kept.slug}`)).toMatchObject({ project_id: project.id });
   });
 
   it('are deleted, or joined: nothing is in one that is gone', async () => {

@@ -1,12 +1,17 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { ProjectResourceType } from '@aps/contracts';
+import { connectionId, type ProjectResourceType } from '@aps/contracts';
 import { AddResourcesRequest, AddResourcesResponse, ProjectResourceResponse } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { ProjectsQueries } from '../projects.queries';
+import { ProjectsQueries, type ResourceView } from '../projects.queries';
 import { ProjectResources } from '../resources.service';
+
+const toResource = (resource: ResourceView): ProjectResourceResponse =>
+  answer(ProjectResourceResponse, resource, {
+    entity_id: resource.entity_type === 'connection' ? connectionId(resource.entity_id) : resource.entity_id,
+  });
 
 @ApiTags('Projects')
 @Controller('api/orgs/:org_id/projects/:project_id/resources')
@@ -20,12 +25,11 @@ export class ProjectResourcesController {
   @OrgMember('projects')
   @Operation({
     summary: 'List what is in a project',
-    description: 'What came last is first.',
+    description: "What came last is first. Others' private connections are neither listed nor counted.",
     answers: PageOf(ProjectResourceResponse, 'ProjectResourcesResponse'),
   })
   async list(@CurrentOrg() scope: OrgScope, @Param('project_id') projectId: string, @Query() query: PageQuery) {
-    const page = await this.queries.resources(scope, projectId, query);
-    return toPage(page, query, (resource) => answer(ProjectResourceResponse, resource));
+    return toPage(await this.queries.resources(scope, projectId, query), query, toResource);
   }
 
   @Post()
@@ -33,7 +37,8 @@ export class ProjectResourcesController {
   @Idempotent()
   @Operation({
     summary: 'Put resources into a project',
-    description: 'All of them or none; what is in another project leaves that. Skills of the system belong to nobody.',
+    description:
+      "All of them or none; what is in another project leaves that. Skills of the system belong to nobody, and others' private connections are not there.",
     status: 200,
     answers: AddResourcesResponse,
     refuses: ['unknown_reference'],
