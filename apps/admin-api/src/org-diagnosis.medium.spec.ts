@@ -1,5 +1,6 @@
 import { entitle } from '@aps/billing/testing';
-import { Agent, AgentRevision, Chat, Turn } from '@aps/entities';
+import type { JobName } from '@aps/contracts';
+import { Agent, AgentRevision, Chat, KnowledgeBase, KnowledgeSource, OutboxRow, Turn } from '@aps/entities';
 import { InferenceSettings, seedInference } from '@aps/inference';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
@@ -30,7 +31,11 @@ describe('The diagnosis of an organization', () => {
     await t.db.execute(sql('UPDATE chats SET root_chat_id = id WHERE id = $1'), [chat]);
     const id = await t.insert(Turn, { org_id: org.id, chat_id: chat, seq: 1, cause: 'message', ...turn } as Partial<Turn>);
     await t.db.execute(sql('UPDATE chats SET current_turn_id = $2 WHERE id = $1'), [chat, id]);
+    if (!turn.parked) await aJob('turn.run', id, turn.dispatched_at!);
   };
+  /** As whoever dispatches a run writes it. */
+  const aJob = (job: JobName, id: string, created_at: Date) =>
+    t.db.manager.insert(OutboxRow, { id, job, version: 1, payload: {}, available_at: created_at, created_at });
   const ago = (s: number) => new Date(Date.now() - s * 1_000);
 
   beforeAll(async () => {
@@ -82,6 +87,42 @@ describe('The diagnosis of an organization', () => {
     );
     const [{ since }] = (await diagnosis()).findings;
     expect(Math.abs(Date.parse(since as string) - ago(10).getTime())).toBeLessThan(5_000);
+  });
+
+  it('names runs of every kind that wait, have lost their worker, or have none that begins them', async () => {
+    const kb_id = await t.insert(KnowledgeBase, { org_id: org.id, slug: uuidv7(), name: 'Base' });
+    const aSource = (source: Partial<KnowledgeSource>) =>
+      t.insert(KnowledgeSource, {
+        org_id: org.id,
+        kb_id,
+        kind: 'text',
+        title: 'Source',
+        dispatched_at: ago(60),
+        ...source,
+      } as KnowledgeSource);
+    await aJob('knowledge.index', await aSource({ status: 'queued' }), ago(60));
+    await aJob('knowledge.index', await aSource({ status: 'queued' }), ago(1));
+    await aSource({ status: 'queued', parked: true });
+    await aSource({ status: 'ready', finished_at: ago(60) });
+    for (const lease of [ago(10), ago(-10)])
+      await aSource({ status: 'running', lease_owner: `lease-${lease < ago(0)}`, lease_expires_at: lease, fence: '1' });
+    // Whose job goes out anew.
+    await aSource({ status: 'running', lease_owner: 'swept', lease_expires_at: null, fence: '1' });
+    const unserved = ['worker', 'knowledge', 'check_workers'];
+    const rest = [
+      ['worker', 'lease-true', 'check_workers'],
+      ['cap', 'knowledge_source', 'wait_or_raise_cap'],
+      ['queue', 'knowledge', 'scale_workers'],
+    ];
+    expect(await findings()).toEqual([unserved, ...rest]);
+    expect((await diagnosis()).findings.map(({ sentence }) => sentence)).toEqual([
+      'No worker begins new sources of knowledge bases at the moment; what you send is kept, and is worked on as soon as one does.',
+      '2 sources of knowledge bases have lost the worker; another one takes over.',
+      'One source of a knowledge base waits because as many of them run as may at a time.',
+      'One source of a knowledge base waits for a worker longer than they should.',
+    ]);
+    await t.db.execute(sql(`UPDATE workers SET queues = queues || '[{"name": "knowledge", "active": 0, "concurrency": 8}]'`));
+    expect(await findings()).toEqual(rest);
   });
 
   it('tells when no worker begins anything', async () => {

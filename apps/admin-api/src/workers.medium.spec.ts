@@ -1,5 +1,5 @@
 import { QUEUES } from '@aps/contracts';
-import { Agent, AgentRevision, Chat, Turn, WorkerRow } from '@aps/entities';
+import { Agent, AgentRevision, Chat, KnowledgeBase, KnowledgeSource, Turn, WorkerRow } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { Outbox } from '@aps/platform/outbox';
@@ -55,6 +55,10 @@ describe('workers, administered', () => {
       };
       const [first, second] = [await turn(1, ids[0], 'running'), await turn(2, ids[0], 'running')];
       await turn(3, null, 'queued');
+      const kb_id = await t.insert(KnowledgeBase, { org_id, slug: 'held', name: 'Held' });
+      const source = { org_id, kb_id, kind: 'text', title: 'Held', status: 'running', fence: '7' } as const;
+      const lease = { lease_owner: ids[0], lease_expires_at: new Date(Date.UTC(2030, 0, 1, 0, 0, 3)) };
+      const third = { kind: 'knowledge_source', id: await t.insert(KnowledgeSource, { ...source, ...lease }), org_id, fence: '7' };
       const { items, total, next_offset } = await page();
       expect([items.map((one: { id: string }) => one.id), total, next_offset]).toEqual([ids, 3, null]);
       expect(items[0]).toEqual({
@@ -68,6 +72,7 @@ describe('workers, administered', () => {
         leases: [
           { ...first, expires_at: '2030-01-01T00:00:01.000Z' },
           { ...second, expires_at: '2030-01-01T00:00:02.000Z' },
+          { ...third, expires_at: '2030-01-01T00:00:03.000Z' },
         ],
       });
       expect(items[1]).toMatchObject({ draining: true, queues: [], leases: [] });

@@ -1,3 +1,4 @@
+import { RUN_KINDS, type RunKindName } from '@aps/contracts';
 import {
   BooleanField,
   DateTimeField,
@@ -17,7 +18,8 @@ export class WorkerQueueResponse {
 }
 
 export class WorkerLeaseResponse {
-  @EnumField(['turn'], { name: 'WorkerLeaseKind', description: 'What is held.' }) kind: 'turn';
+  @EnumField(Object.keys(RUN_KINDS) as RunKindName[], { name: 'WorkerLeaseKind', description: 'What is held.', example: 'turn' })
+  kind: RunKindName;
   @UuidField({ description: 'Its id.' }) id: string;
   @UuidField({ description: 'The organization whose work it is.' }) org_id: string;
   @StringField({ description: 'Every owner has its own; what is written with an older one is refused.' }) fence: string;
