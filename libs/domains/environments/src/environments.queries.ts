@@ -4,7 +4,7 @@ import type { Environment, EnvironmentCommand } from '@aps/entities';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
 import { Database, mapListed, OrgListing, statement, type Db, type Listed, type Slice, type Tenant, type Tx } from '@aps/platform/database';
 import type { EnvironmentStatus } from './environments.policy';
-import { isolationOf, problemOf, statusOf } from './environments.sql';
+import { isolationOf, isThere, problemOf, statusOf } from './environments.sql';
 
 /** An environment without what nobody may read. */
 export interface EnvironmentView extends Omit<
@@ -73,7 +73,7 @@ const PLACE = statement<{ id: string; root_chat_id: string }>(`
   WHERE c.id = $1 AND c.sandbox_enabled IS NOT FALSE
   ORDER BY (e.id IS NOT DISTINCT FROM c.environment_id) DESC, (e.id IS NOT DISTINCT FROM $2) DESC LIMIT 1`);
 const STATES = statement<Pick<EnvironmentView, 'id' | 'org_id' | 'event_seq' | 'status'>>(
-  `SELECT e.id, e.org_id, e.event_seq, ${statusOf('e')} AS status FROM environments e WHERE e.id = ANY ($1::uuid[]) AND e.deleted_at IS NULL`,
+  `SELECT e.id, e.org_id, e.event_seq, ${statusOf('e')} AS status FROM environments e WHERE e.id = ANY ($1::uuid[]) AND ${isThere('e')}`,
 );
 const AGENTS = statement<UsingAgent>(
   'SELECT id, name FROM agents WHERE org_id = $1 AND environment_id = $2 AND deleted_at IS NULL ORDER BY name, id LIMIT $3',

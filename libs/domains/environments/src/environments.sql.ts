@@ -6,6 +6,11 @@ import type { EnvironmentStatus } from './environments.policy';
 /** Processes that run sandboxes, as long as they say so. */
 const HOSTS = `sandbox_hosts h WHERE h.seen_at > now() - interval '2 minutes'`;
 
+/** Whether an environment is there, which is gone with its organization. @param e a row of `environments` */
+export const isThere = (e: string): string => `${e}.deleted_at IS NULL AND ${isOfLive(e)}`;
+/** Whether the organization that something belongs to is there. @param of a row */
+export const isOfLive = (of: string): string => `EXISTS (SELECT FROM organizations o WHERE o.id = ${of}.org_id AND o.deleted_at IS NULL)`;
+
 /** How an environment stands. @param e a row of `environments` */
 export const statusOf = (e: string): string => `CASE ${e}.kind
     WHEN 'REMOTE_MACHINE' THEN CASE WHEN ${e}.last_seen_at IS NULL THEN 'pending' WHEN ${e}.connected_until > now() THEN 'online' ELSE 'offline' END
@@ -42,28 +47,28 @@ export const GONE_SILENT = statement<{ id: string }>(
 );
 
 export const OF_TOKEN = statement<Pick<Environment, 'id' | 'org_id' | 'last_seen_at'>>(
-  'SELECT id, org_id, last_seen_at FROM environments WHERE token_hash = $1 AND deleted_at IS NULL',
+  `SELECT id, org_id, last_seen_at FROM environments e WHERE token_hash = $1 AND ${isThere('e')}`,
 );
 /** A machine was heard of. Values: environment, seconds until it counts as gone, what it says of itself, its token. The lease is in milliseconds, as it travels. */
 export const SEEN = statement<Pick<Environment, 'last_seen_at' | 'told_connected'>>(`
-  UPDATE environments SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $2), machine = coalesce($3, machine)
-  WHERE id = $1 AND deleted_at IS NULL AND token_hash = $4 RETURNING last_seen_at, told_connected`);
+  UPDATE environments e SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $2), machine = coalesce($3, machine)
+  WHERE id = $1 AND ${isThere('e')} AND token_hash = $4 RETURNING last_seen_at, told_connected`);
 /** The same where its lease is still the one that is named. */
 export const RENEWED = statement<Pick<Environment, 'last_seen_at' | 'told_connected'>>(`
-  UPDATE environments SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $2)
-  WHERE id = $1 AND deleted_at IS NULL AND last_seen_at = $3 RETURNING last_seen_at, told_connected`);
+  UPDATE environments e SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $2)
+  WHERE id = $1 AND ${isThere('e')} AND last_seen_at = $3 RETURNING last_seen_at, told_connected`);
 /** Opens a socket, which takes over. Values: environment, socket, what the machine says of itself, its token, seconds until it counts as gone. */
 export const CONNECT = statement<{ told_connected: boolean }>(`
-  UPDATE environments SET socket_id = $2, machine = $3, last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $5)
-  WHERE id = $1 AND token_hash = $4 AND deleted_at IS NULL RETURNING told_connected`);
+  UPDATE environments e SET socket_id = $2, machine = $3, last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $5)
+  WHERE id = $1 AND token_hash = $4 AND ${isThere('e')} RETURNING told_connected`);
 /** Of a socket that is still the one. Values: environment, socket, seconds. */
 export const SOCKET_SEEN = statement<{ told_connected: boolean }>(`
-  UPDATE environments SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $3)
-  WHERE id = $1 AND socket_id = $2 AND deleted_at IS NULL RETURNING told_connected`);
+  UPDATE environments e SET last_seen_at = date_trunc('milliseconds', clock_timestamp()), connected_until = now() + make_interval(secs => $3)
+  WHERE id = $1 AND socket_id = $2 AND ${isThere('e')} RETURNING told_connected`);
 /** Of sockets, by environment and id, and of the commands that their machines are at: the environments where something has changed. */
 export const TO_LOOK_AT = statement<{ id: string }>(`
   SELECT s.id FROM unnest($1::uuid[], $2::uuid[]) AS s (id, socket_id)
-  WHERE NOT EXISTS (SELECT FROM environments e WHERE e.id = s.id AND e.socket_id = s.socket_id AND e.deleted_at IS NULL)
+  WHERE NOT EXISTS (SELECT FROM environments e WHERE e.id = s.id AND e.socket_id = s.socket_id AND ${isThere('e')})
     OR EXISTS (SELECT FROM environment_commands c WHERE c.environment_id = s.id AND c.status = 'queued')
   UNION SELECT environment_id FROM environment_commands WHERE id = ANY ($3::uuid[]) AND status <> 'running'`);
 export const DISCONNECT = statement<{ id: string }>(

@@ -121,7 +121,7 @@ describe('consenting', () => {
     expect((await confirm(org.member, state)).status).toBe(400);
   });
 
-  it('that is refused, too old, or of somebody who has left, changes nothing', async () => {
+  it('that is refused, too old, or of somebody who has left or whose organization is gone, changes nothing', async () => {
     server.refuses = true;
     const refused = await begin();
     expect((await comeBack(refused.authorizeUrl, refused.cookie)).at!.searchParams.get('status')).toBe('error');
@@ -136,6 +136,11 @@ describe('consenting', () => {
     await t.make('POST', `${org.path}/members/leave`, { as: org.member });
     expect((await comeBack(left.authorizeUrl, left.cookie)).at!.searchParams.get('status')).toBe('error');
     expect(await rowOf(left.id)).toMatchObject({ consent: null, status: 'disabled' });
+    const late = await begin(org.owner);
+    expect((await t.call('DELETE', org.path, { as: org.owner })).status).toBe(202);
+    expect((await comeBack(late.authorizeUrl, late.cookie)).at!.searchParams.get('status')).toBe('error');
+    expect(await rowOf(late.id)).toMatchObject({ consent: null, status: 'initiated' });
+    expect(await t.audit({ action: 'connection.authorized', org_id: org.id })).toEqual([]);
   });
 
   it('cannot be asked for where nobody answers in time, which is said and keeps the connection', async () => {

@@ -16,9 +16,10 @@ const TAKE_CONFIRMED = statement<ConnectionConsent>(`
   DELETE FROM connection_consents WHERE state_hash = $1 AND expires_at > now() AND browser_hash IS NULL AND org_id = $2 AND connection_id = $3 AND user_id = $4 RETURNING *`);
 const FORGET_OLD = statement(`DELETE FROM connection_consents WHERE org_id = $1 AND (connection_id = $2 OR expires_at <= now())`);
 
+// A membership of an organization that is gone has no name any more; whoever deletes one writes it, and is waited for by that.
 const DECIDER = statement<Decider>(`
   SELECT u.email, m.role IN ('ADMIN', 'OWNER') AS is_admin FROM memberships m JOIN users u ON u.id = m.user_id
-  WHERE m.org_id = $1 AND m.user_id = $2 AND u.deactivated_at IS NULL FOR SHARE OF m, u`);
+  WHERE m.org_id = $1 AND m.user_id = $2 AND u.deactivated_at IS NULL AND m.sort_name IS NOT NULL FOR SHARE OF m, u`);
 
 /** Only who has seen this version, and while nobody else is at it. */
 const BEGIN_REFRESH = statement(`
@@ -46,7 +47,7 @@ export class ConsentsRepository {
     return (await tx.query(TAKE_CONFIRMED, [stateHash, scope.orgId, connectionId, scope.userId]))[0] ?? null;
   }
 
-  /** A member who can sign in, and is one until the transaction ends. */
+  /** A member of an organization that is there, who can sign in, and is one until the transaction ends. */
   async decider(tx: Tx, scope: OrgScope, userId: string): Promise<Decider | null> {
     return (await tx.query(DECIDER, [scope.orgId, userId]))[0] ?? null;
   }

@@ -1,6 +1,7 @@
 import type { EnvironmentCommand } from '@aps/entities';
 import { statement } from '@aps/platform/database';
 import { HEARTBEAT_TTL_S, SLACK_S } from '../environments.policy';
+import { isOfLive } from '../environments.sql';
 
 export type CommandStatus = EnvironmentCommand['status'];
 /** A command without the bytes of its file. */
@@ -61,7 +62,7 @@ export const BEAT_SOCKET = statement(`UPDATE ${TABLE} SET heartbeat_at = ${LEASE
 export const STATUSES = statement<{ id: string; status: CommandStatus }>(`SELECT id, status FROM ${TABLE} WHERE id = ANY ($1::uuid[])`);
 /** By environment and token. */
 export const OF_TOKEN = statement<Pick<EnvironmentCommand, 'id' | 'environment_id' | 'org_id' | 'status' | 'heartbeat_at'>>(
-  `SELECT id, environment_id, org_id, status, heartbeat_at FROM ${TABLE} WHERE id = $1 AND token_hash = $2`,
+  `SELECT id, environment_id, org_id, status, heartbeat_at FROM ${TABLE} c WHERE id = $1 AND token_hash = $2 AND ${isOfLive('c')}`,
 );
 
 export const FINISH = statement<CommandRef>(`

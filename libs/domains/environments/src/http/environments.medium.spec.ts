@@ -238,6 +238,26 @@ describe('a machine', () => {
     expect((await machine.ask('claim', {}, fresh)).status).toBe(200);
   });
 
+  it('is nobody’s any more once its organization is deleted', async () => {
+    await machine.ask('claim');
+    const answered = ping();
+    const { work, last_heartbeat } = await claimed();
+    const idle = await t.machine(org, 'Other');
+    const lease = (await idle.ask('claim')).body.last_heartbeat;
+    const waiting = idle.ask('claim', { wait_s: 20 });
+    await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [org.id]);
+    expect([
+      (await idle.ask('claim')).status,
+      (await idle.ask('heartbeat', { expected_last_heartbeat: lease })).status,
+      (await machine.ask('heartbeat', { work_id: work.id, expected_last_heartbeat: last_heartbeat })).status,
+      (await machine.ask('result', { work_id: work.id, exit_code: 0 })).status,
+      (await waiting).status,
+    ]).toEqual([401, 401, 401, 401, 401]);
+    await t.db.execute(sql('UPDATE organizations SET deleted_at = NULL WHERE id = $1'), [org.id]);
+    expect((await machine.ask('result', { work_id: work.id, exit_code: 0 })).body).toEqual({ accepted: true });
+    expect((await answered).body.ok).toBe(true);
+  });
+
   it('is offline when it was not heard of, and what it had is lost', async () => {
     await machine.ask('claim');
     const answered = ping();

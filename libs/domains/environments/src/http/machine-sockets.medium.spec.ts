@@ -4,7 +4,7 @@ import { EnvironmentCommand } from '@aps/entities';
 import type { TestTeam } from '@aps/orgs/testing';
 import { Maintenance } from '@aps/platform/maintenance';
 import { metrics } from '@aps/platform/observability';
-import { eventually } from '@aps/platform/testing';
+import { eventually, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { CommandsRepository } from '..';
 import { Commands, type WantedCommand } from '../commands/commands.service';
@@ -180,6 +180,17 @@ describe('the socket of a machine', () => {
     expect(await socket.told('cancel')).toMatchObject({ work_id });
     expect(await socket.bye()).toBe('deleted');
     expect(await ran).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('ends with its organization, for whoever looks after all', async () => {
+    const team = await t.team();
+    const gone = await t.machine(team);
+    const [idle, socket] = [await kept(MachineSocket.open(t.url, gone.token)), await kept(gone.connect(undefined, elsewhere))];
+    await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [team.id]);
+    expect(await socket.bye()).toBe('deleted');
+    idle.say({ type: 'hello', ...HELLO });
+    expect(await idle.bye()).toBe('token_replaced');
+    expect(await MachineSocket.refused(t.url, gone.token)).toMatchObject({ status: 401 });
   });
 
   it('tells nothing of commands that its machine does not have', async () => {
