@@ -62,6 +62,19 @@ describe('the waitlist', () => {
     expect(await entriesOf(email)).toMatchObject([wanted]);
   });
 
+  it.each([undefined, 'pending', 'dismissed', 'admitted'] as const)(
+    'has who asks with an account as registered, were they %s',
+    async (status) => {
+      const { email } = await aUser(t);
+      if (status) await aWaitlistEntry(t, { email, status, dismissed_at: status === 'dismissed' ? new Date() : null });
+      expect(await ask(email)).toMatchObject(received);
+      const [{ id, ...entry }] = await entriesOf(email);
+      expect(entry).toMatchObject({ status: 'registered', dismissed_at: null });
+      expect(await admit(id)).toMatchObject({ status: 'registered' });
+      expect([await mails(t, email), await t.audit({ target_id: id })]).toEqual([[], []]);
+    },
+  );
+
   it('admits once, with one mail, however often and concurrently it is told to', async () => {
     const [{ id, email }, actor] = [await aWaitlistEntry(t), await by()];
     const results = await Promise.all(Array.from({ length: 5 }, () => t.get(WaitlistService).invite(actor, id)));

@@ -24,7 +24,7 @@ export class WaitlistService {
     private readonly mailer: Mailer,
   ) {}
 
-  /** Puts an address on the list, or notes that it asks again; one that was dismissed is open again. Tells nothing about which it was. */
+  /** Puts an address on the list, or notes that it asks again; one that was dismissed is open again. Who has an account is registered. Tells nothing about which it was. */
   async ask(email: string, name: string | null = null, note: string | null = null): Promise<void> {
     await this.db.execute(ASK, [uuidv7(), email, canonicalEmail(email), name, note]);
   }

@@ -1,15 +1,17 @@
 import { statement } from '@aps/platform/database';
 
 /**
- * Puts an address on the list. One statement for known and unknown ones: neither the answer nor the time tells them apart.
+ * Puts an address on the list, as registered where it has an account. One statement for known and unknown ones: neither the answer nor the time
+ * tells them apart.
  * Values: an id for where it is new, the address, its canonical form, name, note.
  */
 export const ASK = statement(`
-  INSERT INTO waitlist_entries AS w (id, email, email_canonical, name, note) VALUES ($1, $2, $3, $4, $5)
+  INSERT INTO waitlist_entries AS w (id, email, email_canonical, name, note, status)
+  SELECT $1, $2, $3, $4, $5, CASE WHEN EXISTS (SELECT FROM users WHERE email_canonical = $3) THEN 'registered' ELSE 'pending' END
   ON CONFLICT (email_canonical) DO UPDATE SET
     asked_at = now(), updated_at = now(),
     name = coalesce(excluded.name, w.name), note = coalesce(excluded.note, w.note),
-    status = CASE w.status WHEN 'dismissed' THEN 'pending' ELSE w.status END,
+    status = CASE WHEN w.status = 'dismissed' OR excluded.status = 'registered' THEN excluded.status ELSE w.status END,
     dismissed_at = CASE w.status WHEN 'dismissed' THEN NULL ELSE w.dismissed_at END`);
 /** The address, in its canonical form, has an account now: nobody needs to decide about it any more. */
 export const REGISTER = statement(`
