@@ -57,6 +57,15 @@ describe('an address that is not proven', () => {
     ]);
   });
 
+  it('is not invited to where its account is a member', async () => {
+    const email = anEmail();
+    const { orgs, token } = await signedUp(email, { org_name: 'Own' });
+    const path = `/api/orgs/${orgs[0]}/members/invitations`;
+    const { status, body } = await t.call('POST', path, { as: { token }, body: { email: email.toUpperCase() } });
+    expect([status, body.code]).toEqual([409, 'already_member']);
+    expect(await t.db.manager.countBy(Invitation, { org_id: orgs[0] })).toBe(0);
+  });
+
   it('is proven by an invitation that was mailed to it, and gets all that waits', async () => {
     const email = anEmail();
     const [a, b] = [await invited(email, 'OWNER'), await invited(email)];

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
 import { Invitation, Membership, Organization } from '@aps/entities';
 import { actingUser, type ActingUser, type OrgRole, OrgScope } from '@aps/guards';
-import { EmailProofsService, findOwner } from '@aps/identity';
+import { EmailProofsService, findOwner, UsersService } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { Database, now, OrgTable, Table, type Db, type Listed, type Tx } from '@aps/platform/database';
@@ -35,6 +35,7 @@ export class InvitationsService {
     private readonly members: MembersService,
     private readonly memberViews: MembersQueries,
     private readonly proofs: EmailProofsService,
+    private readonly users: UsersService,
     private readonly limits: OrgLimits,
     private readonly mailer: Mailer,
     private readonly audit: Audit,
@@ -55,8 +56,9 @@ export class InvitationsService {
       scope,
       async (tx, actor) => {
         obey(refuseInvitationRole(actor.role, role));
-        const user = await findOwner(tx, email);
-        if (user && (await this.memberships.find(tx, scope, { user_id: user.id }))) throw alreadyMember();
+        const account = await this.users.findByEmail(tx, email);
+        if (account && (await this.memberships.find(tx, scope, { user_id: account.id }))) throw alreadyMember();
+        const user = account && (await findOwner(tx, email));
         const waiting = await this.invitations.pendingFor(tx, scope, email);
         const open = waiting && !waiting.expired;
         if (waiting?.expired) await this.revokeOne(tx, scope, waiting.id);
