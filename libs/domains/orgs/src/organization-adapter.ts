@@ -1,5 +1,5 @@
 import { MAX_ORG_NAME } from '@aps/contracts';
-import { actingUser } from '@aps/guards';
+import { actingUser, OrgScope } from '@aps/guards';
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { type MembershipSummary, OrganizationPort, type SignupWish } from '@aps/identity';
@@ -8,8 +8,9 @@ import { Table, type Db, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
 import { OrgLimits } from './org-limits';
-import { ANY_MEMBERSHIP, SOLE_OWNER_OF, SUMMARIES } from './organizations.queries';
+import { ANY_MEMBERSHIP, OWNED_BY, SOLE_OWNER_OF, SUMMARIES } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
+import { Roster } from './roster';
 
 /** What identity sees of organizations: binds its port. */
 @Injectable()
@@ -22,6 +23,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     private readonly open: InvitationsRepository,
     private readonly organizations: OrganizationsService,
     private readonly limits: OrgLimits,
+    private readonly roster: Roster,
   ) {
     super();
   }
@@ -60,6 +62,11 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   async requireSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean> {
     for (const { org_id } of memberships) if (!(await this.limits.has(org_id, 'enforced_idp_sso', db))) return false;
     return memberships.length > 0;
+  }
+
+  async lockOwned(tx: Tx, userId: string): Promise<void> {
+    for (const { org_id } of await tx.query(OWNED_BY, [userId]))
+      await this.roster.lock(tx, OrgScope.system(org_id, 'an owner is shut out'));
   }
 
   async soleOwnerOf(db: Db, userId: string): Promise<string[]> {

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Invitation, Membership } from '@aps/entities';
 import { actingOperator } from '@aps/guards';
+import { UsersService } from '@aps/identity';
 import { anEmail, aPerson, mails } from '@aps/identity/testing';
 import { randomly } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
+import { MembersQueries } from './members.queries';
 import { MembersService } from './members.service';
 import { aMember, anOrg, type Member, type TestOrg } from './testing';
 import { anInvitation, invite, ORGS, rolesOf, TestLimits } from './testing/orgs';
@@ -65,6 +68,34 @@ describe('races', () => {
       expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
       expect(await ownersOf(pair)).toBe(1);
     }
+  });
+
+  it('an owner who leaves while the other one is shut out is seen, or stays', async () => {
+    const operator = actingOperator((await aPerson(t)).id, {});
+    const shutOut = ({ id }: Member) => t.get(UsersService).deactivate(operator, id);
+    for (let round = 0; round < 10; round++) {
+      const pair = await anOrg(t);
+      const other = await aMember(t, pair, 'OWNER');
+      const leaving = t.call('POST', `${pair.path}/members/leave`, { as: other });
+      const [{ status }, { sole_owner_org_ids }] = await Promise.all([leaving, shutOut(pair.owner)]);
+      expect([204, 409]).toContain(status);
+      expect(sole_owner_org_ids).toEqual(status === 204 ? [pair.id] : []);
+    }
+    // Once the one who leaves has counted the owners.
+    const pair = await anOrg(t);
+    const other = await aMember(t, pair, 'OWNER');
+    const queries = t.get(MembersQueries);
+    const count = queries.ownersBeside.bind(queries);
+    let shut: ReturnType<typeof shutOut> | undefined;
+    const counted = jest.spyOn(queries, 'ownersBeside').mockImplementation(async (...of) => {
+      const owners = await count(...of);
+      shut = shutOut(pair.owner);
+      await Promise.race([shut, sleep(300)]);
+      return owners;
+    });
+    expect((await t.call('POST', `${pair.path}/members/leave`, { as: other })).status).toBe(204);
+    counted.mockRestore();
+    expect((await shut!).sole_owner_org_ids).toEqual([pair.id]);
   });
 
   it('one of two invites of an address wins', async () => {

@@ -11,7 +11,8 @@ import { canonicalEmail } from '@aps/platform/email';
  * stays", "one seat is left" and "nobody else has invited them" be true when the change is written.
  *
  * Locks are taken in one order, a user's row before their address, that and what an organization is billed for before organizations and those
- * by id, or two changes could wait for each other.
+ * by id, or two changes could wait for each other. A member who acts is asked for last, so who is shut out has their organizations locked before
+ * their row.
  */
 @Injectable()
 export class Roster {

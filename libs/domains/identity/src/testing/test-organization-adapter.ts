@@ -32,6 +32,8 @@ export class TestOrganizationAdapter extends OrganizationPort {
     return Promise.resolve(false);
   }
 
+  async lockOwned(): Promise<void> {}
+
   /** Nobody else owns what this door has made. */
   async soleOwnerOf(db: Db, user_id: string): Promise<string[]> {
     return (await db.manager.findBy(Membership, { user_id, role: 'OWNER' })).map((m) => m.org_id);
