@@ -71,7 +71,8 @@ export class ProjectResources {
             ],
       );
       if (problems.length) throw new DomainError('unknown_reference', 'Some of the resources do not exist.', { problems });
-      await this.audit.record(tx, scope, 'project.resources_added', { kind: 'project', id: project.id }, { ...placed });
+      if (placed.added + placed.moved)
+        await this.audit.record(tx, scope, 'project.resources_added', { kind: 'project', id: project.id }, { ...placed });
       return placed;
     });
   }

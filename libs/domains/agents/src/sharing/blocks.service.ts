@@ -4,7 +4,16 @@ import { Entitlements } from '@aps/billing';
 import type { SharedBlock } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, Database, refusingTakenSlug, takingSlug, type Columns, type Tx, type Where } from '@aps/platform/database';
+import {
+  advisoryLock,
+  changesOf,
+  Database,
+  refusingTakenSlug,
+  takingSlug,
+  type Columns,
+  type Tx,
+  type Where,
+} from '@aps/platform/database';
 import { In } from 'typeorm';
 import { AgentReferences } from '../agent-references';
 import { columnsOf, isSet } from '../agents.policy';
@@ -51,8 +60,11 @@ export class SharedBlocks {
     return this.db.transaction(scope, async (tx) => {
       const before = await of.rows.get(tx, scope, ref, 'for no key update');
       await this.requireUsable(tx, scope, columns, before);
-      const block = await refusingTakenSlug(of.slugs, of.rows.update(tx, scope, before.id, columns as Columns<B>));
-      await this.audit.record(tx, scope, `${of.kind}.updated`, { kind: of.kind, id: before.id }, { fields: Object.keys(columns) });
+      const changes = changesOf(before, columns as Partial<B>);
+      const fields = Object.keys(changes);
+      if (!fields.length) return before;
+      const block = await refusingTakenSlug(of.slugs, of.rows.update(tx, scope, before.id, changes as Columns<B>));
+      await this.audit.record(tx, scope, `${of.kind}.updated`, { kind: of.kind, id: before.id }, { fields });
       return block!;
     });
   }
@@ -73,8 +85,8 @@ export class SharedBlocks {
   async reorder<B extends SharedBlock>(scope: OrgScope, of: BlockKind<B>, ids: readonly string[]): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       await lockOrder(tx, scope, of);
-      await tx.execute(REORDER[of.kind], [scope.orgId, ids]);
-      await this.audit.record(tx, scope, `${of.kind}s.reordered`, { kind: 'organization', id: scope.orgId }, {});
+      if (await tx.execute(REORDER[of.kind], [scope.orgId, ids]))
+        await this.audit.record(tx, scope, `${of.kind}s.reordered`, { kind: 'organization', id: scope.orgId }, {});
     });
   }
 

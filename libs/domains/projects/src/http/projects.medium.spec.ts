@@ -130,6 +130,20 @@ describe('projects', () => {
     ]);
   });
 
+  it('are not changed by what they are already', async () => {
+    const [one, two] = [await make('/projects', { name: 'One', shared_allowed_tools: ['core'] }), await make('/projects', { name: 'Two' })];
+    const agent = await anAgent(t, org);
+    await add(one, ['agent', agent.id]);
+    const before = [await get(`/projects/${one.id}`), await get(`/agents/${agent.id}`), await t.audit({ org_id: org.id })];
+    const same = { name: 'One', slug: 'one', description: null, shared_allowed_tools: ['core'] };
+    expect((await asOwner('PATCH', `/projects/${one.id}`, same)).body).toEqual(before[0]);
+    expect((await asMember('PUT', '/projects/reorder', { project_ids: [one.id, two.id] })).status).toBe(204);
+    expect((await add(one, ['agent', agent.id])).body).toEqual({ added: 0, moved: 0, unchanged: 1 });
+    expect([await get(`/projects/${one.id}`), await get(`/agents/${agent.id}`), await t.audit({ org_id: org.id })]).toEqual(before);
+    await asOwner('PATCH', `/projects/${one.id}`, { ...same, color: 'red' });
+    expect((await t.audit({ org_id: org.id, action: 'project.updated' })).map(({ metadata }) => metadata)).toEqual([{ fields: ['color'] }]);
+  });
+
   it('take all of what is to be in them or nothing, and nothing that is not there', async () => {
     const project = await make('/projects', { name: 'One' });
     const agent = await anAgent(t, org);
