@@ -50,8 +50,9 @@ export class CatalogWriter {
     return model;
   }
 
-  /** @throws DomainError 409 `model_conflict`; 422 `unknown_reference`, `kind_not_served`, `replacement_cycle` */
+  /** @throws DomainError 409 `model_conflict`, `model_in_use` for another kind while it replaces another; 422 `unknown_reference`, `kind_not_served`, `replacement_cycle` */
   async save(tx: Tx, by: By, model: ModelRow, changes: ModelChanges): Promise<ModelRow> {
+    if (changes.kind !== undefined) await this.refuseReplacing(tx, model);
     await this.assertPlace(tx, { ...model, ...changes }, changes);
     const after = (await refusingModelConflict(this.models.update(tx, model.id, changes)))!;
     await this.record(tx, by, 'model.updated', model, { changes });
@@ -66,8 +67,7 @@ export class CatalogWriter {
 
   /** @throws DomainError 409 `model_in_use` while it replaces another */
   async remove(tx: Tx, by: By, model: ModelRow): Promise<void> {
-    const replaced = await this.models.list(tx, { replacement_model_id: model.id }, { key: 'ASC' });
-    refuseUsed(replaced.map(({ id, key }) => ({ kind: 'replaced_model', id, name: key })));
+    await this.refuseReplacing(tx, model);
     await this.models.delete(tx, model.id);
     await this.record(tx, by, 'model.deleted', model, { key: model.key });
   }
@@ -102,6 +102,11 @@ export class CatalogWriter {
     }
     if (changes.replacement_model_id !== undefined || changes.kind !== undefined)
       assertSuccessor(model, await this.models.list(tx, { owner_org_id }, { sort_order: 'ASC', key: 'ASC' }));
+  }
+
+  private async refuseReplacing(tx: Tx, model: ModelRow): Promise<void> {
+    const replaced = await this.models.list(tx, { replacement_model_id: model.id }, { key: 'ASC' });
+    refuseUsed(replaced.map(({ id, key }) => ({ kind: 'replaced_model', id, name: key })));
   }
 
   private async record(tx: Tx, by: By, action: string, { id, owner_org_id }: ModelRow, facts: Record<string, unknown>): Promise<void> {

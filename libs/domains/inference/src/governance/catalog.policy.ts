@@ -87,7 +87,7 @@ export function assertSuccessor(
   const valid = all.filter(({ id, kind }) => kind === model.kind && id !== model.id);
   if (model.replacement_model_id !== model.id && !valid.some(({ id }) => id === model.replacement_model_id))
     throw refuseUnknown('replacement_model_id', `There is no such ${model.kind} model here.`, valid, ({ key }) => key);
-  assertReplacement(model.id, model.replacement_model_id, (id) => all.find((one) => one.id === id));
+  assertReplacement(model.id, model.replacement_model_id, all);
 }
 
 /** As many are named of what would be valid. */

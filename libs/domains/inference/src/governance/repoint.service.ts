@@ -111,7 +111,7 @@ function plan(leaving: ModelRow[], there: ReadonlyMap<string, ModelRow>, all: Mo
   const changed = all.filter(
     ({ id, replacement_model_id }) => after.has(id) && after.get(id)!.replacement_model_id !== replacement_model_id,
   );
-  for (const { id } of changed) assertReplacement(id, after.get(id)!.replacement_model_id, (next) => after.get(next));
+  for (const { id } of changed) assertReplacement(id, after.get(id)!.replacement_model_id, [...after.values()]);
   return {
     merged,
     moving: leaving.filter(({ id }) => !instead.has(id)),
