@@ -101,6 +101,7 @@ export class EnvironmentsController {
   }
 
   @Post(':environment_id/ping')
+  @OrgMember('environments', { reads: true })
   @Operation({
     summary: 'Find out whether an environment runs commands',
     description: 'Runs one that does nothing, for at most ten seconds; it is no activity. That none can be run is an answer, and no error.',

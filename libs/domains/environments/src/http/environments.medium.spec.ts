@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Environment } from '@aps/entities';
 import { entitle } from '@aps/billing/testing';
+import { anApiToken } from '@aps/identity/testing';
 import type { TestTeam } from '@aps/orgs/testing';
 import { Maintenance } from '@aps/platform/maintenance';
-import { eventually, sql } from '@aps/platform/testing';
+import { eventually, sql, type Bearer } from '@aps/platform/testing';
 import { EnvironmentsService, type TestMachine } from '../testing';
 
 const t = new EnvironmentsService();
@@ -16,7 +17,7 @@ beforeEach(async () => {
 });
 
 const make = (body: object, as = org.member) => t.call('POST', `${org.path}/environments`, { as, body });
-const at = (method: string, id: string, below = '', body?: object, as = org.owner) =>
+const at = (method: string, id: string, below = '', body?: object, as: Bearer = org.owner) =>
   t.call(method, `${org.path}/environments/${id}${below}`, { as, body });
 const get = async (id: string) => (await at('GET', id)).body;
 const actions = async () =>
@@ -159,6 +160,13 @@ describe('environments', () => {
     expect((await at('GET', id, '/activity')).body).toEqual({ items: [], total: 0, next_offset: null });
     const machine = await t.machine(org);
     expect((await at('POST', machine.id, '/ping')).body).toMatchObject({ ok: false, latency_ms: null });
+  });
+
+  it('are pinged by who may only read them', async () => {
+    const id = await t.sandbox(org);
+    const reader = await anApiToken(t, org.member, { scope: 'environments:read' });
+    expect((await at('POST', id, '/ping', undefined, reader)).body).toMatchObject({ ok: true });
+    expect((await at('DELETE', id, '', undefined, reader)).body.code).toBe('insufficient_scope');
   });
 
   it('are gone with all that runs there', async () => {
