@@ -64,8 +64,12 @@ function connectionsIn(allowed: readonly string[]): string[] | null {
 
 const ANY_OBJECT: Schema = { type: 'object' };
 
-/** A schema that cannot be checked here is its server's to check: of the arguments it is then asked that they are an object. */
-export const checkable = (schema: Schema): Schema => (checkSchema(schema) === null ? { ...schema, type: 'object' } : ANY_OBJECT);
+/**
+ * A schema that cannot be checked here is its server's to check: of the arguments it is then asked that they are an object. It is checked by our
+ * draft, whichever it names: servers of the SDK name an older one at every tool, and what is written otherwise there cannot be checked or says nothing.
+ */
+export const checkable = ({ $schema: _draft, ...schema }: Schema): Schema =>
+  checkSchema(schema) === null ? { ...schema, type: 'object' } : ANY_OBJECT;
 
 function parse(schema: Schema, raw: unknown): ParsedArguments {
   const problems = validate(checkable(schema), raw).map(({ path, message }) => `${path || 'arguments'}: ${message}`);

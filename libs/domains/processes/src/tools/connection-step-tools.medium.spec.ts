@@ -3,6 +3,8 @@ import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, tool } from '@aps/connections/testing';
 import { CALL_LIMITS } from '@aps/tools';
 import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
 import { ProcessesMaintenanceModule } from '..';
 import { aProcess, aRevision } from '../testing';
 import { RunningService } from '../testing/running';
@@ -14,6 +16,7 @@ afterAll(() => t.close());
 beforeEach(async () => {
   org = await t.org();
   Object.assign(t.has, {
+    sdk: undefined,
     tools: [
       {
         ...tool('count', { readOnlyHint: true }),
@@ -39,6 +42,10 @@ const deploying = async (...steps: object[]): Promise<{ id: string; status: numb
   const revision = await aRevision(t, of, id, { steps });
   const path = `${of.path}/processes/${id}/revisions/${revision.id as string}/deploy`;
   return { id, ...(await t.call('POST', path, { as: org.owner })) };
+};
+const listedAnew = async () => {
+  await t.make('POST', `/api/orgs/${org.id}/tool-sources/tools/refresh`, { as: org.owner, body: {} });
+  await t.get(Maintenance).runAll();
 };
 const staleReason = async (id: string) =>
   (await t.make('GET', `/api/orgs/${org.id}/processes/${id}`, { as: org.owner })).stale_reason as string | null;
@@ -110,8 +117,32 @@ describe('a step that calls a tool of a connection', () => {
     const process = await deploying(step('demo.count', { of: 'sheep' }));
     expect(await staleReason(process.id)).toBeNull();
     t.has.tools = [{ ...tool('count', { readOnlyHint: true }), inputSchema: { type: 'object', properties: { of: { type: 'number' } } } }];
-    await t.make('POST', `/api/orgs/${org.id}/tool-sources/tools/refresh`, { as: org.owner, body: {} });
-    await t.get(Maintenance).runAll();
+    await listedAnew();
     expect(await staleReason(process.id)).toBe('tool_schema_changed:demo.count');
+  });
+
+  it('makes it stale so, too, where nothing can be checked by the schema', async () => {
+    const listed = (type: string) => [
+      { ...tool('count'), inputSchema: { type: 'object', properties: { of: { type, pattern: '(?=a)' } } } },
+    ];
+    t.has.tools = listed('string');
+    await connect('org');
+    const process = await deploying(step('demo.count', { of: 'sheep' }));
+    t.has.tools = listed('number');
+    await listedAnew();
+    expect(await staleReason(process.id)).toBe('tool_schema_changed:demo.count');
+  });
+
+  it('is checked by what a server of the SDK declares, which names an older draft', async () => {
+    t.has.sdk = () => {
+      const server = new McpServer({ name: 'sdk', version: '1' });
+      server.registerTool('count', { inputSchema: { of: z.string() } }, () => ({ content: [{ type: 'text', text: '3' }] }));
+      return server.server;
+    };
+    await connect('org');
+    const process = (await deploying(step('demo.count', { of: 3 }))) as never;
+    const error = { code: 'tool_rejected', message: 'of: must be string' };
+    expect(await t.ended(await t.begin(org, process))).toMatchObject({ status: 'failed', error });
+    expect(t.server.methods()).not.toContain('tools/call');
   });
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { checkable, ConnectionCalls, ConnectionsQueries, nests, toolSlug, type ConnectionWithTools } from '@aps/connections';
+import { ConnectionCalls, ConnectionsQueries, nests, toolSlug, type ConnectionWithTools } from '@aps/connections';
 import { connectionId } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
@@ -41,7 +41,7 @@ export class ConnectionStepTools implements StepToolSource {
       slug: toolSlug(connection.slug, name),
       accessLevel,
       idempotent: hints.idempotentHint === true,
-      inputSchema: checkable(input_schema),
+      inputSchema: input_schema,
       connectionId: connectionId(connection.id),
       call: async (args, { orgId, idempotencyKey, signal }): Promise<StepToolResult> => {
         const call = { name, args, idempotencyKey, signal, progressed: () => undefined };

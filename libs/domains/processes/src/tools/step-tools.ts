@@ -31,7 +31,7 @@ export interface StepTool {
   idempotent: boolean;
   /** Where that depends on what is asked for. */
   isRepeatable?: (args: Record<string, unknown>) => boolean;
-  /** JSON Schema of the arguments. */
+  /** JSON Schema of the arguments as it was declared, whether or not values can be checked by it. */
   inputSchema: Record<string, unknown>;
   connectionId: string | null;
   /** Throws `NotSent` for what has surely not reached the other side; after anything else that is thrown the call may have had its effect. */

@@ -32,6 +32,8 @@ export interface ToolServerOptions {
   unreadable?: string[];
   /** Its answers by Streamable HTTP can be asked for again where they break off. */
   resumable?: boolean;
+  /** Makes what answers in a session, as with the SDK's `McpServer`; none of the others counts then. */
+  sdk?: () => Server;
   /** Answers a request itself when it returns true. `rpc` is the method that the body names. */
   before?: (req: IncomingMessage, res: ServerResponse, rpc: string) => boolean;
 }
@@ -105,7 +107,8 @@ export async function startToolServer(options: ToolServerOptions = {}): Promise<
   };
 }
 
-function serverOf({ tools = [], calls = {}, resources, unreadable = [], pageSize = Infinity }: ToolServerOptions): Server {
+function serverOf({ sdk, tools = [], calls = {}, resources, unreadable = [], pageSize = Infinity }: ToolServerOptions): Server {
+  if (sdk) return sdk();
   const server = new Server({ name: 'test', version: '1' }, { capabilities: { tools: {}, ...(resources && { resources: {} }) } });
   const on = (schema: unknown, handler: (params: Record<string, unknown>, extra: Extra) => unknown): void =>
     server.setRequestHandler(

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { checkable } from '@aps/connections';
 import { Database, isConnectionLoss } from '@aps/platform/database';
 import { EgressError } from '@aps/platform/egress';
 import { Cutoff } from '@aps/platform/signals';
@@ -54,7 +55,7 @@ export class ToolCalls {
     args: Record<string, unknown>,
     signal: AbortSignal,
   ): Promise<CallOutcome | { rejected: string; mendable: boolean }> {
-    const problems = validate(tool.inputSchema, args);
+    const problems = validate(checkable(tool.inputSchema), args);
     if (problems.length)
       return { rejected: problems.map(({ path, message }) => `${path || 'arguments'}: ${message}`).join('; '), mendable: true };
     const timeoutMs = step.timeout_s * 1_000;
