@@ -89,6 +89,7 @@ export class EnvironmentsService {
         // Also where it reads as before: a tag may stand for something else now.
         ...(change.image_ref && (await this.validating(tx, scope, id, { image_ref: namedImage(change.image_ref), image_digest: null }))),
       };
+      if (change.image_ref) await this.stopValidating(tx, before);
       const fields = Object.keys(changes).filter((field) => !UNTOLD.has(field));
       if (fields.length) {
         await this.rows.update(tx, scope, id, changes);
@@ -115,9 +116,11 @@ export class EnvironmentsService {
   /** What names it goes on without it; what runs there is killed, its token is dead, its workspaces are removed. */
   async delete(scope: OrgScope, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
-      const { kind, name } = await this.rows.get(tx, scope, id, 'for update');
+      const before = await this.rows.get(tx, scope, id, 'for update');
+      const { kind, name } = before;
       await this.rows.update(tx, scope, id, { token: null, token_hash: null, probe_id: null, connected_until: null, socket_id: null });
       await this.rows.delete(tx, scope, id);
+      await this.stopValidating(tx, before);
       await this.commands.cancelOfEnvironment(tx, id);
       await this.deletions.tell(tx, { kind: 'environment', orgId: scope.orgId, id, slug: id });
       if (kind !== 'REMOTE_MACHINE') await this.outbox.enqueue(tx, 'environment.remove', { org_id: scope.orgId, environment_id: id });
@@ -170,6 +173,11 @@ export class EnvironmentsService {
   private async validating(tx: Tx, scope: OrgScope, id: string, columns: Columns<Environment> = {}): Promise<Columns<Environment>> {
     const probe_id = await this.outbox.enqueue(tx, 'environment.validate', { org_id: scope.orgId, environment_id: id });
     return { ...columns, probe_id, image_state: 'validating' };
+  }
+
+  /** Of one that has begun, whoever runs it finds out by the row. */
+  private async stopValidating(tx: Tx, { probe_id }: Environment): Promise<void> {
+    if (probe_id) await this.outbox.cancel(tx, probe_id);
   }
 
   private async newToken(tx: Tx, scope: OrgScope, id: string) {

@@ -75,6 +75,10 @@ export const DISCONNECT = statement<{ id: string }>(
   'UPDATE environments SET connected_until = now(), socket_id = NULL WHERE id = $1 AND socket_id = $2 RETURNING id',
 );
 
+/** How many validations of an organization were begun before one. */
+export const VALIDATIONS_BEFORE = statement<{ n: number }>(
+  `SELECT count(*)::int AS n FROM environments WHERE org_id = $1 AND image_state = 'validating' AND probe_id < $2 AND deleted_at IS NULL`,
+);
 /** Values: environment, its validation, state, digest, what was found. A newer validation wins. */
 export const VALIDATED = statement<{ id: string }>(`
   UPDATE environments SET probe_id = NULL, image_state = $3, image_digest = coalesce($4, image_digest), validation = $5, updated_at = now()

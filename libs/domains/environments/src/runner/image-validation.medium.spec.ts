@@ -1,0 +1,81 @@
+import { entitle } from '@aps/billing/testing';
+import type { TestTeam } from '@aps/orgs/testing';
+import { eventually, sql } from '@aps/platform/testing';
+import { ImageChecks, type CheckedImage } from '../images/image-checks';
+import { EnvironmentsService } from '../testing';
+
+const FINE: CheckedImage = { checks: [], digest: null, size_bytes: null, ok: true };
+
+/** Images that are looked at, by name, each until it is let go or nobody wants that any more. */
+const looks = new Map<string, { letGo: () => void; signal: AbortSignal }>();
+const t = new EnvironmentsService();
+let org: TestTeam;
+beforeAll(() => t.start());
+afterAll(() => t.close());
+beforeEach(async () => {
+  looks.clear();
+  await entitle(t, { max_custom_environments: 5, max_custom_image_gb: 1 });
+  org = await t.team();
+  jest.spyOn(t.get(ImageChecks), 'check').mockImplementation(
+    ({ reference }, signal) =>
+      new Promise((resolve, reject) => {
+        looks.set(reference.split('/').at(-1)!, { signal, letGo: () => resolve(FINE) });
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      }),
+  );
+});
+afterEach(() => {
+  for (const { letGo } of looks.values()) letGo();
+});
+
+const make = async (image_ref: string, of = org) =>
+  (await t.make('POST', `${of.path}/environments`, { as: of.owner, body: { kind: 'CUSTOM_IMAGE', image_ref } })).environment.id as string;
+const at = (method: string, id: string, body?: object) => t.call(method, `${org.path}/environments/${id}`, { as: org.owner, body });
+const look = async (name: string) =>
+  (await eventually(
+    () => Promise.resolve(looks.get(name)),
+    (found) => !!found,
+  ))!;
+const stops = ({ signal }: { signal: AbortSignal }) =>
+  eventually(
+    () => Promise.resolve(signal.aborted),
+    (aborted) => aborted,
+  );
+const jobs = () =>
+  t.db.query(
+    sql<{ id: string; last_error: string | null }>(`SELECT id, last_error FROM outbox WHERE job = 'environment.validate' ORDER BY id`),
+  );
+
+describe('a validation', () => {
+  it('stops where another image is named', async () => {
+    const id = await make('first');
+    const first = await look('first');
+    const [before] = await jobs();
+    await at('PATCH', id, { image_ref: 'second' });
+    expect((await jobs()).map((job) => job.id)).not.toContain(before.id);
+    await stops(first);
+    (await look('second')).letGo();
+    await eventually(
+      () => at('GET', id),
+      ({ body }) => body.status === 'online',
+    );
+  });
+
+  it('stops where its environment is deleted', async () => {
+    const id = await make('first');
+    const first = await look('first');
+    expect((await at('DELETE', id)).status).toBe(204);
+    expect(await jobs()).toEqual([]);
+    await stops(first);
+  });
+
+  it('waits while its organization has two, and holds up no other one', async () => {
+    for (const name of ['one', 'two', 'three']) await make(name);
+    await eventually(jobs, (all) => !!all[2]?.last_error?.includes('as many running as it may'));
+    await make('of-another', await t.team());
+    await look('of-another');
+    expect([...looks.keys()].sort()).toEqual(['of-another', 'one', 'two']);
+    (await look('one')).letGo();
+    await look('three');
+  });
+});
