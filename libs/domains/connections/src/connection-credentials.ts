@@ -9,7 +9,7 @@ import { ConnectionSecrets, type SealedPlace } from './connection-secrets';
 import { ConnectionsRepository } from './connections.repository';
 import { AccessTokens } from './consents/access-tokens';
 import { authorizing, type Secrets } from './credentials.policy';
-import { ServerFailed, Unauthorized, type ServerAddress } from './mcp/tool-server';
+import { ServerFailed, Unauthorized, type ServerAddress, type ServerResult } from './mcp/tool-server';
 
 /** Says which connection is meant. */
 export type Meant = Pick<Connection, 'id' | 'org_id'>;
@@ -89,13 +89,19 @@ function secretsIn({ url, credentials: { header: _name, ...credentials } }: Reac
   const asWritten = search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
   const withoutScheme = Object.values(headers).map((value) => value.replace(/^\w+ /, ''));
   const all = [...withoutScheme, ...Object.values(credentials), ...searchParams.values(), ...asWritten];
-  return all.filter(({ length }) => length >= LEAST_SECRET);
+  // One may be a part of another.
+  return all.filter(({ length }) => length >= LEAST_SECRET).sort((a, b) => b.length - a.length);
 }
 
-/** Servers may repeat in an error what they were sent, and its sentence is shown and kept. */
+const isRefused = (answer: unknown): answer is ServerResult =>
+  typeof answer === 'object' && answer !== null && 'isError' in answer && answer.isError === true;
+
+/** Servers may repeat in an error what they were sent, and its sentence is shown and kept. What a call was refused for is left readable. */
 async function told<T>(asked: Promise<T>, secrets: readonly string[]): Promise<T> {
   try {
-    return await asked;
+    const answer = await asked;
+    if (!isRefused(answer)) return answer;
+    return { ...answer, content: secrets.reduce((content, secret) => content.replaceAll(secret, '…'), answer.content) };
   } catch (error) {
     if (!(error instanceof ServerFailed || error instanceof NotSent)) throw error;
     if (!secrets.some((secret) => error.message.includes(secret))) throw error;

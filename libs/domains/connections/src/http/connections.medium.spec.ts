@@ -6,7 +6,7 @@ import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_CALLER } from '@aps/platform/database';
-import { ConnectionCredentials, ConnectionDependents, ConnectionListings, ConnectionsQueries, ToolRefresh } from '..';
+import { ConnectionCalls, ConnectionCredentials, ConnectionDependents, ConnectionListings, ConnectionsQueries, ToolRefresh } from '..';
 import { connectionsService, TOKEN, tool } from '../testing';
 import { Connection } from '@aps/entities';
 
@@ -175,6 +175,28 @@ describe('connecting', () => {
     t.has.before = before;
     const { status: became, last_error } = answer.body.connection;
     expect([answer.status, became, last_error]).toEqual([201, 'error', 'The server answered with an error.']);
+  });
+
+  it('keeps nothing of credentials that a server repeats in what it refuses a call for, and all else of that', async () => {
+    const refusing: Required<typeof t.has>['calls'] = {
+      result: (_args, { requestInfo }) => ({ content: [{ type: 'text', text: `no: ${said(requestInfo)}` }], isError: true }),
+      error: (_args, { requestInfo }) => {
+        throw Object.assign(new Error(`no: ${said(requestInfo)}`), { code: -32_602 });
+      },
+      fine: (_args, { requestInfo }) => ({ content: [{ type: 'text', text: `yes: ${said(requestInfo)}` }] }),
+    };
+    const said = (request: Parameters<(typeof refusing)['result']>[1]['requestInfo']) =>
+      [request!.headers.authorization, request!.headers['x-workspace']].join();
+    t.has.calls = refusing;
+    const headers = { 'X-Workspace': `${TOKEN}-of-acme` };
+    const { connection } = (await call('POST', '', org.owner, custom({ server_url: t.at('/mcp'), headers, scope: 'org' }))).body;
+    const calling = { orgId: org.id, connectionId: connection.integration_id as string, principalId: null };
+    const answered = async (name: string) => {
+      const wanted = { name, args: {}, idempotencyKey: 'key', signal: AbortSignal.timeout(10_000), progressed: () => undefined };
+      return (await t.get(ConnectionCalls).call(calling, wanted)).content;
+    };
+    expect([await answered('result'), await answered('error')]).toEqual(Array(2).fill('no: Bearer …,…'));
+    expect(await answered('fine')).toBe(`yes: Bearer ${TOKEN},${TOKEN}-of-acme`);
   });
 
   it('takes credentials and headers that are given at once, each by somebody else', async () => {
