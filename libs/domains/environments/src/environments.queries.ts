@@ -75,9 +75,13 @@ const PLACE = statement<{ id: string; root_chat_id: string }>(`
 const STATES = statement<Pick<EnvironmentView, 'id' | 'org_id' | 'event_seq' | 'status'>>(
   `SELECT e.id, e.org_id, e.event_seq, ${statusOf('e')} AS status FROM environments e WHERE e.id = ANY ($1::uuid[]) AND ${isThere('e')}`,
 );
-const AGENTS = statement<UsingAgent>(
-  'SELECT id, name FROM agents WHERE org_id = $1 AND environment_id = $2 AND deleted_at IS NULL ORDER BY name, id LIMIT $3',
-);
+/** Those whose draft names it, or a revision that new chats run on: the live one, or an arm of a running experiment. */
+const AGENTS = statement<UsingAgent>(`
+  SELECT a.id, a.name FROM agents a WHERE a.org_id = $1 AND a.deleted_at IS NULL AND (a.environment_id = $2 OR EXISTS (
+    SELECT 1 FROM agent_revisions r WHERE r.config->>'environment_id' = ($2::uuid)::text AND r.id IN (
+      SELECT a.live_revision_id UNION
+      SELECT (arm->>'revision_id')::uuid FROM rollouts o CROSS JOIN LATERAL jsonb_array_elements(o.arms) AS arm WHERE o.agent_id = a.id AND o.status = 'running')))
+  ORDER BY a.name, a.id LIMIT $3`);
 const CHATS = statement<UsingChat>(`
   SELECT c.id, c.agent_id, c.title FROM chats c WHERE c.environment_id = $2 AND c.org_id = $1 AND c.deleted_at IS NULL AND ${chatSeenBy('$3')} ORDER BY c.id DESC LIMIT $4`);
 const HIDDEN_CHATS = statement<{ n: number }>(`
@@ -117,7 +121,7 @@ export class EnvironmentsQueries {
     });
   }
 
-  /** Who would run commands there. */
+  /** Who would run commands there, or will when the draft goes live. */
   async usage(scope: OrgScope, id: string): Promise<{ agents: UsingAgent[]; chats: UsingChat[]; hidden_chat_count: number }> {
     await this.get(scope, id);
     const { orgId } = scope;

@@ -142,7 +142,8 @@ export class EnvironmentsController {
   @Get(':environment_id/usage')
   @Operation({
     summary: 'List who uses an environment',
-    description: 'Agents and chats that name it, the first thousand of each; chats that the caller may not open are only counted.',
+    description:
+      'Agents whose draft, live revision or running experiment names it, and chats that do, the first thousand of each; chats that the caller may not open are only counted.',
     answers: EnvironmentUsageResponse,
   })
   usage(@CurrentOrg() scope: OrgScope, @Param('environment_id') id: string): Promise<EnvironmentUsageResponse> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AgentsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
-import { Connection, KnowledgeBase } from '@aps/entities';
+import { Connection, Environment, KnowledgeBase } from '@aps/entities';
+import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
@@ -204,6 +205,26 @@ describe('an experiment', () => {
     await asOwner('POST', `/rollouts/${body.id}/stop`);
     expect([(await remove(`/skills/${skill.slug}`)).status, (await remove(`/agents/${scout.id}`)).status]).toEqual([204, 204]);
     expect([await queries.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toEqual([[], []]);
+  });
+
+  it('counts as a use of the environment that an arm names, as do the draft and what is live', async () => {
+    const environment = await t.insert(Environment, { org_id: org.id, kind: 'REMOTE_MACHINE', name: 'Build machine' });
+    const scope = { orgId: org.id, actor: { userId: org.owner.id } } as OrgScope;
+    const users = async () => (await t.get(EnvironmentsQueries).usage(scope, environment)).agents.map(({ id }) => id);
+    await asOwner('PATCH', '', { environment_id: environment });
+    const found = [await users()];
+    // Version 3, which is live; the draft names it no more.
+    await asOwner('PATCH', '?deploy=true', { description: 'At work.' });
+    await asOwner('PATCH', '', { environment_id: null });
+    found.push(await users());
+    const arms = [
+      { label: 'a', weight: 5_000, version: 2 },
+      { label: 'b', weight: 5_000, version: 3 },
+    ];
+    const { body } = await start({ arms });
+    expect([...found, await users()]).toEqual(Array(3).fill([agent.id]));
+    await asOwner('POST', `/rollouts/${body.id}/stop`);
+    expect(await users()).toEqual([]);
   });
 
   it('of a draft tries the instruction that is being written, and publishes it when it is promoted', async () => {
