@@ -4,6 +4,7 @@ const STATES = ['PENDING', 'SYNCING', 'OK', 'FAILED', 'PAUSED'] as const;
 const PROBLEMS = [
   'server_failed',
   'too_many_items',
+  'timeout',
   'worker_lost',
   'internal',
   'connection_gone',

@@ -3,6 +3,7 @@ import { ConnectionCalls, ServerFailed, ServerRefused, Unauthorized, type Listed
 import type { KnowledgeSync } from '@aps/entities';
 import { Database } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { Cutoff } from '@aps/platform/signals';
 import { hashOf } from '../ingestion/source-fetcher';
 import { collectionsOf } from './collections.policy';
 import { callingOf, SyncsRepository, type ClaimedSync, type SeenItem, type SyncStep } from './syncs.repository';
@@ -18,15 +19,25 @@ const READS = 4;
 /** What a server has for its list, and for each resource, milliseconds. */
 const LIST_MS = 60_000;
 const READ_MS = 30_000;
+/** So many resources in a row that cannot be read are the server's fault, and no longer theirs. */
+const MAX_FAILED_IN_ROW = 5;
+/** For all of it, whoever goes on with it: a slow server must not have its place for ever. */
+const TOTAL_MS = 30 * 60_000;
 
 /** A synchronisation that cannot go on. The code is what is shown. */
 export class SyncFailed extends Error {
   constructor(
-    readonly code: 'server_failed' | 'too_many_items',
+    readonly code: 'server_failed' | 'too_many_items' | 'timeout',
     message: string,
   ) {
     super(message);
   }
+}
+
+/** What is read of a server in one run. */
+interface Reading {
+  signal: AbortSignal;
+  failedInRow: number;
 }
 
 /**
@@ -47,16 +58,28 @@ export class Syncing {
     await run.committed;
     const sync = await this.syncs.load(this.db, run.id);
     if (!sync) throw new LeaseEnded('lost');
-    const resources = await this.listed(sync, lease.signal);
-    const known = await this.syncs.known(sync);
-    const left = resources.filter(({ uri }) => known.get(uri)?.sync_round !== sync.round);
-    for (let from = 0; from < left.length; from += AT_ONCE) {
-      const step = await this.compared(sync, left.slice(from, from + AT_ONCE), known, lease.signal);
-      lease.requireNext();
-      await this.syncs.step(run, sync, step);
+    const cut = new Cutoff(lease.signal, sync.started_at!.getTime() + TOTAL_MS - this.db.now().getTime());
+    try {
+      await this.compareAll(run, sync, lease, { signal: cut.signal, failedInRow: 0 });
+    } catch (error) {
+      if (!cut.isLate || error instanceof LeaseEnded) throw error;
+      throw new SyncFailed('timeout', `It took more than ${TOTAL_MS / 60_000} minutes.`);
+    } finally {
+      cut.release();
     }
     lease.requireNext();
     await this.syncs.finish(run, sync);
+  }
+
+  private async compareAll(run: OwnedRun<ClaimedSync>, sync: KnowledgeSync, lease: Lease, reading: Reading): Promise<void> {
+    const resources = await this.listed(sync, reading.signal);
+    const known = await this.syncs.known(sync);
+    const left = resources.filter(({ uri }) => known.get(uri)?.sync_round !== sync.round);
+    for (let from = 0; from < left.length; from += AT_ONCE) {
+      const step = await this.compared(sync, left.slice(from, from + AT_ONCE), known, reading);
+      lease.requireNext();
+      await this.syncs.step(run, sync, step);
+    }
   }
 
   private async listed(sync: KnowledgeSync, signal: AbortSignal): Promise<ListedResource[]> {
@@ -72,7 +95,7 @@ export class Syncing {
     sync: KnowledgeSync,
     resources: readonly ListedResource[],
     known: Map<string, KnownItem>,
-    signal: AbortSignal,
+    reading: Reading,
   ): Promise<SyncStep> {
     const step: SyncStep = { added: [], updated: [], unchanged: [] };
     const left = [...resources];
@@ -83,7 +106,7 @@ export class Syncing {
         const item = known.get(uri);
         if (!item) step.added.push({ remote_id: uri, title, modified });
         else {
-          const hash = await this.hashOf(sync, resource, item, signal);
+          const hash = await this.hashOf(sync, resource, item, reading);
           step[isSame(item, title, hash) ? 'unchanged' : 'updated'].push(seen(item, title, modified, hash));
         }
       }
@@ -92,20 +115,24 @@ export class Syncing {
     return step;
   }
 
-  /** What a resource reads as now; null where that is not to be known, and its source is to try by itself. */
-  private async hashOf(
-    sync: KnowledgeSync,
-    { uri, modified }: ListedResource,
-    item: KnownItem,
-    signal: AbortSignal,
-  ): Promise<string | null> {
+  /**
+   * What a resource reads as now; null where that is not to be known, and its source is to try by itself, and tell.
+   *
+   * @throws SyncFailed where the server wants other credentials, or reads none of several
+   */
+  private async hashOf(sync: KnowledgeSync, { uri, modified }: ListedResource, item: KnownItem, reading: Reading): Promise<string | null> {
     if (modified !== null && modified === item.remote_modified) return item.remote_hash;
-    return this.asked(signal, READ_MS, async (until) => {
+    return this.asked(reading.signal, READ_MS, async (until) => {
       try {
-        return hashOf((await this.connections.read(callingOf(sync), uri, until)).bytes);
+        const { bytes } = await this.connections.read(callingOf(sync), uri, until);
+        reading.failedInRow = 0;
+        return hashOf(bytes);
       } catch (error) {
-        if (error instanceof ServerRefused) return null;
-        throw error;
+        reading.signal.throwIfAborted();
+        if (!(error instanceof ServerFailed)) throw error;
+        reading.failedInRow = error instanceof ServerRefused ? 0 : reading.failedInRow + 1;
+        if (reading.failedInRow >= MAX_FAILED_IN_ROW) throw error;
+        return null;
       }
     });
   }

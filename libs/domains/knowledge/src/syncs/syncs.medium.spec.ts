@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools } from '@aps/connections/testing';
 import { aMember, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
@@ -160,7 +161,7 @@ describe('a base that keeps up with a collection', () => {
 
   it('keeps all that it has where the server fails, or lists too much', async () => {
     const id = await kept();
-    t.has.before = (_request, response, rpc) => rpc === 'resources/read' && !!response.writeHead(500).end();
+    t.has.before = (_request, response, rpc) => rpc === 'resources/list' && !!response.writeHead(500).end();
     expect(await again(id)).toMatchObject({ status: 'FAILED', last_error: 'server_failed', stats: stats(0, 0, 0, 0) });
     t.has.before = undefined;
     t.has.resources = Array.from({ length: 10_001 }, (_, i) => ({ uri: `notes://demo/${i}`, name: `${i}`, text: '' }));
@@ -181,6 +182,29 @@ describe('a base that keeps up with a collection', () => {
     t.has.unreadable = [];
     expect(await again(id)).toMatchObject({ stats: stats(0, 1, 0, 1) });
     expect(await t.settled(base, one.id)).toMatchObject({ status: 'READY', error: null });
+  });
+
+  it.each([
+    ['is answered by 500', (response: ServerResponse) => response.writeHead(500).end()],
+    ['breaks off', (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(':\n\n')],
+  ])('tells of a resource whose reading %s, and goes on with the others', async (_what, answer) => {
+    const id = await kept();
+    t.has.before = (_request, response) => t.server.seen.at(-1)!.params?.uri === 'notes://demo/one' && !!answer(response);
+    t.has.resources = [note('one', 'One word.'), note('two', 'Two other words.')];
+    expect(await again(id)).toMatchObject({ status: 'OK', stats: stats(0, 2, 0, 0) });
+    expect(await said()).toEqual({ one: 'One word.', two: 'Two other words.' });
+    const [one] = await sources();
+    expect(await t.source(base, one.id)).toMatchObject({ status: 'FAILED', error: { code: 'fetch_failed', stage: 'fetch' } });
+    t.has.before = undefined;
+    expect(await again(id)).toMatchObject({ stats: stats(0, 1, 0, 1) });
+    expect(await t.settled(base, one.id)).toMatchObject({ status: 'READY', error: null });
+  });
+
+  it('fails where its server reads none of several', async () => {
+    t.has.resources = Array.from({ length: 6 }, (_, i) => note(`${i}`, `Words ${i}.`));
+    const id = await kept();
+    t.has.before = (_request, response, rpc) => rpc === 'resources/read' && !!response.writeHead(500).end();
+    expect(await again(id)).toMatchObject({ status: 'FAILED', last_error: 'server_failed', stats: stats(0, 0, 0, 0) });
   });
 
   it('pauses while its connection is not asked, and goes on after', async () => {
@@ -256,6 +280,17 @@ describe('a synchronisation whose worker dies', () => {
     await kind.rows.wakeUnowned(t.db);
     expect(await over(id)).toMatchObject({ status: 'OK', stats: stats(1, 1, 0, 1) });
     expect(await said()).toEqual({ one: 'One word.', two: 'Two new words.', three: 'Three words.' });
+  });
+
+  it('has half an hour in all', async () => {
+    const id = await kept();
+    await t.db.execute(
+      sql(`UPDATE knowledge_syncs SET status = 'running', finished_at = NULL, started_at = now() - interval '30 minutes', lease_owner = 'dead',
+             lease_expires_at = now() - interval '1 minute', deliveries = 1 WHERE id = $1`),
+      [id],
+    );
+    await t.get(SyncKind).rows.wakeUnowned(t.db);
+    expect(await over(id)).toMatchObject({ status: 'FAILED', last_error: 'timeout' });
   });
 
   it('is given up after three', async () => {
