@@ -72,8 +72,9 @@ export const QUEUE_POLICY: Record<QueueName, QueuePolicy> = {
   'inbox-messages': { concurrency: 64, attempts: 8, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // As turns.
   'process-runs': { concurrency: 256, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
-  // As turns; each may have a process of its own that reads a file.
-  knowledge: { concurrency: 8, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
+  // As turns. Of an organization six run at once, and may all wait for its servers: three of those leave places to the others. Few are read at a
+  // time, whatever runs, but each may hold a file of 50 MiB until it is read.
+  knowledge: { concurrency: 20, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // A command is taken once: of one whose process has died, the next delivery finds that, and leaves it.
   environments: { concurrency: 16, attempts: 5, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
   // Deliveries are applied under the lock of their organization, and beside the door that the provider waits at.

@@ -70,6 +70,18 @@ describe('indexing', () => {
     expect((await t.asMember(base, 'GET', '')).body).toMatchObject({ source_count: 1, chunk_count: 1, pending_count: 0 });
   });
 
+  it('goes on for others while those of several organizations take long', async () => {
+    const gate = held();
+    const bases = await Promise.all(Array.from({ length: 4 }, () => t.base()));
+    await Promise.all(bases.flatMap((base) => ['a', 'b', 'c', 'd'].map((title) => t.text(base, title, 'Words.'))));
+    await eventually(() => Promise.resolve(gate.begun()), (n) => n === 16); // prettier-ignore
+    await t.text(bases[0], 'e', 'Words.');
+    await t.text(await t.base(), 'Text', 'Words.');
+    await eventually(() => Promise.resolve(gate.begun()), (n) => n > 16); // prettier-ignore
+    expect(gate.begun()).toBe(17);
+    gate.letGo();
+  });
+
   it('leaves a document the title that it was given meanwhile, by which it is found', async () => {
     const base = await t.base();
     const gate = held();
