@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Places } from '@aps/platform/children';
 import { randomly } from '@aps/platform/testing';
 import { ExtractionError } from './extraction-error';
 import { SourceReader } from './source-reader';
@@ -291,6 +293,25 @@ describe('a hostile source', () => {
       const late = own.chunk('word '.repeat(100_000), NEVER);
       setImmediate(() => own.onApplicationShutdown());
       await expect(late).rejects.not.toBeInstanceOf(ExtractionError);
+    } finally {
+      own.onApplicationShutdown();
+    }
+  });
+
+  it('has its time from when a process is ready to read it, and no verdict of one that ends by itself', async () => {
+    const own = new SourceReader();
+    try {
+      // Less than it takes to load what reads.
+      Object.assign(own, { readMs: 300 });
+      expect(await own.chunk('Hello', NEVER)).toMatchObject([{ content: 'Hello' }]);
+      Object.assign(own, { readMs: 60_000 });
+      const reading = own.chunk('word '.repeat(100_000), NEVER);
+      const { places } = own as unknown as { places: Places<{ child: { child: ChildProcess } }> };
+      setImmediate(() => places.all.find(({ holds }) => holds)!.holds!.child.child.kill('SIGKILL'));
+      const failure = await reading.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Error);
+      expect(failure).not.toBeInstanceOf(ExtractionError);
+      expect(await own.chunk('Hello', NEVER)).toMatchObject([{ content: 'Hello' }]);
     } finally {
       own.onApplicationShutdown();
     }

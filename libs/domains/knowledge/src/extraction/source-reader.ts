@@ -13,10 +13,11 @@ const HEAP_MIB = 384;
 const MEMORY_MIB = 512;
 const READ_MS = 60_000;
 
-const ENDS: Record<ParserEnd | 'time', ExtractionError> = {
-  time: new ExtractionError('timeout', `It cannot be read within ${READ_MS / 1000} seconds`),
-  memory: new ExtractionError('too_large', `It takes more than ${MEMORY_MIB} MiB of memory to be read`),
-  other: new ExtractionError('extract_failed', 'What read it has ended over it'),
+/** What an end says. Of one for no such reason nobody knows whether it was the source's: that is no ExtractionError, and tried again. */
+const ENDS: Record<ParserEnd | 'time', () => Error> = {
+  time: () => new ExtractionError('timeout', `It cannot be read within ${READ_MS / 1000} seconds`),
+  memory: () => new ExtractionError('too_large', `It takes more than ${MEMORY_MIB} MiB of memory to be read`),
+  other: () => new Error('What read it has ended'),
 };
 
 /** Reads sources in processes of their own: what a hostile one can do ends there, with that source alone. */
@@ -28,7 +29,7 @@ export class SourceReader implements OnApplicationShutdown {
   /**
    * Reads a source to Markdown, and divides that.
    *
-   * @throws ExtractionError; or the reason of the signal
+   * @throws ExtractionError; Error where what reads it has ended for another reason; or the reason of the signal
    */
   async read(bytes: Buffer, hints: SourceHints, signal: AbortSignal): Promise<ReadSource> {
     const said = await this.ask({ type: 'read', bytes, hints }, signal);
@@ -38,7 +39,7 @@ export class SourceReader implements OnApplicationShutdown {
   /**
    * Divides a text that is stored already, as Markdown.
    *
-   * @throws ExtractionError; or the reason of the signal
+   * @throws as {@link read}
    */
   async chunk(text: string, signal: AbortSignal): Promise<Chunk[]> {
     if (!text.trim()) return [];
@@ -80,13 +81,15 @@ class Reader {
   }
 
   async ask(message: ToReader, signal: AbortSignal, ms: number): Promise<FromReader> {
-    const timer = setTimeout(() => this.end('time'), ms);
+    let timer: NodeJS.Timeout | undefined;
     const abort = () => this.end('other', signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
       return await new Promise<FromReader>((answer, fail) => {
-        this.asked = { answer, fail };
+        const asked = (this.asked = { answer, fail });
         this.child.tell(message);
+        // The time of a source is none that its process takes for loading its code.
+        void this.child.listening.then(() => this.asked === asked && (timer = setTimeout(() => this.end('time'), ms)));
       });
     } finally {
       this.asked = undefined;
@@ -95,10 +98,10 @@ class Reader {
     }
   }
 
-  /** Ends it, with what it is at. */
-  end(why: ParserEnd | 'time', reason: unknown = ENDS[why]): void {
-    if (this.asked && reason === ENDS[why]) lost.inc();
+  /** Ends it, with what it is at. @param reason where it is somebody's wish */
+  end(why: ParserEnd | 'time', reason?: unknown): void {
+    if (this.asked && reason === undefined) lost.inc();
     this.child.end();
-    this.asked?.fail(reason);
+    this.asked?.fail(reason ?? ENDS[why]());
   }
 }
