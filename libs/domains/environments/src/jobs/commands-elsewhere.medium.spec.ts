@@ -7,18 +7,37 @@ const t = new EnvironmentsService({ SANDBOX_DRIVER: 'kubernetes', SANDBOX_K8S_AP
 beforeAll(() => t.start());
 afterAll(() => t.close());
 
-it('a process where nothing isolates leaves commands to others, and refuses them where there are none', async () => {
-  const org = await t.team();
+/** Runs a command in a sandbox of its own, while something isolates elsewhere. */
+async function running() {
   await t.db.execute(sql(`INSERT INTO sandbox_hosts (id, isolation, seen_at) VALUES ('another', 'pod', now())`));
+  const org = await t.team();
   const environmentId = await t.sandbox(org);
-  const owner = { orgId: org.id, environmentId, callKey: 'call', rootChatId: environmentId, of: null };
+  const owner = { orgId: org.id, environmentId, callKey: environmentId, rootChatId: environmentId, of: null };
   const wanted = { kind: 'exec', command: 'true', workdir: '/workspace', path: null, content: null } as const;
-  const run = t.get(Commands).run(owner, wanted, new AbortController().signal);
-  await eventually(
-    () => t.db.query(sql<{ last_error: string | null }>(`SELECT last_error FROM outbox WHERE job = 'environment.command'`)),
-    ([job]) => !!job?.last_error?.includes('elsewhere something does'),
+  return { org, environmentId, run: t.get(Commands).run(owner, wanted, new AbortController().signal) };
+}
+const anotherIsGone = () => t.db.execute(sql(`DELETE FROM sandbox_hosts WHERE id = 'another'`));
+const putOff = (job: string, why: string) =>
+  eventually(
+    () => t.db.query(sql<{ last_error: string | null }>(`SELECT last_error FROM outbox WHERE job = $1`), [job]),
+    ([row]) => !!row?.last_error?.includes(why),
   );
+
+it('a process where nothing isolates leaves commands to others, and refuses them where there are none', async () => {
+  const { run } = await running();
+  await putOff('environment.command', 'elsewhere something does');
   expect(await t.db.query(sql('SELECT status FROM environment_commands'))).toEqual([{ status: 'queued' }]);
-  await t.db.execute(sql(`DELETE FROM sandbox_hosts WHERE id = 'another'`));
+  await anotherIsGone();
   expect(await run).toMatchObject({ status: 'done', exit_code: null, error: expect.stringContaining('Nothing isolates commands here.') });
+});
+
+it('what is left of a deleted environment waits for a process that can remove it', async () => {
+  const { org, environmentId, run } = await running();
+  const cancelled = expect(run).rejects.toThrow('The environment was deleted.');
+  await putOff('environment.command', 'elsewhere something does');
+  await t.make('DELETE', `${org.path}/environments/${environmentId}`, { as: org.owner });
+  await cancelled;
+  await putOff('environment.remove', 'elsewhere something does');
+  await anotherIsGone();
+  await putOff('environment.remove', 'nothing that removes workspaces');
 });

@@ -12,6 +12,8 @@ export { ImageValidations, SandboxesModule };
 
 /** When a job comes again that others are to take, seconds. */
 const ELSEWHERE_S = 1;
+/** The same of one that nobody can take; until then somebody may. */
+const NOWHERE_S = 60;
 
 @Injectable()
 export class EnvironmentsProcessor {
@@ -38,8 +40,12 @@ export class EnvironmentsProcessor {
   /** The environment is deleted, and what ran there was told to end. */
   @JobHandler('environment.remove')
   async remove({ environment_id }: JobPayload<'environment.remove'>): Promise<void> {
+    const workspaces = await this.commands.workspacesOf(environment_id);
+    if (!workspaces.length) return;
+    await this.requireIsolation();
     const driver = await this.sandboxes.driver();
-    if (driver) for (const workspace of await this.commands.workspacesOf(environment_id)) await driver.removeWorkspace(workspace);
+    if (!driver) throw new PutOff(NOWHERE_S, 'Nothing isolates commands here, so there is nothing that removes workspaces');
+    for (const workspace of workspaces) await driver.removeWorkspace(workspace);
   }
 
   /** A process that could only refuse would be the fastest of all, and have most of the jobs. @throws PutOff */
