@@ -497,12 +497,23 @@ describe('Egress', () => {
         connection: 'keep-alive',
         accept: 'text/plain',
         'accept-encoding': 'gzip, deflate, br',
+        'user-agent': 'agent-platform',
       });
       await expect(e.fetch(`http://localhost:${port}/other307`, { ...init, method: 'POST', body: 'secret' })).rejects.toMatchObject({
         reason: 'redirect',
       });
       await e.fetch(`http://localhost:${port}/other`, { ...init, method: 'POST', body: 'secret' });
       expect(seen.at(-1)).toMatchObject({ method: 'GET', body: '' });
+    });
+
+    it('says who asks, where the caller does not', async () => {
+      const e = egress({}, allow(port));
+      const url = `http://localhost:${port}/`;
+      for (const headers of [undefined, { 'User-Agent': 'mine' }]) {
+        await e.fetch(url, { purpose: 'source', headers });
+        await e.fetchFor({ purpose: 'tool', maxBytes: 1_000 })(url, { headers });
+      }
+      expect(seen.map(({ headers }) => headers['user-agent'])).toEqual(['agent-platform', 'agent-platform', 'mine', 'mine']);
     });
 
     it('caps size, growth and kinds of encoding', async () => {

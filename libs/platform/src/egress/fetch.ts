@@ -29,6 +29,8 @@ export interface EgressResponse {
   url: string;
 }
 
+/** Says who asks, where the caller does not: many sites refuse whoever says nothing. */
+export const WHO_ASKS: Record<string, string> = { 'user-agent': 'agent-platform' };
 export const MAX_REDIRECTS = 3;
 export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** What may travel on to an origin that the caller did not name. Everything else may be a credential under any name. */
@@ -71,7 +73,7 @@ export async function guardedFetch(
   let url = parseAddress(address);
   let method: Dispatcher.HttpMethod = init.method ?? 'GET';
   let body = init.body;
-  let headers = withoutOurs(init.headers ?? {});
+  let headers = { ...WHO_ASKS, ...withoutOurs(init.headers ?? {}) };
   let isRedirected = false;
   try {
     for (let hops = 0; ; hops++) {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
-import { asEgressError, flat, REDIRECTS, withoutOurs } from './fetch';
+import { asEgressError, flat, REDIRECTS, WHO_ASKS, withoutOurs } from './fetch';
 import { EgressError, parseAddress, type EgressPolicy } from './policy';
 
 /** What libraries that speak a protocol of their own take for a `fetch`. */
@@ -28,7 +28,7 @@ export function streamingFetch(policy: EgressPolicy, dispatcher: Dispatcher, max
       const answer = await request(url, {
         dispatcher,
         method: method as Dispatcher.HttpMethod,
-        headers: { ...withoutOurs(Object.fromEntries(new Headers(headers))), 'accept-encoding': 'identity' },
+        headers: { ...WHO_ASKS, ...withoutOurs(Object.fromEntries(new Headers(headers))), 'accept-encoding': 'identity' },
         body: body as string | undefined,
         signal,
         headersTimeout: 0,
