@@ -75,7 +75,7 @@ it('ends with the first check that fails', async () => {
 it('says so where nothing runs images, and keeps what the registry said', async () => {
   const digest = registry.put('shell:1');
   const none = await check({ sandbox: { ...sandbox, runsImages: false } });
-  expect(lastOf(none)).toMatchObject({ name: 'pull', ok: false, detail: 'No container runtime is configured here.' });
+  expect(lastOf(none)).toMatchObject({ name: 'probe', ok: false, detail: 'No container runtime is configured here.' });
   expect(none.digest).toBe(digest);
   expect(lastOf(await check({ sandbox: null, problem: 'Docker does not answer.' })).detail).toBe('Docker does not answer.');
 });

@@ -113,7 +113,8 @@ function sizeText(bytes: number): string {
 
 function runner({ sandbox, problem }: ImageToCheck): SandboxDriver {
   if (sandbox?.runsImages) return sandbox;
-  throw new ImageProblem('pull', problem ?? 'No container runtime is configured here.');
+  // Nothing is said of the image by that: it is the probe that there is nothing to make it with.
+  throw new ImageProblem('probe', problem ?? 'No container runtime is configured here.');
 }
 
 async function asProblem(check: ImageCheckName, work: () => Promise<void>): Promise<void> {
