@@ -172,6 +172,7 @@ export default tseslint.config(
           property: 'env',
           message: 'Only platform/config reads the environment: declare a setting in a config section.',
         },
+        { object: 'URL', property: 'canParse', message: 'That of Node 20 is wrong beyond ASCII: use urlOf() of @aps/platform/egress.' },
       ],
     },
   },

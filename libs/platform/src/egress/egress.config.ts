@@ -1,6 +1,6 @@
 import { configSection, integer, setting } from '@aps/platform/config';
 import { z } from 'zod';
-import { hostKey } from './address';
+import { hostKey, urlOf } from './address';
 
 const allowList = z
   .string()
@@ -11,7 +11,7 @@ const allowList = z
       if (!entry) continue;
       const [, host, port] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/.exec(entry) ?? [];
       // Read by the parser that reads the addresses, so that both sides have one spelling.
-      if (!host || !port || Number(port) > 65_535 || !URL.canParse(`http://${host}:${port}/`)) {
+      if (!host || !port || Number(port) > 65_535 || !urlOf(`http://${host}:${port}/`)) {
         ctx.addIssue({ code: 'custom', message: 'must be host:port, several separated by commas' });
         return z.NEVER;
       }

@@ -3,7 +3,7 @@ import net, { type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { loadConfig } from '@aps/platform/config';
 import { request } from 'undici';
-import { isPublicAddress } from './address';
+import { isPublicAddress, urlOf } from './address';
 import { Egress, type EgressOptions } from './egress';
 import type { EgressPurpose } from './policy';
 
@@ -369,6 +369,13 @@ describe('Egress', () => {
     it.each(['2606:4700:4700::1111%eth0', '127.0.0.1', '::1', '', 'localhost', '1.1.1.1:80', '1.1.1.1 '])('%p is not', (a) => {
       expect(isPublicAddress(a)).toBe(false);
     });
+  });
+
+  it('reads addresses with letters beyond ASCII however often they come', () => {
+    // As it comes out of a body; the compiler takes hold after some thousand times.
+    const [written] = JSON.parse('["https://b\u00fccher.example/\u00e4"]') as string[];
+    const read = Array.from({ length: 20_000 }, () => urlOf(written)?.host);
+    expect(new Set(read)).toEqual(new Set(['xn--bcher-kva.example']));
   });
 
   it('accepts public URLs, on port 443 and high ones', async () => {

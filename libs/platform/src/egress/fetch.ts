@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Cutoff } from '@aps/platform/signals';
 import { request, type Dispatcher } from 'undici';
+import { urlOf } from './address';
 import { EgressError, parseAddress, type EgressPolicy, type EgressPurpose } from './policy';
 
 export interface EgressRequest {
@@ -142,8 +143,9 @@ const behindRedirect = ({ reason, message, cause }: EgressError): EgressError =>
 
 /** Where a redirect leads. Servers write it in many ways, and it is ours alone to read. */
 function parse(location: string, base: URL): URL {
-  if (!URL.canParse(location, base.href)) throw new EgressError('url', 'This is not a URL.');
-  return new URL(location, base);
+  const url = urlOf(location, base);
+  if (!url) throw new EgressError('url', 'This is not a URL.');
+  return url;
 }
 
 const first = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);

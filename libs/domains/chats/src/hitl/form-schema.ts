@@ -1,4 +1,5 @@
 import type { Problem } from '@aps/contracts';
+import { urlOf } from '@aps/platform/egress';
 
 /** Largest schema of a form, characters of JSON. */
 export const MAX_SCHEMA_CHARS = 16_000;
@@ -97,7 +98,7 @@ const FORMATS: Record<string, { holds: (text: string) => boolean; says: string }
     says: 'Input should be an RFC 3339 date and time',
   },
   email: { holds: (text) => text.length <= 254 && /^[^\s@]{1,64}@[^\s@]+$/.test(text), says: 'Input should be an email address' },
-  uri: { holds: (text) => URL.canParse(text), says: 'Input should be a URL' },
+  uri: { holds: (text) => urlOf(text) !== undefined, says: 'Input should be a URL' },
   uuid: { holds: (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text), says: 'Input should be a UUID' },
 };
 

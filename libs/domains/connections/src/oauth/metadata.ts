@@ -1,3 +1,4 @@
+import { urlOf } from '@aps/platform/egress';
 import { z } from 'zod';
 
 /** An address that people or we are sent to. */
@@ -48,7 +49,7 @@ export const Refusal = z.object({ error: z.string().regex(/^[a-z_]{1,64}$/) });
 
 /** http or https, and nothing that a browser would run. */
 export function isWebAddress(url: string): boolean {
-  return URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
+  return ['http:', 'https:'].includes(urlOf(url)?.protocol ?? '');
 }
 
 /** Where the metadata of a resource may be, the likeliest first. */

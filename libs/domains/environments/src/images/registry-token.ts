@@ -1,3 +1,4 @@
+import { urlOf } from '@aps/platform/egress';
 import { z } from 'zod';
 import { ImageProblem } from './image-problem';
 
@@ -20,7 +21,7 @@ export function tokenAddress(challenge: string, origin: string, repository: stri
   const said = Object.fromEntries(
     [...parameters.matchAll(PARAMETER)].map(([, name, quoted, bare]) => [name.toLowerCase(), quoted ?? bare]),
   );
-  const realm = URL.canParse(said.realm ?? '') ? new URL(said.realm) : undefined;
+  const realm = urlOf(said.realm ?? '');
   if (!realm || (realm.protocol !== 'https:' && realm.origin !== origin))
     throw new ImageProblem('registry', 'The registry sends for its token to an address that is not asked: it must be one with https.');
   if (said.service) realm.searchParams.set('service', said.service);

@@ -2,7 +2,7 @@ import { createVerify, X509Certificate } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { isSame } from '@aps/platform/crypto';
-import { Egress, EgressError } from '@aps/platform/egress';
+import { Egress, EgressError, urlOf } from '@aps/platform/egress';
 import { readJson } from '@aps/platform/http';
 import { z } from 'zod';
 import { MAX_RECIPIENTS } from '../mail-door';
@@ -92,7 +92,7 @@ export class SesProvider {
 
   /** Asks SNS itself, and nobody else. */
   private async get(written: string): Promise<Buffer> {
-    const url = URL.canParse(written) ? new URL(written) : null;
+    const url = urlOf(written);
     if (url?.protocol !== 'https:' || !SNS_HOST.test(url.hostname) || url.port) throw badSignature();
     try {
       const { status, body } = await this.egress.fetch(url.href, { purpose: 'hook', maxRedirects: 0, maxBytes: MAX_CERTIFICATE_BYTES });
