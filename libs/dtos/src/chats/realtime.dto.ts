@@ -35,7 +35,7 @@ export class CreateTicketRequest {
   @UuidField({
     optional: true,
     nullable: true,
-    description: 'The organization; required with the topic `org`, because the others name theirs.',
+    description: 'The organization whose streams it opens; without it any of the caller’s, each with the topics that are its own.',
   })
   org_id?: string | null;
 }

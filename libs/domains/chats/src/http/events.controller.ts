@@ -1,6 +1,5 @@
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalid } from '@aps/contracts';
 import { CreateTicketRequest, FollowEventsQuery, TicketResponse, TopicStreamEvent } from '@aps/dtos';
 import {
   CurrentOrg,
@@ -62,8 +61,6 @@ export class TicketsController {
   })
   async create(@CurrentPrincipal() principal: Principal, @Body() body: CreateTicketRequest): Promise<TicketResponse> {
     const topics = listTopics(body.topics.join());
-    if (topics.includes('org') && !body.org_id)
-      throw invalid({ loc: ['body', 'org_id'], msg: 'Field required with the topic org', type: 'missing' });
     return { ticket: await this.tickets.issue(principal, { orgId: body.org_id ?? null, topics }), expires_in: TICKET_TTL_S };
   }
 }

@@ -52,7 +52,8 @@ export class ProcessTools {
     catalog.register(
       defineTool({
         ...{ ...shared, slug: 'run_process', name: 'run_process', accessLevel: 'write', parameters: start },
-        description: 'Begins a run of a process, which goes on by itself; `get_process_run` says what became of it.',
+        description:
+          'Begins a run of a process, which goes on by itself; `get_process_run` says what became of it. Everybody in the organization can see the run and its input.',
         run: (tx, args, context) => this.start(tx, args, context),
       }),
     );
