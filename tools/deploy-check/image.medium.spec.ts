@@ -108,14 +108,14 @@ describe('The images', () => {
         120_000,
       );
     }
-  }, 400_000);
+  });
 
   afterAll(async () => {
     await Promise.all([...containers.values()].map((container) => container.stop()));
     await database?.drop();
     if (volume) rmSync(volume, { recursive: true, force: true });
     builder.remove();
-  }, 60_000);
+  });
 
   it.each(APPS)('of %s holds what is bundled, and of npm packages what cannot be', (app) => {
     const { root, workdir } = images.get(app)!;
@@ -207,7 +207,7 @@ describe('The images', () => {
 
     const orgs = await client.admin('GET', '/orgs');
     expect([orgs.status, orgs.body.items.map(({ id }: { id: string }) => id)]).toEqual([200, expect.arrayContaining([client.demo.org_id])]);
-  }, 90_000);
+  });
 
   it('take a mail in, read by a process of its own, and hand it to an agent', async () => {
     const transport = createTransport({ host: '127.0.0.1', port: smtpPort, ignoreTLS: true });
@@ -219,7 +219,7 @@ describe('The images', () => {
       return body.items[0].origin?.kind === 'inbox' && body.items.map(({ title }: { title: string }) => title);
     });
     expect(titles).toEqual(['From a container']);
-  }, 60_000);
+  });
 
   it('export every metric that is registered, with its labels, and what rules, dashboards and KEDA ask for', async () => {
     const registered = metricLabels();
@@ -255,5 +255,5 @@ describe('The images', () => {
       await container.stop();
       expect([app, await container.ended, container.logs()]).toEqual([app, 0, expect.not.stringMatching(/"level":[56]0/)]);
     }
-  }, 90_000);
+  });
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
     (await house.db.query(sql<{ id: string }>(`SELECT id FROM ${table} ORDER BY sort_order DESC LIMIT 1`)))[0].id;
   const sold = { plan_id: await seeded('plans'), pack_id: await seeded('credit_packs') };
   params = { ...OUTSIDE_OF_TENANTS, ...org.params, ...sold, user_id: org.member.id };
-}, 120_000);
+});
 afterAll(async () => {
   delete process.env.RATE_LIMITS;
   await house?.close();
@@ -146,7 +146,7 @@ it(`answers ${REQUESTS} requests to every operation as it says`, async () => {
     `Fuzz: ${operations.length - never.length} of ${operations.length} operations had a success; not ${never.join(', ')}\n`,
   );
   expect(succeeded.size / operations.length).toBeGreaterThan(0.8);
-}, 600_000);
+});
 
 it('leaves tallies that agree with their rows', async () => {
   for (const tally of TALLIES) {

@@ -85,7 +85,7 @@ it('sends thousands of hostile bodies and queries, and every answer is a proper 
   const requests = withInput().flatMap(({ method, path, op }) => hostileRequests(document, method, op, fill(path, params)));
   expect(requests.length).toBeGreaterThan(2_000);
   expect(await faults(requests)).toEqual([]);
-}, 600_000);
+});
 
 it('and hostile paths', async () => {
   const paths = operationsOf(document).flatMap(({ method, path }) => hostilePaths(method, path, (rest) => fill(rest, params)));
@@ -104,7 +104,7 @@ it('and hostile paths', async () => {
   const requests = [...paths, ...edges.map((path) => ({ what: 'edge', method: 'GET', path }))];
   expect(requests.length).toBeGreaterThan(500);
   expect(await faults(requests)).toEqual([]);
-}, 120_000);
+});
 
 it('nothing of it has changed a prototype', () => {
   expect(({} as { polluted?: unknown; admin?: unknown }).polluted ?? ({} as { admin?: unknown }).admin).toBeUndefined();

@@ -55,7 +55,7 @@ let thrown: ThrownCodes;
 beforeAll(async () => {
   [document, routes] = [await buildDocument(), (await allRoutes()).filter(({ operation }) => operation)];
   thrown = new ThrownCodes(sourceProgram(path.join(__dirname, '../..')));
-}, 120_000);
+});
 
 const listed = (codes: Record<string, string[]>, handler: string): string[] => codes[handler] ?? [];
 

@@ -114,7 +114,7 @@ describe('every statement', () => {
     );
     for (const { id } of columns.rows) nullable.add(id);
     types = new RowTypes(ROOT);
-  }, 180_000);
+  });
   afterAll(async () => {
     await client?.end();
     await database?.drop();
@@ -151,7 +151,7 @@ describe('every statement', () => {
     }
     expect(faults).toEqual([]);
     expect([...allowed].sort()).toEqual(Object.keys(NEVER_NULL_THERE).sort());
-  }, 120_000);
+  });
 
   // Foreign keys are checked under a lock that only FOR UPDATE keeps out, at moments that nobody sees in the code: for a row that its own
   // transaction has written before, any update checks them all. Whoever holds a row so can be waited for by those who change a row beside it.

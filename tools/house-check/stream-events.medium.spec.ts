@@ -35,7 +35,7 @@ describe('the documented events', () => {
     org = await addAgent(app, place, { name: 'Worker', child_agent_ids: [leaf.agentId], memory_enabled: true });
     await entitle(app, { decision_log: true });
     await app.addUnpricedModel('unpriced');
-  }, 60_000);
+  });
   afterEach(() => jest.restoreAllMocks());
 
   /** What happens in a chat, told on its own stream and on one of several topics, until both have told the last of it. */
@@ -157,7 +157,7 @@ describe('the documented events', () => {
       await app.send(org, long, '5: the end');
     };
     await told(long, talk, ({ event, data }) => event === 'message_created' && data.data.message.content.startsWith('5:'));
-  }, 120_000);
+  });
 
   it('when people come and go, rename it, or lose it', async () => {
     const chat = await app.chat(org);
@@ -236,7 +236,7 @@ describe('the documented events', () => {
     const other = await app.org();
     const suspend = () => app.db.execute(sql('UPDATE organizations SET suspended_at = now() WHERE id = $1'), [other.id]);
     await told(await app.chat(other), suspend, ({ event }) => event === 'org_suspended', other);
-  }, 90_000);
+  });
 
   it('are all of them, each as its schema says', () => {
     for (const [frames, union] of [

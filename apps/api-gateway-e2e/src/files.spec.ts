@@ -6,8 +6,8 @@ describe('a file', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'] });
-  }, 180_000);
-  afterAll(() => platform?.stop(), 60_000);
+  });
+  afterAll(() => platform?.stop());
 
   it('goes in by the gateway, is read by the worker, and comes out again', async () => {
     const { org_id, agent_id, api_token } = platform.demo;

@@ -21,8 +21,8 @@ describe('from sign-up to administration', () => {
     platform = await startPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'], env: { REGISTRATION_MODE: 'allowlist' } });
     nobody = new TypedClient(platform, null);
     operator = nobody.as(platform.demo.admin_token);
-  }, 180_000);
-  afterAll(() => platform?.stop(), 60_000);
+  });
+  afterAll(() => platform?.stop());
 
   const inAgent = () => ({ ...org, agent_id: agent.id });
   const place = () => ({ org_id: org.org_id, agent_id: agent.id, token: ownerToken });

@@ -68,7 +68,7 @@ export class ApiClient {
   async call(
     method: string,
     path: string,
-    { as = this.demo.api_token, body, headers, timeoutMs = 30_000 }: CallOptions = {},
+    { as = this.demo.api_token, body, headers, timeoutMs = 60_000 }: CallOptions = {},
   ): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method,
@@ -129,11 +129,7 @@ export class ApiClient {
   async untilChat(
     chat: string,
     wanted: (chat: Answer['body']) => boolean,
-    {
-      place = this.home,
-      timeoutMs = 60_000,
-      what = 'the chat becomes what is wanted',
-    }: { place?: Place; timeoutMs?: number; what?: string } = {},
+    { place = this.home, timeoutMs, what = 'the chat becomes what is wanted' }: { place?: Place; timeoutMs?: number; what?: string } = {},
   ): Promise<Answer['body']> {
     let last: unknown;
     try {

@@ -87,7 +87,7 @@ export class AppProcess extends NodeProcess {
   }
 
   /** Waits until it says that it can work. */
-  async ready(timeoutMs = 60_000): Promise<void> {
+  async ready(timeoutMs?: number): Promise<void> {
     await until(
       `${this.instance} becomes ready`,
       async () => {

@@ -155,7 +155,7 @@ export class NodeProcess {
   }
 
   /** Waits for a line of its output. */
-  async said(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpMatchArray> {
+  async said(pattern: RegExp, timeoutMs?: number): Promise<RegExpMatchArray> {
     return until(
       `${this.name} says ${pattern}`,
       () => {

@@ -100,7 +100,7 @@ export class SseReader {
   }
 
   /** Waits for the first frame that is as wanted. */
-  until(wanted: (frame: Frame) => boolean, timeoutMs = 30_000): Promise<Frame> {
+  until(wanted: (frame: Frame) => boolean, timeoutMs?: number): Promise<Frame> {
     return until(
       () => `the stream brings what is wanted; it brought ${this.frames.map((f) => `${f.event}${f.id ? `#${f.id}` : ''}`).join(' ')}`,
       () => {
@@ -113,7 +113,7 @@ export class SseReader {
     );
   }
 
-  untilEnd(timeoutMs = 30_000): Promise<true> {
+  untilEnd(timeoutMs?: number): Promise<true> {
     return until('the stream ends', () => this.ended, timeoutMs);
   }
 

@@ -10,7 +10,7 @@ type Words = string | (() => string);
 export async function until<T>(
   what: Words,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
   everyMs = 50,
 ): Promise<T> {
   for (const end = Date.now() + timeoutMs; ; await sleep(everyMs)) {

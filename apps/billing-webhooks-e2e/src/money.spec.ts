@@ -23,19 +23,16 @@ describe('money, when things go wrong', () => {
     governance = new Governance(platform, upstream);
     // Before all others, whose calls it would cut; its turns go on while they run.
     recovered = await killedBeforeReceipts(governance);
-  }, 120_000);
+  });
 
-  sideBySide(
-    {
-      'a worker killed with answers in hand burns nothing for them, and the next one pays once': () => recovered(),
-      'of two hundred turns at once no more are let through than there are credits for': () => capReached(governance),
-      'a delivery that fails is given up, and applied by a replay': () => failedAndReplayed(platform),
-    },
-    120_000,
-  );
+  sideBySide({
+    'a worker killed with answers in hand burns nothing for them, and the next one pays once': () => recovered(),
+    'of two hundred turns at once no more are let through than there are credits for': () => capReached(governance),
+    'a delivery that fails is given up, and applied by a replay': () => failedAndReplayed(platform),
+  });
 
   afterAll(async () => {
     await upstream?.stop();
     await platform?.stop();
-  }, 60_000);
+  });
 });

@@ -3,12 +3,9 @@ import { sideBySide } from './scenario';
 
 /** What a worker that is told to begin nothing new has, ends here and once; what waits is somebody else's. */
 describe('draining', () => {
-  sideBySide(
-    {
-      'one of two workers, then both': oneOfTwoWorkersDrained,
-      'a worker while Redis is away': drainedWithoutRedis,
-      'a worker that is about to end': drainedBeforeItEnds,
-    },
-    180_000,
-  );
+  sideBySide({
+    'one of two workers, then both': oneOfTwoWorkersDrained,
+    'a worker while Redis is away': drainedWithoutRedis,
+    'a worker that is about to end': drainedBeforeItEnds,
+  });
 });

@@ -38,7 +38,7 @@ const begunBy = async (platform: Platform, worker: (typeof WORKERS)[number]): Pr
 
 /** Waits until a worker has heard what its row says, by a broadcast or by its heartbeat. */
 const drainsNow = (platform: Platform, worker: (typeof WORKERS)[number], wanted: 0 | 1) =>
-  until(`${worker} has heard it`, async () => (await platform.app(worker).metrics()).includes(`\nworker_draining ${wanted}\n`), 12_000);
+  until(`${worker} has heard it`, async () => (await platform.app(worker).metrics()).includes(`\nworker_draining ${wanted}\n`));
 
 /** `npm run drain -- …`; what it has said. */
 const byHand = async (platform: Platform, ...args: string[]): Promise<string> => {

@@ -31,28 +31,25 @@ describe('governance of models while chats run', () => {
     governance = new Governance(platform, upstream);
     // Before all others, whose calls it would cut; its turns go on while they run.
     recovered = await killedAmongCalls(governance);
-  }, 120_000);
+  });
 
-  sideBySide(
-    {
-      'all dialects are charged to the last digit, long prompts by their tier': () => pricedInAllDialects(governance),
-      'keys are stored, changed, lent and cleared, and an organization’s own goes before them': () => keysChanged(governance),
-      'a model is retired, and its successor answers from the next turn on': () => modelRetired(governance),
-      'a disabled route fails turns, which go on when it is enabled': () => routeDisabled(governance),
-      'a route is repointed while ten turns run on it': () => routeRepointed(governance),
-      'a budget stops a chat until it is raised': () => budgetReached(governance),
-      'headers of the gateway grant nothing to who brings them': () => headersForged(governance),
-      'a worker killed in a reserved call leaves one receipt, and no second reservation': () => recovered(),
-    },
-    120_000,
-  );
+  sideBySide({
+    'all dialects are charged to the last digit, long prompts by their tier': () => pricedInAllDialects(governance),
+    'keys are stored, changed, lent and cleared, and an organization’s own goes before them': () => keysChanged(governance),
+    'a model is retired, and its successor answers from the next turn on': () => modelRetired(governance),
+    'a disabled route fails turns, which go on when it is enabled': () => routeDisabled(governance),
+    'a route is repointed while ten turns run on it': () => routeRepointed(governance),
+    'a budget stops a chat until it is raised': () => budgetReached(governance),
+    'headers of the gateway grant nothing to who brings them': () => headersForged(governance),
+    'a worker killed in a reserved call leaves one receipt, and no second reservation': () => recovered(),
+  });
 
-  it('leaves nothing undone, and nothing done twice', () => governance.check(), 60_000);
+  it('leaves nothing undone, and nothing done twice', () => governance.check());
 
   it('tells keys to nobody but the provider', () => governance.checkSecrets());
 
   afterAll(async () => {
     await upstream?.stop();
     await platform?.stop();
-  }, 60_000);
+  });
 });

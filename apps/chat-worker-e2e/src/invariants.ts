@@ -56,9 +56,7 @@ export async function check(platform: Platform, works: Work[] = [], orgId = plat
   await platform.database(async (db) => {
     // The last job's row goes with its effect, but others (a title) may still be under way.
     const left = () => db.query(sql('SELECT id, job, payload, available_at, publishes, failures, last_error FROM outbox'));
-    await until('the outbox becomes empty', async () => (await left()).length === 0, 30_000).catch(async () =>
-      expect(await left()).toEqual([]),
-    );
+    await until('the outbox becomes empty', async () => (await left()).length === 0).catch(async () => expect(await left()).toEqual([]));
     const found: Record<string, unknown[]> = {};
     for (const [what, text] of Object.entries(FORBIDDEN)) {
       const rows = await db.query(sql(text), text.includes('$1') ? [orgId] : []);

@@ -135,7 +135,7 @@ async function gatewayKilledBeforePublishing(platform: Platform): Promise<void> 
     () => 'answered',
     () => 'cut off',
   );
-  await until('the message is stored', async () => (await platform.getChat(chat)).body.messages.length === 1, 10_000, 5);
+  await until('the message is stored', async () => (await platform.getChat(chat)).body.messages.length === 1, undefined, 5);
   await platform.kill('api-gateway');
   // With what may have reached its socket.
   await platform.redis!.kill();

@@ -57,7 +57,7 @@ if (!isInstalled('pgbouncer')) {
         expect(unexpected(platform)).toEqual([]);
         await limitsHold(platform);
       });
-    }, 240_000);
+    });
 
     /** What the apps said that is more than a warning. */
     const unexpected = (platform: Platform) =>
@@ -114,6 +114,6 @@ if (!isInstalled('pgbouncer')) {
         await pgbouncer.stop();
         await ask(server, `DROP DATABASE ${name} WITH (FORCE)`);
       }
-    }, 240_000);
+    });
   });
 }

@@ -62,7 +62,7 @@ export type Scenario = (chance: Chance) => Promise<void>;
  * Runs scenarios at the same time, each as a test of its own. What a recovery takes is mostly waiting for leases to run out, and that
  * can be done side by side. A failure names the seed; TEST_SEED repeats it.
  */
-export function sideBySide(scenarios: Record<string, Scenario>, timeoutMs: number): void {
+export function sideBySide(scenarios: Record<string, Scenario>): void {
   const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
   const results = new Map<string, Promise<Error | undefined>>();
   beforeAll(() => {
@@ -74,18 +74,14 @@ export function sideBySide(scenarios: Record<string, Scenario>, timeoutMs: numbe
       results.set(name, run);
     });
   });
-  afterAll(() => Promise.all(results.values()), timeoutMs);
+  afterAll(() => Promise.all(results.values()));
   for (const name of Object.keys(scenarios)) {
-    it(
-      name,
-      async () => {
-        const error = await results.get(name);
-        if (!error) return;
-        error.message = `${error.message}\n\nRepeat with TEST_SEED=${seed}`;
-        throw error;
-      },
-      timeoutMs,
-    );
+    it(name, async () => {
+      const error = await results.get(name);
+      if (!error) return;
+      error.message = `${error.message}\n\nRepeat with TEST_SEED=${seed}`;
+      throw error;
+    });
   }
 }
 

@@ -28,7 +28,7 @@ describe.each(APPS)('%s that cannot start', (app) => {
     taken.close();
     expect(said).toEqual([`${app}: Port ${port} is taken. Choose another with PORT or INTERNAL_PORT.`]);
     expect(code).toBe(1);
-  }, 60_000);
+  });
 
   it('says in one sentence what is wrong with DATABASE_URL', async () => {
     const url = new URL(process.env.TEST_DATABASE_URL!);
@@ -47,7 +47,7 @@ describe.each(APPS)('%s that cannot start', (app) => {
       expect(said.join()).not.toContain(decodeURIComponent(url.password));
       expect(code).toBe(1);
     }
-  }, 120_000);
+  });
 
   it('lists everything that is wrong with its settings at once', async () => {
     const { code, said } = await failing(app, {
@@ -62,7 +62,7 @@ describe.each(APPS)('%s that cannot start', (app) => {
     for (const name of ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEYS', 'INTERNAL_PORT', 'SHUTDOWN_GRACE_MS'])
       expect(said.filter((line) => line.includes(`- ${name}:`))).toHaveLength(1);
     expect(said[0]).toMatch(new RegExp(`^${app}: The configuration has \\d+ problems:$`));
-  }, 60_000);
+  });
 });
 
 it('apps whose log nobody reads any more end when they are asked to', async () => {
@@ -75,7 +75,7 @@ it('apps whose log nobody reads any more end when they are asked to', async () =
   } finally {
     await platform.stop();
   }
-}, 120_000);
+});
 
 it('apps whose Redis answers nothing any more end when they are asked to', async () => {
   const platform = await startPlatform({ own: ['redis'], env: { REDIS_COMMAND_TIMEOUT_MS: '2000' } });
@@ -86,4 +86,4 @@ it('apps whose Redis answers nothing any more end when they are asked to', async
     await platform.redis!.thaw();
     await platform.stop();
   }
-}, 120_000);
+});

@@ -8,8 +8,8 @@ describe('stops', () => {
 
   beforeAll(async () => {
     platform = await startPlatform();
-  }, 120_000);
-  afterAll(() => platform?.stop(), 60_000);
+  });
+  afterAll(() => platform?.stop());
 
   it('keep what was said once or not at all, also when the worker is killed meanwhile', async () => {
     const path = `/api/orgs/${platform.demo.org_id}/agents/${platform.demo.agent_id}/chats`;
@@ -50,5 +50,5 @@ describe('stops', () => {
       }),
     );
     await check(platform);
-  }, 90_000);
+  });
 });

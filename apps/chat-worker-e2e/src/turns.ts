@@ -94,7 +94,7 @@ export async function begin(
 }
 
 /** Waits for every chat, and checks through the API that each message has its one answer. */
-export async function finish(platform: Platform, works: Work[], timeoutMs = 90_000): Promise<void> {
+export async function finish(platform: Platform, works: Work[], timeoutMs?: number): Promise<void> {
   await Promise.all(
     works.map(async (work) => {
       const chat = await platform.settled(work.chat, work.replies.length, { place: work.place, timeoutMs });

@@ -67,7 +67,7 @@ export class Upstream {
   }
 
   /** Waits until a message was asked about so many times. */
-  arrived(mark: string, times = 1, timeoutMs = 60_000): Promise<unknown> {
+  arrived(mark: string, times = 1, timeoutMs?: number): Promise<unknown> {
     return until(`the provider is asked ${times} times about ${mark}`, () => this.asked(mark).length >= times, timeoutMs, 10);
   }
 

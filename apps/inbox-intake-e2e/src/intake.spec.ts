@@ -22,11 +22,11 @@ describe('intake', () => {
       own: ['postgres', 'redis'],
       env: { INBOUND_EMAIL_SECRET_GENERIC: WEBHOOK_SECRET, SMTP_URL: await outside.listen() },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await platform?.stop();
     outside.close();
-  }, 60_000);
+  });
   beforeEach(async () => {
     inbox = await openInbox(platform, `orders-${++inboxes}`);
     senders = new Senders(platform, inbox);

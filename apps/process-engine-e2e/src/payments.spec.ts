@@ -61,7 +61,7 @@ describe('twenty payments', () => {
       expect([seed, [...other.booked].sort()]).toEqual([seed, memos.map((memo) => [memo, 1]).sort()]);
       expect(await platform.database((db) => db.query(ASKED))).toEqual(asking.map((id) => ({ memo: `${id}/pay` })));
     }).finally(() => other.stop());
-  }, 180_000);
+  });
 });
 
 interface Run {

@@ -205,5 +205,5 @@ describe('passwords', () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.every((r) => (r.reason as { code: string }).code === 'service_unavailable')).toBe(true);
     await expect(verifyPassword(await hashPassword('after'), 'after')).resolves.toBe(true);
-  }, 60_000);
+  });
 });

@@ -1,7 +1,7 @@
 /** Asks until a condition holds. */
 export async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   let last: T | undefined;
-  for (let i = 0; i < 800; i++) {
+  for (let i = 0; i < 3_600; i++) {
     last = await ask();
     if (holds(last)) return last;
     await new Promise((r) => setTimeout(r, 50));

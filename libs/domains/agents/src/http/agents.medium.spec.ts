@@ -11,7 +11,6 @@ import { anAgent, aProject } from '../testing';
 import { agentsService, MODEL } from '../testing/agents';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
-jest.setTimeout(120_000);
 
 const t = agentsService();
 let org: TestTeam;

@@ -14,7 +14,7 @@ import { OF_ALL } from './proof.sql';
 /** How many operations are done in all; `npm run certify` does far more. */
 const OPERATIONS = Number(process.env.CERTIFY_LEDGER ?? 1_500);
 const CLIENTS = 200;
-const LONG = 60_000 + OPERATIONS * 20;
+const LONG = 600_000 + OPERATIONS * 20;
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
 const t = testService([...BASE_MODULES, BillingModule]);

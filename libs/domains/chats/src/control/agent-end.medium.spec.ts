@@ -113,7 +113,7 @@ describe('the chats of a deleted agent', () => {
     }
     expect((await app.call('GET', agent.path, { as: org.owner })).body.total).toBeGreaterThan(0);
     expect((await app.call('POST', agent.path, { as: org.owner, body: {} })).status).toBe(404);
-  }, 60_000);
+  });
 
   it('tell the parents that wait for them that they were stopped', async () => {
     const boss: TestPlace = { ...org, slug: 'agent' };

@@ -388,7 +388,7 @@ describe('turns that wait for humans', () => {
     const body = await app.until(org, chat, (c) => c.status === 'ERRORED');
     expect(body).toMatchObject({ error: { code: 'internal' }, pending_hitl_count: 0 });
     expect((await requestsOf(chat)).map((r) => r.status)).toEqual(['cancelled']);
-  }, 60_000);
+  });
 
   describe('for too long', () => {
     const overdue = (chat: string) =>

@@ -38,30 +38,26 @@ describe('a process whose clock is wrong', () => {
   it.each([
     ['fast', MINUTES_5],
     ['slow', -MINUTES_5],
-  ])(
-    'waits as long as it is to, and writes the database’s time: five minutes too %s',
-    async (_, ms) => {
-      shift(ms);
-      const waited = await sumOf('run_queue_delay_seconds');
-      const chat = await app.chat(org);
-      const began = performance.now();
-      await app.send(org, chat, calls('wait_until', { for_s: 8 }));
-      await app.until(org, chat, (c) => c.pause?.kind === 'timer');
-      await app.settled(org, chat, 1);
-      const tookS = (performance.now() - began) / 1000;
-      expect([tookS >= 7.5, tookS < BOUND_S]).toEqual([true, true]);
-      expect((await sumOf('run_queue_delay_seconds')) - waited).toBeLessThan(BOUND_S);
-      const off = await app.db.query(
-        sql<{ off: number }>(`SELECT max(abs(extract(epoch FROM now() - x.at)))::float8 AS off FROM (
+  ])('waits as long as it is to, and writes the database’s time: five minutes too %s', async (_, ms) => {
+    shift(ms);
+    const waited = await sumOf('run_queue_delay_seconds');
+    const chat = await app.chat(org);
+    const began = performance.now();
+    await app.send(org, chat, calls('wait_until', { for_s: 8 }));
+    await app.until(org, chat, (c) => c.pause?.kind === 'timer');
+    await app.settled(org, chat, 1);
+    const tookS = (performance.now() - began) / 1000;
+    expect([tookS >= 7.5, tookS < BOUND_S]).toEqual([true, true]);
+    expect((await sumOf('run_queue_delay_seconds')) - waited).toBeLessThan(BOUND_S);
+    const off = await app.db.query(
+      sql<{ off: number }>(`SELECT max(abs(extract(epoch FROM now() - x.at)))::float8 AS off FROM (
          SELECT started_at AS at FROM turn_steps WHERE chat_id = $1 UNION ALL SELECT finished_at FROM turn_steps WHERE chat_id = $1
          UNION ALL SELECT created_at FROM messages WHERE chat_id = $1 UNION ALL SELECT created_at FROM events WHERE topic = 'chat:' || $1::text
          UNION ALL SELECT created_at FROM chats WHERE id = $1 UNION ALL SELECT finished_at FROM turns WHERE chat_id = $1) x`),
-        [chat],
-      );
-      expect(off[0].off).toBeLessThan(BOUND_S);
-    },
-    120_000,
-  );
+      [chat],
+    );
+    expect(off[0].off).toBeLessThan(BOUND_S);
+  });
 
   it.each([
     ['fast', MINUTES_5],
@@ -85,21 +81,17 @@ describe('a process whose clock is wrong', () => {
   it.each([
     ['fast', MINUTES_5],
     ['slow', -MINUTES_5],
-  ])(
-    'tells the age of jobs that others have published: five minutes too %s',
-    async (_, ms) => {
-      const queue = app.get(Outbox).queueOf('turn.run');
-      await queue.pause();
-      const chat = await app.chat(org);
-      await app.send(org, chat, 'hello');
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      shift(ms);
-      const age = await oldest();
-      expect([age >= 1, age < BOUND_S]).toEqual([true, true]);
-      globalThis.Date = right;
-      await queue.resume();
-      await app.settled(org, chat, 1);
-    },
-    120_000,
-  );
+  ])('tells the age of jobs that others have published: five minutes too %s', async (_, ms) => {
+    const queue = app.get(Outbox).queueOf('turn.run');
+    await queue.pause();
+    const chat = await app.chat(org);
+    await app.send(org, chat, 'hello');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    shift(ms);
+    const age = await oldest();
+    expect([age >= 1, age < BOUND_S]).toEqual([true, true]);
+    globalThis.Date = right;
+    await queue.resume();
+    await app.settled(org, chat, 1);
+  });
 });

@@ -422,5 +422,5 @@ describe('a call with an effect outside of the database', () => {
         for (let n = numbers.shift(); n !== undefined; n = numbers.shift()) await play(n);
       }),
     );
-  }, 300_000);
+  });
 });

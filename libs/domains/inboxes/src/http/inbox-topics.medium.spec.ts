@@ -38,5 +38,5 @@ describe('an inbox as a topic', () => {
     await t.call('DELETE', inbox.path, { as: org.owner });
     await own.until(({ event, data }) => event === 'topic_closed' && data.topic === topic());
     own.close();
-  }, 30_000);
+  });
 });

@@ -13,7 +13,6 @@ import { RuleSets } from '..';
 import { InboxesHttpModule } from '.';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.
-jest.setTimeout(120_000);
 
 const t = testService([...BASE_MODULES, AgentsHttpModule, BillingModule, GovernanceModule, InboxesHttpModule]);
 let org: TestTeam;

@@ -306,4 +306,4 @@ it('leaves the process to others between messages', async () => {
   const { total } = await simulate(slow).finally(() => ((over = true), evaluate.mockRestore()));
   expect(total).toBe(8);
   expect(seen.size).toBeGreaterThanOrEqual(8);
-}, 60_000);
+});

@@ -133,7 +133,7 @@ describe('a message', () => {
     expect(failed).toMatchObject({ state: 'failed', verdict: 'accepted', hold_reason: null, dispatched: null });
     expect(failed.trace.at(-1)).toMatchObject({ kind: 'dispatch', outcome: 'failed' });
     expect(tries()).toBe(5);
-  }, 60_000);
+  });
 
   it('whose handler has lost a deadlock is handed on again at once', async () => {
     const tries = breakStarts(1, Object.assign(new Error('deadlock detected'), { code: '40P01' }));
@@ -329,26 +329,22 @@ describe('classifiers', () => {
   it.each([
     ['once', 1, 'accepted', 'dispatched'],
     ['for good', 5, 'failed', 'failed'],
-  ])(
-    'are asked once where a handler cannot be begun %s',
-    async (_, broken, state, outcome) => {
-      const later = { id: 'later', kind: 'match', when: { field: 'subject', op: 'exists' }, then: { action: 'continue', tags: ['later'] } };
-      await t.rules(inbox, { stages: [stage({ id: 'first' }), stage(), later] });
-      await set({ rate_limit_classifier_calls_per_day: 20 });
-      breakStarts(broken);
-      const id = await t.mail(inbox, answering('more'));
-      for (let n = 1; n <= Math.min(broken, 4); n++) await tryAgain(id, n);
-      const { trace, ...message } = await t.evaluated(id);
-      expect(message).toMatchObject({ state, verdict: 'accepted', decided_by: 'default', tags: ['more', 'later'] });
-      expect(trace.slice(GATES.length).map((row) => [row.stage_id, row.outcome])).toEqual([
-        ...['first', 'triage', 'later'].map((of) => [of, 'continue']),
-        ['default', 'accept'],
-        ['dispatch', outcome],
-      ]);
-      expect([(await receipts()).length, await counted()]).toEqual([2, 2]);
-    },
-    60_000,
-  );
+  ])('are asked once where a handler cannot be begun %s', async (_, broken, state, outcome) => {
+    const later = { id: 'later', kind: 'match', when: { field: 'subject', op: 'exists' }, then: { action: 'continue', tags: ['later'] } };
+    await t.rules(inbox, { stages: [stage({ id: 'first' }), stage(), later] });
+    await set({ rate_limit_classifier_calls_per_day: 20 });
+    breakStarts(broken);
+    const id = await t.mail(inbox, answering('more'));
+    for (let n = 1; n <= Math.min(broken, 4); n++) await tryAgain(id, n);
+    const { trace, ...message } = await t.evaluated(id);
+    expect(message).toMatchObject({ state, verdict: 'accepted', decided_by: 'default', tags: ['more', 'later'] });
+    expect(trace.slice(GATES.length).map((row) => [row.stage_id, row.outcome])).toEqual([
+      ...['first', 'triage', 'later'].map((of) => [of, 'continue']),
+      ['default', 'accept'],
+      ['dispatch', outcome],
+    ]);
+    expect([(await receipts()).length, await counted()]).toEqual([2, 2]);
+  });
 
   it('that accept are asked once where the handler cannot be begun at first', async () => {
     await t.rules(inbox, { stages: [stage()] });

@@ -251,15 +251,11 @@ describe('a hostile source', () => {
           .replace('/Kids[5 0 R]', '/Kids[2 0 R]'),
       'a.pdf',
     ],
-  ])(
-    'ends alone: %s',
-    async (_, bytes, filename) => {
-      const code = await codeOf(bytes(), filename);
-      expect([null, 'bomb', 'too_large', 'extract_failed', 'no_text', 'timeout']).toContain(code);
-      expect(await text('Hello')).toBe('Hello');
-    },
-    120_000,
-  );
+  ])('ends alone: %s', async (_, bytes, filename) => {
+    const code = await codeOf(bytes(), filename);
+    expect([null, 'bomb', 'too_large', 'extract_failed', 'no_text', 'timeout']).toContain(code);
+    expect(await text('Hello')).toBe('Hello');
+  });
 
   it('ends alone, whatever its bytes are', async () => {
     const next = randomly(3);

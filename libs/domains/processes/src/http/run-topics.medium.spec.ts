@@ -44,5 +44,5 @@ describe('a run as a topic', () => {
     await t.make('DELETE', `/api/orgs/${org.id}/processes/${process}`, { as: org.owner });
     await own.until(({ event, data }) => event === 'topic_closed' && data.topic === topic());
     own.close();
-  }, 30_000);
+  });
 });
