@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
+import { pipeline } from 'node:stream';
 import { Controller, Get, Module, Param, Req, Res, SetMetadata } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '@aps/contracts';
@@ -44,6 +45,9 @@ const CSP =
 // Declared by its metadata key: the guards stand above this library and read it from there.
 const Open = () => SetMetadata('aps:access', { tier: 'public', area: null });
 
+/** A client that hangs up leaves no open file behind; what fails on the way cuts it off. */
+const send = (file: string, response: Response): void => pipeline(createReadStream(file), response, () => undefined);
+
 /** The OpenAPI document and a page to read it. */
 @ApiExcludeController()
 @Controller('api')
@@ -53,7 +57,7 @@ export class ApiDocsController {
   document(@Res() response: Response): void {
     if (!DOCUMENT) throw notFound('The OpenAPI document');
     response.type('application/json').setHeader('Cache-Control', 'public, max-age=300');
-    createReadStream(DOCUMENT).pipe(response);
+    send(DOCUMENT, response);
   }
 
   @Get('docs')
@@ -75,7 +79,7 @@ export class ApiDocsController {
     const type = ASSETS.get(file);
     if (!type) throw notFound('File');
     response.type(type).setHeader('Cache-Control', 'public, max-age=86400');
-    createReadStream(path.join(path.dirname(require.resolve('swagger-ui-dist/package.json')), file)).pipe(response);
+    send(path.join(path.dirname(require.resolve('swagger-ui-dist/package.json')), file), response);
   }
 }
 

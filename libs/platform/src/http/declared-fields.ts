@@ -8,6 +8,8 @@ export interface FieldReading {
   kind: QueryKind;
   /** The class of a declared object, or of the elements of a list. */
   nested?: () => Ctor;
+  /** So many elements a list may have. */
+  most?: number;
   /** Applied to what was sent, before it is validated. */
   convert?: (value: unknown) => unknown;
   /** Numbers in it are kept as they were written, so one that a double would change is refused. */
@@ -98,16 +100,16 @@ export function fieldPaths(dto: Ctor, wanted: (reading: { credential?: boolean }
 
 /**
  * Makes a DTO of what was sent: declared fields and no others, nested classes where they are declared. Values are handed on as they
- * are, whatever keys they carry; only the validator judges them.
+ * are, whatever keys they carry; only the validator judges them. Of a list that is too long, no more elements than make it so are looked at.
  */
 export function instantiate<T extends object>(dto: new () => T, sent: Record<string, unknown>): T {
   const made = new dto() as Record<string, unknown>;
-  for (const [name, { nested, convert }] of Object.entries(fieldsOf(dto))) {
+  for (const [name, { nested, most = Infinity, convert }] of Object.entries(fieldsOf(dto))) {
     if (!Object.hasOwn(sent, name)) continue;
     const value = convert ? convert(sent[name]) : sent[name];
     const child = (v: unknown): unknown =>
       nested && v !== null && typeof v === 'object' && !Array.isArray(v) ? instantiate(nested(), v as Record<string, unknown>) : v;
-    made[name] = nested && Array.isArray(value) ? value.map(child) : child(value);
+    made[name] = nested && Array.isArray(value) ? value.slice(0, most + 1).map(child) : child(value);
   }
   return made as T;
 }

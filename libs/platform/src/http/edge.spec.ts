@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { eventually } from '@aps/platform/testing';
 import { ApiDocsController, WelcomeController } from './api-docs';
 import { StringField } from './fields';
 import { startEdge, type TestEdge } from './testing/edge';
@@ -218,6 +221,27 @@ describe('who has only the address', () => {
       expect((await fetch(new URL('../openapi.json', parts.at(-1)))).status).toBe(200);
     },
   );
+
+  it('leaves no file open where it hangs up', async () => {
+    const open = () =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).endsWith('openapi.json');
+        } catch {
+          return false;
+        }
+      }).length;
+    for (let i = 0; i < 20; i++) {
+      const asking = http.get(`${edge.url}/api/openapi.json`, { agent: false });
+      const [answer] = (await once(asking, 'response')) as [http.IncomingMessage];
+      await once(answer, 'readable');
+      asking.destroy();
+    }
+    await eventually(
+      () => Promise.resolve(open()),
+      (count) => count === 0,
+    );
+  });
 
   it.each(['constructor', '__proto__', 'toString', 'package.json', '..%2fpackage.json'])('finds no %s there', async (file) => {
     expect((await get(`/api/docs/${file}`)).status).toBe(404);

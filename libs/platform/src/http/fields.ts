@@ -418,7 +418,7 @@ export function ListField(of: 'string' | 'uuid' | 'object' | readonly string[] |
       { type: () => of(), isArray: true, ...sizes } as unknown as ApiPropertyOptions,
       // ValidateNested alone takes a list for an object.
       [...validators, IsObject(anObject), ValidateNested(anObject)],
-      { nested: of },
+      { nested: of, most: o.max },
     );
   }
   return field('list', o, { type: 'array', items: { type: 'string', enum: [...of] }, ...sizes }, [

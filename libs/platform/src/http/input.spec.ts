@@ -24,6 +24,11 @@ class Inner {
   data?: Record<string, unknown>;
 }
 
+class Needy {
+  @StringField()
+  text: string;
+}
+
 class Outer {
   @StringField({ optional: true })
   text?: string;
@@ -47,6 +52,8 @@ class Outer {
   inner?: Inner;
   @ListField(() => Inner, { optional: true })
   inners?: Inner[];
+  @ListField(() => Needy, { optional: true, max: 3 })
+  needy?: Needy[];
 }
 
 class Filter {
@@ -96,6 +103,22 @@ afterAll(() => edge.close());
 
 const make = (body: string) => edge.call('POST', '/things', { body });
 const places = (body: { detail: { loc: unknown[]; type: string }[] }) => body.detail.map(({ loc, type }) => [loc.join('.'), type]);
+
+describe('what is wrong', () => {
+  it('is told of no more elements than make a list too long', async () => {
+    const { status, body } = await make(JSON.stringify({ needy: Array.from({ length: 10_000 }, () => ({})) }));
+    expect([status, places(body)]).toEqual([
+      422,
+      [...[0, 1, 2, 3].map((i) => [`body.needy.${i}.text`, 'missing']), ['body.needy', 'too_long']],
+    ]);
+  });
+
+  it('is told up to a hundred times', async () => {
+    const inners = Array.from({ length: 200 }, () => ({ uuid: 'none', data: { '\0': '\0' } }));
+    expect((await make(JSON.stringify({ inners }))).body.detail).toHaveLength(100);
+    expect((await make(JSON.stringify({ inners: inners.map(() => ({ uuid: 'none' })) }))).body.detail).toHaveLength(100);
+  });
+});
 
 describe('an unknown field', () => {
   it.each(MACHINERY)('named %j is ignored at every depth', async (name) => {

@@ -32,8 +32,12 @@ export function inputsOf(controller: Type<unknown>, method: string): Inputs {
 
 const NUL = /\u0000/;
 
+/** So many problems are told; whoever sends more mends these first. */
+const MAX_PROBLEMS = 100;
+
 /** What must not enter: PostgreSQL stores neither NUL nor half a surrogate pair. */
 function findUnstorable(value: unknown, loc: (string | number)[], problems: Problem[]): void {
+  if (problems.length >= MAX_PROBLEMS) return;
   if (typeof value === 'string') {
     if (NUL.test(value)) problems.push({ loc, msg: 'String should not contain NUL characters', type: 'value_error' });
     else if (!value.isWellFormed()) problems.push({ loc, msg: 'String should be valid Unicode', type: 'value_error' });
@@ -73,6 +77,7 @@ const SHAPE_TYPES = /_(type|parsing)$/;
 /** class-validator's tree as the flat list that a 422 carries. Input values are never echoed. */
 function flatten(errors: ValidationError[], loc: (string | number)[], problems: Problem[]): void {
   for (const error of errors) {
+    if (problems.length >= MAX_PROBLEMS) return;
     const key = Array.isArray(error.target) || /^\d+$/.test(error.property) ? Number(error.property) : error.property;
     const here = [...loc, key];
     const before = problems.length;
