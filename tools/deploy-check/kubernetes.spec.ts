@@ -208,7 +208,10 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
     expect(open.length).toBeGreaterThan(0);
     for (const { except } of open)
       expect(except).toEqual(
-        expect.arrayContaining(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10', '127.0.0.0/8']),
+        expect.arrayContaining([
+          ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10', '127.0.0.0/8'],
+          ...['161.26.0.0/16', '166.8.0.0/14', '168.63.129.16/32'],
+        ]),
       );
     // IPv6: global unicast only, which leaves out fc00::/7 and fe80::/10.
     expect(blocks.filter((b) => b.cidr.includes(':')).map((b) => b.cidr)).toEqual(['2000::/3']);
