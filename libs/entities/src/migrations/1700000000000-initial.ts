@@ -320,6 +320,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"idempotency_keys\" (\"id\" uuid NOT NULL, \"owner_id\" uuid NOT NULL, \"key\" text NOT NULL, \"request_hash\" bytea NOT NULL, \"resource_id\" uuid, \"attempt_id\" uuid NOT NULL, \"locked_until\" TIMESTAMP WITH TIME ZONE NOT NULL, \"status_code\" smallint, \"body\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"answered_at\" TIMESTAMP WITH TIME ZONE, \"expires_at\" TIMESTAMP WITH TIME ZONE NOT NULL, CONSTRAINT \"idempotency_keys_owner_key\" UNIQUE (\"owner_id\", \"key\"), CONSTRAINT \"idempotency_keys_answered\" CHECK ((status_code IS NULL) = (answered_at IS NULL)), CONSTRAINT \"PK_8ad20779ad0411107a56e53d0f6\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"idempotency_keys_expires_at\" ON \"idempotency_keys\"  (\"expires_at\") ");
     await runner.query("CREATE TABLE \"outbound_mails\" (\"id\" uuid NOT NULL, \"recipient\" text NOT NULL, \"subject\" text NOT NULL, \"body\" text, \"status\" text NOT NULL DEFAULT 'pending', \"attempts\" integer NOT NULL DEFAULT '0', \"claimed_until\" TIMESTAMP WITH TIME ZONE, \"last_error\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"sent_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"outbound_mails_pending_has_body\" CHECK (status <> 'pending' OR body IS NOT NULL), CONSTRAINT \"outbound_mails_status\" CHECK (status IN ('pending', 'sent', 'failed')), CONSTRAINT \"PK_569f1642c6060bb097e58430cc3\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"outbound_mails_pending\" ON \"outbound_mails\"  (\"created_at\") WHERE status = 'pending'");
     await runner.query("CREATE INDEX \"outbound_mails_created_at\" ON \"outbound_mails\"  (\"created_at\") ");
     await runner.query("CREATE TABLE \"outbox\" (\"id\" uuid NOT NULL, \"job\" text NOT NULL, \"version\" integer NOT NULL, \"payload\" jsonb NOT NULL, \"request_id\" text, \"traceparent\" text, \"available_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"publishes\" integer NOT NULL DEFAULT '0', \"generation\" integer NOT NULL DEFAULT '0', \"failures\" integer NOT NULL DEFAULT '0', \"last_error\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_340ab539f309f03bdaa14aa7649\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"outbox_available\" ON \"outbox\"  (\"available_at\") ");
@@ -533,6 +534,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"outbox_available\"");
     await runner.query("DROP TABLE \"outbox\"");
     await runner.query("DROP INDEX \"outbound_mails_created_at\"");
+    await runner.query("DROP INDEX \"outbound_mails_pending\"");
     await runner.query("DROP TABLE \"outbound_mails\"");
     await runner.query("DROP INDEX \"idempotency_keys_expires_at\"");
     await runner.query("DROP TABLE \"idempotency_keys\"");

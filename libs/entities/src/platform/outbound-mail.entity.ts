@@ -3,6 +3,7 @@ import { Check, Column, CreateDateColumn, Entity, Index, PrimaryColumn } from 't
 /** A mail that leaves the service, written in the transaction that causes it. */
 @Entity('outbound_mails')
 @Index('outbound_mails_created_at', ['created_at'])
+@Index('outbound_mails_pending', ['created_at'], { where: `status = 'pending'` })
 @Check('outbound_mails_status', `status IN ('pending', 'sent', 'failed')`)
 @Check('outbound_mails_pending_has_body', `status <> 'pending' OR body IS NOT NULL`)
 export class OutboundMailEntity {

@@ -1,15 +1,23 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { QUEUE_POLICY, type JobPayload } from '@aps/contracts';
+import type { JobPayload } from '@aps/contracts';
 import { DecryptionError, EnvelopeCrypto } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
+import { counter, gauge } from '@aps/platform/observability';
 import { JobHandler, PutOff } from '@aps/platform/queues';
 import { bodyPlace, type MailBody } from './mailer';
 import { DELIVERY_MS, MailError, MailTransport } from './transport';
-import { AGAIN, CLAIM, FAILED, HELD, PURGE, SENT } from './mail.sql';
+import { AGAIN, CLAIM, FAILED, HELD, PURGE, SENT, WAITING } from './mail.sql';
 
 /** How long a worker has for one mail: until then no second one begins with it. */
 const CLAIM_S = DELIVERY_MS / 1_000 + 10;
+
+/** A mail server may be away over a weekend: so many hours a mail is tried, in growing waits of so many seconds. */
+const TRIED_FOR_H = 72;
+const FIRST_WAIT_S = 5;
+const LONGEST_WAIT_S = 3_600;
+
+const tries = counter('mail_tries_total', 'Tries to hand a mail to the mail server, by what came of it', ['outcome']);
 
 /** Brings mails out of the house. A mail that is sent is never sent again; one whose worker died between sending and noting it is. */
 @Injectable()
@@ -22,13 +30,19 @@ export class MailJobs {
     private readonly transport: MailTransport,
     maintenance: Maintenance,
   ) {
+    const draw = (figure: 'n' | 'oldest_s') => async (g: { set: (value: number) => void }) => {
+      const [waiting] = await this.db.query(WAITING).catch(() => []);
+      if (waiting) g.set(waiting[figure]);
+    };
+    gauge('mails_waiting', 'Mails that have not left', [], draw('n'));
+    gauge('mail_oldest_waiting_seconds', 'Age of the oldest mail that has not left', [], draw('oldest_s'));
     maintenance.register({ name: 'outbound_mails', everyS: 3_600, batch: 1_000, run: () => this.purge() });
   }
 
-  /** @throws Error to be run again later; PutOff until no other worker has it */
+  /** @throws PutOff until it is tried again, or until no other worker has it */
   @JobHandler('mail.send')
   async send({ mail_id: id }: JobPayload<'mail.send'>): Promise<void> {
-    const [mail] = await this.db.query(CLAIM, [id, CLAIM_S]);
+    const [mail] = await this.db.query(CLAIM, [id, CLAIM_S, TRIED_FOR_H]);
     if (!mail) {
       const [held] = await this.db.query(HELD, [id]);
       // Not done, so the job must not end: whoever holds the mail may be dead.
@@ -41,14 +55,18 @@ export class MailJobs {
     } catch (error) {
       const code = error instanceof MailError ? error.code : error instanceof DecryptionError ? 'UNDECRYPTABLE' : 'INTERNAL';
       const permanent = error instanceof MailError && error.permanent;
-      if (permanent || mail.attempts >= QUEUE_POLICY.maintenance.attempts) {
+      tries.inc({ outcome: permanent || mail.is_last ? 'failed' : 'later' });
+      if (permanent || mail.is_last) {
         await this.db.execute(FAILED, [id, code]);
         this.logger.warn(`Gave up on mail ${id} after ${mail.attempts} attempt${mail.attempts === 1 ? '' : 's'}: ${code}`);
         return;
       }
       await this.db.execute(AGAIN, [id, code]);
-      throw error;
+      const seconds = Math.min(FIRST_WAIT_S * 2 ** (mail.attempts - 1), LONGEST_WAIT_S) * (0.5 + Math.random() / 2);
+      this.logger.warn(`Mail ${id} was not taken, and is tried again in ${Math.ceil(seconds)} s: ${code}`);
+      throw new PutOff(seconds, code);
     }
+    tries.inc({ outcome: 'sent' });
     await this.db.execute(SENT, [id]);
   }
 

@@ -4,11 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
-import { QUEUE_POLICY } from '@aps/contracts';
 import { loadConfig } from '@aps/platform/config';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import type { Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
+import { metrics } from '@aps/platform/observability';
 import type { Outbox } from '@aps/platform/outbox';
 import { PutOff } from '@aps/platform/queues';
 import { sql, createTestDatabase, decodeWords, SmtpServer, type TestDatabase } from '@aps/platform/testing';
@@ -154,6 +154,7 @@ describe('mail', () => {
     const id = await send();
     server.refuse = `450 4.2.1 <${MAIL.to}> is busy`;
     const error = await jobs.send({ mail_id: id }).catch((e: Error) => e);
+    expect(error).toBeInstanceOf(PutOff);
     expect(String((error as Error).stack)).not.toContain('somewhere');
     expect(await row(id)).toMatchObject({ status: 'pending', attempts: 1, last_error: 'EENVELOPE 450', claimed_until: null });
     server.refuse = `550 5.1.1 <${MAIL.to}> is unknown`;
@@ -178,13 +179,30 @@ describe('mail', () => {
     server.close();
   });
 
-  it('is given up after the last try', async () => {
+  it('is tried for three days in growing waits, and then given up', async () => {
     configure({ SMTP_URL: 'smtp://127.0.0.1:1' });
     const id = await send();
-    await database.db.execute(sql('UPDATE outbound_mails SET attempts = $2 WHERE id = $1'), [id, QUEUE_POLICY.maintenance.attempts - 2]);
-    await expect(jobs.send({ mail_id: id })).rejects.toThrow('ESOCKET');
-    await jobs.send({ mail_id: id });
-    expect(await row(id)).toMatchObject({ status: 'failed', body: null });
+    const waits: number[] = [];
+    const tried = () => jobs.send({ mail_id: id }).catch((error: unknown) => void waits.push((error as PutOff).seconds));
+    for (const attempts of [0, 5, 100]) {
+      await database.db.execute(sql('UPDATE outbound_mails SET attempts = $2 WHERE id = $1'), [id, attempts]);
+      await tried();
+    }
+    for (const [i, most] of [5, 160, 3_600].entries()) {
+      expect(waits[i]).toBeLessThanOrEqual(most);
+      expect(waits[i]).toBeGreaterThanOrEqual(most / 2);
+    }
+    expect(await row(id)).toMatchObject({ status: 'pending', body: expect.any(String), last_error: 'ESOCKET' });
+    const ageIs = (age: string) =>
+      database.db.execute(sql('UPDATE outbound_mails SET created_at = now() - $2::interval WHERE id = $1'), [id, age]);
+    await ageIs('71 hours');
+    await tried();
+    expect(waits).toHaveLength(4);
+    const [, oldest] = /^mail_oldest_waiting_seconds (\d+)/m.exec(await metrics.metrics())!;
+    expect(Number(oldest)).toBeGreaterThanOrEqual(71 * 3_600);
+    await ageIs('73 hours');
+    await tried();
+    expect([waits.length, await row(id)]).toEqual([4, expect.objectContaining({ status: 'failed', body: null })]);
   });
 
   it('is sent by one worker at a time, and by the next when that one died', async () => {
