@@ -12,6 +12,8 @@ export const rateLimitConfig = configSection('rate-limit', {
   waitlist: perMinute('RATE_LIMIT_WAITLIST', 10, 'Waitlist entries from one IP address'),
   password_reset: perMinute('RATE_LIMIT_PASSWORD_RESET', 10, 'Password reset requests from one IP address'),
   verification: perMinute('RATE_LIMIT_VERIFICATION', 10, 'Proofs of addresses, and requests for their links, from one IP address'),
+  // Each session has limits of its own, and would else be exchanged for one that has used up none.
+  refresh: perMinute('RATE_LIMIT_REFRESH', 5, 'Exchanges of sessions of one user'),
   webhook_channel: perMinute('RATE_LIMIT_WEBHOOK_CHANNEL', 300, 'Messages of one webhook channel'),
   prompt_test: perMinute('RATE_LIMIT_PROMPT_TEST', 30, 'Prompt tests of one session or API token'),
   export: perMinute('RATE_LIMIT_EXPORT', 6, 'Exports of one session or API token'),
@@ -35,8 +37,9 @@ export const RULES = {
   waitlist: 'ip',
   password_reset: 'ip',
   verification: 'ip',
+  refresh: 'user',
   prompt_test: 'credential',
   export: 'credential',
-} as const satisfies Partial<Record<keyof typeof rateLimitConfig.settings, 'ip' | 'credential'>>;
+} as const satisfies Partial<Record<keyof typeof rateLimitConfig.settings, 'ip' | 'user' | 'credential'>>;
 
 export type RuleName = keyof typeof RULES;

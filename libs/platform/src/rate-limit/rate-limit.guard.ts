@@ -58,7 +58,7 @@ export function holdToRates(asked: readonly (RateDecision | undefined)[], respon
 
 /** A request, with what the access guard puts on it: who makes it, and where they stand. */
 export interface CountedRequest extends Request {
-  principal?: { credentialId: string; via?: string };
+  principal?: { userId: string; credentialId: string; via?: string };
   rate?: RateDecision;
 }
 
@@ -75,6 +75,9 @@ export async function holdCaller(limiter: RateLimiter, request: CountedRequest, 
   request.rate = await limiter.take(`token:${request.principal.credentialId}`, { perMinute: token, burst: tokenBurst });
   holdToRates([request.rate], response);
 }
+
+const whoIs = (counted: (typeof RULES)[RuleName], principal: CountedRequest['principal']): string | undefined =>
+  counted === 'user' ? principal?.userId : counted === 'credential' ? principal?.credentialId : undefined;
 
 /**
  * Holds requests to the limits of their routes. Runs after the access guard, which has counted them by their caller.
@@ -97,7 +100,7 @@ export class RateLimitGuard implements CanActivate {
     const config = rateLimitConfig.value;
     const rule = this.reflector.getAllAndOverride<RuleName | undefined>(RATE_LIMIT, [context.getHandler(), context.getClass()]);
     if (!rule || !config[rule]) return true;
-    const who = RULES[rule] === 'credential' && principal ? principal.credentialId : callerOf(ip);
+    const who = whoIs(RULES[rule], principal) ?? callerOf(ip);
     const asked = this.limiter.take(`${rule}:${who}`, { perMinute: config[rule] });
     return asked.then((own) => holdToRates([rate, own], http.getResponse<Response>()));
   }

@@ -35,6 +35,11 @@ class TestController {
   login() {
     return {};
   }
+  @RateLimit('refresh')
+  @Post('refresh')
+  refresh() {
+    return {};
+  }
   @RateLimit('prompt_test')
   @Post('prompt-test')
   promptTest() {
@@ -55,7 +60,8 @@ describe('RateLimitGuard', () => {
     const accessGuard = {
       async canActivate(context: ExecutionContext) {
         const req = context.switchToHttp().getRequest<CountedRequest>();
-        if (req.headers['x-as']) req.principal = { credentialId: req.headers['x-as'] as string };
+        const as = req.headers['x-as'] as string | undefined;
+        if (as) req.principal = { userId: as.slice(0, 1), credentialId: as };
         await holdCaller(limiter, req, context.switchToHttp().getResponse());
         return true;
       },
@@ -127,6 +133,17 @@ describe('RateLimitGuard', () => {
     });
     await post('/prompt-test', '203.0.113.9', 'a').expect(429);
     await post('/prompt-test', '203.0.113.1', 'b').expect(201);
+  });
+
+  it('counts exchanges of sessions by user, whose next session is another credential', async () => {
+    configure({ RATE_LIMIT_REFRESH: '2' });
+    for (const [as, status] of [
+      ['a1', 201],
+      ['a2', 201],
+      ['a3', 429],
+      ['b1', 201],
+    ] as const)
+      await post('/refresh', '203.0.113.1', as).expect(status);
   });
 
   it('is not there when a limit is 0 or all are off, and then asks no Redis', async () => {

@@ -58,6 +58,7 @@ export class AuthController {
   }
 
   @Post('refresh')
+  @RateLimit('refresh')
   @Operation({ summary: 'Exchange the session for a new one', description: 'The old session ends.', status: 200, answers: AuthResponse })
   async refresh(
     @CurrentActor() actor: ActingUser,
