@@ -201,4 +201,15 @@ describe('readers of event streams', () => {
       [3, 1],
     ]);
   });
+
+  it('that were told what the database does not know any more are sent away, to begin anew', async () => {
+    const topics = [randomUUID(), randomUUID()].map((id) => `chat:${id}`);
+    const [lost, kept] = await Promise.all(topics.map((topic) => keen(`/?topics=${topic}`)));
+    const [ofLost, ofKept] = responses.slice(-2).sort((one) => (one.req.url!.includes(topics[0]) ? -1 : 1));
+    for (const topic of topics) for (let i = 0; i < 3; i++) publisher.publish(topic, [eventLog.add(topic, 'told')]);
+    await until(() => lost.ids.length === 3 && kept.ids.length === 3);
+    eventLog.events.get(topics[0])!.length = 1;
+    await until(() => ofLost.writableFinished);
+    expect(ofKept.writableEnded).toBe(false);
+  });
 });

@@ -129,12 +129,20 @@ export class SseStreams implements BeforeApplicationShutdown {
     for (const [stream, { slot }] of this.streams) if (slot === this.second) stream.ping();
   }
 
-  /** One question for all streams: which topics have gone on without their readers? A failure decides nothing. */
+  /**
+   * One question for all streams: which topics have gone on without their readers? A reader that has more of one than there is was told what a
+   * database that is gone knew; its stream ends, and the next begins with a snapshot. A failure decides nothing.
+   */
   private async findMissed(): Promise<void> {
     try {
-      const feeds = [...this.streams.keys()].flatMap((stream) => stream.feeds);
-      const newest = await this.eventLog.newestOf([...new Set(feeds.map((feed) => feed.topic))]);
-      for (const feed of feeds) if ((newest.get(feed.topic) ?? 0) > feed.last) void feed.catchUp();
+      const feeds = [...this.streams.keys()].flatMap((stream) => stream.feeds.map((feed) => ({ stream, feed, last: feed.last })));
+      const newest = await this.eventLog.newestOf([...new Set(feeds.map(({ feed }) => feed.topic))]);
+      for (const { stream, feed, last } of feeds) {
+        const found = newest.get(feed.topic);
+        if (found === undefined) continue;
+        if (found < last) stream.end(RETRY_MS);
+        else if (found > feed.last) void feed.catchUp();
+      }
     } catch {
       // The next round asks again.
     }
