@@ -46,7 +46,9 @@ const CSP =
 const Open = () => SetMetadata('aps:access', { tier: 'public', area: null });
 
 /** A client that hangs up leaves no open file behind; what fails on the way cuts it off. */
-const send = (file: string, response: Response): void => pipeline(createReadStream(file), response, () => undefined);
+function send(file: string, response: Response): void {
+  pipeline(createReadStream(file), response, () => undefined);
+}
 
 /** The OpenAPI document and a page to read it. */
 @ApiExcludeController()

@@ -5,6 +5,7 @@ import { DomainError } from '@aps/contracts';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import { Connections } from './connections';
 import { sendError } from './error.filter';
+import { PageStream } from './pagination';
 
 /** A row of Express' table of routes. */
 interface Layer {
@@ -53,6 +54,7 @@ export class HttpAdapter extends ExpressAdapter {
         if (!response.headersSent) response.removeHeader('Content-Type');
         sendError(error, response.req, response, this.http);
       });
+    if (body instanceof PageStream) body.cutOff = () => response.destroy();
     return super.reply(response, body, status) as unknown;
   }
 

@@ -5,7 +5,7 @@ import { Controller, Get, Logger, Query } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Listing, mapListed } from '@aps/platform/database';
 import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
-import { PageQuery, toArray, toPage } from './pagination';
+import { PageQuery, PageStream, toArray, toPage } from './pagination';
 import { startEdge, type TestEdge } from './testing/edge';
 
 /** So much to a row that a list is more than sockets hold. */
@@ -156,6 +156,19 @@ describe('a list over HTTP', () => {
     for await (const piece of response.setEncoding('utf8')) text += String(piece);
     expect((JSON.parse(text) as { total: number }).total).toBe(ROWS);
     expect(batches).toBe(BATCHES);
+  });
+
+  it('is broken off where the client takes nothing for long', async () => {
+    PageStream.stallMs = 200;
+    const cut = await open('/many');
+    await still();
+    await sleep(1_000);
+    PageStream.stallMs = 30_000;
+    cut.resume();
+    await new Promise((resolve) => cut.once('close', resolve));
+    expect([cut.complete, busy()]).toEqual([false, 0]);
+    expect(batches).toBeLessThan(BATCHES);
+    expect(errors).not.toHaveBeenCalled();
   });
 
   it('is no longer read when the client has gone, which is nobody’s fault', async () => {

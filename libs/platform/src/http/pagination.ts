@@ -31,12 +31,33 @@ const REST_MS = 1;
 
 /** A {@link Page}, the bare array, or an object with one, of every row, written as its rows are read, no faster than the client takes it. */
 export class PageStream<A> extends StreamableFile {
+  /** A client that takes nothing for so many milliseconds is cut off: what is left to read stands in memory for it. */
+  static stallMs = 30_000;
   declare protected readonly of: A;
+
+  /** Ends the answer. */
+  cutOff?: () => void;
 
   /** @param text its pieces */
   constructor(text: AsyncIterable<string>) {
+    const paced = async function* (stalled: () => void) {
+      for await (const piece of text) {
+        const late = setTimeout(stalled, PageStream.stallMs).unref();
+        try {
+          yield piece;
+        } finally {
+          clearTimeout(late);
+        }
+      }
+    };
     // In bytes, and none ahead of what the client takes.
-    super(Readable.from(text, { objectMode: false, highWaterMark: 1 }), { type: 'application/json; charset=utf-8' });
+    super(
+      Readable.from(
+        paced(() => this.cutOff?.()),
+        { objectMode: false, highWaterMark: 1 },
+      ),
+      { type: 'application/json; charset=utf-8' },
+    );
   }
 }
 
