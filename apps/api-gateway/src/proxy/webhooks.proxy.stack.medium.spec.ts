@@ -4,14 +4,14 @@ import { BillingModule } from '@aps/billing';
 import { SIGNED_PREFIXES, WebhooksHttpModule } from '@aps/billing/http';
 import { BillingEvent } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
-import { outcome, signed, WEBHOOK_SECRET, type SignedDelivery } from '@aps/platform/testing';
+import { eventually, outcome, signed, WEBHOOK_SECRET, type SignedDelivery } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { PROXIED_PREFIXES, ProxyModule } from '.';
 
 describe('the way of deliveries through the gateway', () => {
   const t = testService([...BASE_MODULES, BillingModule, ProxyModule], {
     rawPaths: PROXIED_PREFIXES,
-    settings: { POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET },
+    settings: { POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET, TRUST_PROXY: '1' },
   });
   beforeAll(async () =>
     t.configure({ BILLING_WEBHOOKS_URL: await t.serve([...BASE_MODULES, BillingModule, WebhooksHttpModule], SIGNED_PREFIXES) }),
@@ -57,6 +57,31 @@ describe('the way of deliveries through the gateway', () => {
       process.env.RATE_LIMITS = 'off';
       loadConfig();
     }
+  });
+
+  it('is not held up by an address that sends many bodies slowly', async () => {
+    const { body, headers } = signed({ type: 'x.y' });
+    const slow = Array.from({ length: 70 }, () => {
+      const request = http.request(`${t.url}/api/webhooks/polar`, {
+        agent: false,
+        method: 'POST',
+        headers: { ...headers, 'x-forwarded-for': '203.0.113.7', 'content-length': body.length },
+      });
+      request.on('error', () => undefined).write(body.slice(0, 1));
+      return request;
+    });
+    const refused: number[] = [];
+    await new Promise<void>((resolve) => {
+      for (const request of slow)
+        request.on('response', (answer: http.IncomingMessage) => refused.push(answer.statusCode!) === 70 - 64 && resolve());
+    });
+    expect(new Set(refused)).toEqual(new Set([503]));
+    expect((await post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.8' } })).status).toBe(202);
+    slow.forEach((request) => request.destroy());
+    await eventually(
+      () => post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.7' } }),
+      ({ status }) => status === 202,
+    );
   });
 
   it('that is cut in the middle of a body leaves nothing, and the provider tries again', async () => {
