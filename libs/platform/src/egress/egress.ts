@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { guardedConnector, type Dial } from './connector';
 import { egressConfig } from './egress.config';
 import { guardedFetch, type EgressRequest, type EgressResponse } from './fetch';
-import { EgressError, EgressPolicy, parseAddress, systemResolve, type EgressPurpose, type Resolve } from './policy';
+import { EgressError, EgressPolicy, parseAddress, type EgressPurpose, type Resolve } from './policy';
 import { streamingFetch, type FetchLike } from './streaming-fetch';
 
 /** Replacements for tests. */
@@ -107,8 +107,7 @@ export class Egress implements OnApplicationShutdown {
 
   private policyFor(purpose: EgressPurpose): EgressPolicy {
     let policy = this.policies.get(purpose);
-    if (!policy)
-      this.policies.set(purpose, (policy = new EgressPolicy(purpose, egressConfig.value.allow, this.options.resolve ?? systemResolve)));
+    if (!policy) this.policies.set(purpose, (policy = new EgressPolicy(purpose, egressConfig.value.allow, this.options.resolve)));
     return policy;
   }
 }

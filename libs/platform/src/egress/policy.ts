@@ -38,8 +38,26 @@ export class EgressError extends Error {
 /** Finds all addresses of a host name; throws when there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** The system's resolver, which is also what a plain connection would ask: /etc/hosts, search domains and all. */
-export const systemResolve: Resolve = async (hostname) => (await dns.lookup(hostname, { all: true, verbatim: true })).map((a) => a.address);
+/** What becomes of a name of a tenant's choice within ten seconds: two tries at each server. */
+const PATIENCE = { timeout: 2_000, tries: 2 };
+
+/**
+ * Asks name servers by ourselves. The system's resolver takes a thread of the process for as long as it waits, and there are two: names whose
+ * servers never answer would keep everybody's connections waiting.
+ */
+export const asking =
+  (servers = new dns.Resolver(PATIENCE)): Resolve =>
+  async (hostname) => {
+    const [four, six] = await Promise.allSettled([servers.resolve4(hostname), servers.resolve6(hostname)]);
+    const found = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (!found.length && four.status === 'rejected') throw four.reason;
+    return found;
+  };
+
+const askServers = asking();
+
+/** The system's resolver, which is also what a plain connection would ask: /etc/hosts, search domains and all. For what operators have named. */
+const systemResolve: Resolve = async (hostname) => (await dns.lookup(hostname, { all: true, verbatim: true })).map((a) => a.address);
 
 /** @throws EgressError `url` */
 export function parseAddress(written: string): URL {
@@ -55,7 +73,8 @@ export class EgressPolicy {
   constructor(
     readonly purpose: EgressPurpose,
     private readonly allow: ReadonlySet<string>,
-    private readonly resolve: Resolve,
+    /** In place of both resolvers. */
+    private readonly resolve?: Resolve,
   ) {}
 
   /** The operator has vouched for this host and port: its address is not looked at. */
@@ -99,7 +118,7 @@ export class EgressPolicy {
       if (!vouched && isInnerName(host)) throw notPublic();
       // The name goes out with its closing dot, if it has one: without it a search domain could answer for it.
       const name = hostname.toLowerCase();
-      found = await this.resolve(name).catch((cause: Error) => {
+      found = await (this.resolve ?? (vouched ? systemResolve : askServers))(name).catch((cause: Error) => {
         throw new EgressError('dns', 'The host name cannot be resolved.', { cause });
       });
     }
