@@ -22,7 +22,7 @@ export const databaseConfig = configSection('database', {
   poolSize: setting(
     'DATABASE_POOL_SIZE',
     integer(16, 1, 500),
-    'Connections that one process keeps at most, beside one for each kind of statement that goes in batches (a gateway 1, a chat-worker 3, inbox-intake 5)',
+    'Connections that one process keeps at most, beside one for each kind of statement that goes in batches and the direct session: 8 in all, of a gateway 1',
   ),
   connectTimeoutMs: setting(
     'DATABASE_CONNECT_TIMEOUT_MS',
