@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import net from 'node:net';
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson, aSession, type Person } from '@aps/identity/testing';
 import type { Answer, Bearer } from '@aps/platform/testing';
@@ -86,6 +88,19 @@ describe('a route that is not public', () => {
     ['a very long token', () => `Bearer ${'a'.repeat(6_000)}`],
   ])('answers 401 to %s', async (_, authorization) => {
     expect(await odd(routes, (r) => call(r, undefined, { authorization: authorization() }), is401)).toEqual([]);
+  });
+
+  it('answers 401 before it reads any of a body', async () => {
+    const { hostname, port } = new URL(house.url);
+    const asked = routes.filter(({ method }) => method !== 'GET');
+    const answers = asked.map(async (r) => {
+      const socket = net.connect(Number(port), hostname);
+      socket.write(`${r.method} ${pathOf(r)} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return [r.method, pathOf(r), answer.toString().slice(0, 12)];
+    });
+    expect(await Promise.all(answers)).toEqual(asked.map((r) => [r.method, pathOf(r), 'HTTP/1.1 401']));
   });
 
   it('answers 401 to expired and revoked sessions and API tokens', async () => {

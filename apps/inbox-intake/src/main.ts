@@ -1,6 +1,5 @@
-import { HOOK_PREFIXES } from '@aps/inboxes/http';
 import { runApp } from '@aps/platform/runtime';
 import { AppModule } from './app.module';
 
 // Without Redis it still takes messages in; they are evaluated when it is back.
-void runApp({ name: 'inbox-intake', module: AppModule, http: { rawBodyPaths: HOOK_PREFIXES }, redisRequired: false });
+void runApp({ name: 'inbox-intake', module: AppModule, http: true, redisRequired: false });

@@ -2,6 +2,7 @@ import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ApiBearerAuth, ApiExtension, ApiParam, ApiQuery } from '@nestjs/swagger';
 import { PROJECT_RESOURCE_TYPES, SLUG, type TokenArea } from '@aps/contracts';
+import { ACCESS } from '@aps/platform/http';
 import type { Request } from 'express';
 
 /** Who may call a route. */
@@ -31,7 +32,7 @@ export interface AccessDeclaration extends AccessOptions {
   area: TokenArea | null;
 }
 
-export const ACCESS = 'aps:access';
+export { ACCESS };
 
 /** The last part of a mailed link. */
 export const LINK_TOKEN = /^[A-Za-z0-9_-]{1,256}$/;

@@ -30,8 +30,6 @@ export type Settings = Record<string, string | undefined>;
 
 export interface ServiceOptions {
   settings?: Settings;
-  /** Prefixes of paths whose bodies are left as they come, as the gateway leaves those that it proxies. */
-  rawPaths?: readonly string[];
   /** Parts that stand outside of the service, and what plays them. */
   played?: readonly (readonly [part: Type<unknown> | Abstract<unknown>, by: object])[];
 }
@@ -60,7 +58,7 @@ export class TestService {
     this.configure({ APP_URL: 'https://app.example', CREDITS_DEFAULT_NEW_ORG_PLAN: TEST_PLAN.code, ...this.options.settings });
     await makeTestPlan(this.db);
     await this.prepare();
-    this.url = await this.serve(this.modules, this.options.rawPaths);
+    this.url = await this.serve(this.modules);
     this.app = this.apps[this.apps.length - 1].app;
     return this;
   }
@@ -69,7 +67,7 @@ export class TestService {
   protected async prepare(): Promise<void> {}
 
   /** Serves modules in an application of their own, beside what runs already and on the same database. @returns its address */
-  async serve(imports: Modules, rawPaths: readonly string[] = []): Promise<string> {
+  async serve(imports: Modules): Promise<string> {
     const logger = createLogger('test');
     const builder = Test.createTestingModule({ imports }).setLogger(new NestLogger(logger));
     for (const [part, by] of this.options.played ?? []) builder.overrideProvider(part).useValue(by);
@@ -79,7 +77,7 @@ export class TestService {
       logger: new NestLogger(logger),
     });
     this.apps.push({ app, judgeErrors: watchErrors(app) });
-    configureHttpApp(app, logger, rawPaths);
+    configureHttpApp(app, logger);
     app.connectMicroservice(broadcastListener(), { inheritAppConfig: false });
     await app.startAllMicroservices();
     await app.listen(0, '127.0.0.1');

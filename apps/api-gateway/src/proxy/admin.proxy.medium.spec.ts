@@ -8,11 +8,11 @@ import { metrics } from '@aps/platform/observability';
 import type { Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { PROXIED_PREFIXES, ProxyModule } from '.';
+import { PROXIED_PATHS, ProxyModule } from '.';
 import { bodyOf, gate, Upstream } from './testing/upstream';
 
 describe('admin proxy', () => {
-  const t = testService([...BASE_MODULES, ProxyModule], { rawPaths: PROXIED_PREFIXES });
+  const t = testService([...BASE_MODULES, ProxyModule]);
   const upstream = new Upstream();
   let upstreamUrl: string;
   let admin: Person;
@@ -220,7 +220,7 @@ describe('admin proxy', () => {
       };
       const before = await failures();
       expect(Object.keys(before)).toEqual(
-        PROXIED_PREFIXES.flatMap((path) => ['upstream_timeout', 'upstream_unavailable'].map((code) => `${path} ${code}`)),
+        PROXIED_PATHS.flatMap(({ prefix }) => ['upstream_timeout', 'upstream_unavailable'].map((code) => `${prefix} ${code}`)),
       );
       target('http://127.0.0.1:1');
       await call('/api/admin/orgs');

@@ -2,11 +2,11 @@ import { aPerson, type Person } from '@aps/identity/testing';
 import { loadConfig } from '@aps/platform/config';
 import { sql } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
-import { PROXIED_PREFIXES, ProxyModule } from '.';
+import { ProxyModule } from '.';
 import { ADMIN_API } from './testing/admin-api';
 
 describe('admin proxy with admin-api behind it', () => {
-  const t = testService([...BASE_MODULES, ProxyModule], { rawPaths: PROXIED_PREFIXES });
+  const t = testService([...BASE_MODULES, ProxyModule]);
   let admin: Person;
   let behind: string;
 

@@ -1,20 +1,17 @@
 import { BillingModule } from '@aps/billing';
 import { IntakeModule } from '@aps/inboxes';
-import { DoorsModule, HOOK_PREFIXES } from '@aps/inboxes/http';
+import { DoorsModule } from '@aps/inboxes/http';
 import { outcome } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
-import { PROXIED_PREFIXES, ProxyModule } from '.';
+import { ProxyModule } from '.';
 
 const CREDENTIALS = 'inbound:a-password';
 
 describe('the way of mail through the gateway', () => {
   const t = testService([...BASE_MODULES, BillingModule, ProxyModule], {
-    rawPaths: PROXIED_PREFIXES,
     settings: { SMTP_LISTEN_PORT: '0', INBOUND_EMAIL_DOMAIN: 'inbound.example', INBOUND_EMAIL_SECRET_POSTMARK: CREDENTIALS },
   });
-  beforeAll(async () =>
-    t.configure({ INBOX_INTAKE_URL: await t.serve([...BASE_MODULES, BillingModule, DoorsModule.over(IntakeModule)], HOOK_PREFIXES) }),
-  );
+  beforeAll(async () => t.configure({ INBOX_INTAKE_URL: await t.serve([...BASE_MODULES, BillingModule, DoorsModule.over(IntakeModule)]) }));
 
   const body = { RawEmail: 'Subject: Hi\r\n\r\nHello', OriginalRecipient: 'nobody@acme.inbound.example' };
   const deliver = (headers: Record<string, string>) => t.call('POST', '/api/hooks/email/postmark', { body, headers });

@@ -6,7 +6,7 @@ import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
 import { PlatformModule } from '@aps/platform/runtime';
 import { sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
-import { PROXIED_PREFIXES, ProxyModule } from '.';
+import { ProxyModule } from '.';
 import { ADMIN_API } from './testing/admin-api';
 
 const PAGE = '/api/admin/queues';
@@ -19,7 +19,7 @@ const GATEWAY = [
 ];
 
 describe('The page of queues, through the gateway', () => {
-  const t = testService(GATEWAY, { rawPaths: PROXIED_PREFIXES, settings: { QUEUE_PAGE_WRITES: 'off' } });
+  const t = testService(GATEWAY, { settings: { QUEUE_PAGE_WRITES: 'off' } });
   let admin: Person;
 
   const call = (path: string, init: RequestInit = {}) => fetch(`${t.url}${path}`, { redirect: 'manual', ...init });
@@ -115,7 +115,7 @@ describe('The page of queues, through the gateway', () => {
 });
 
 describe('The page of queues that takes changes', () => {
-  const t = testService(GATEWAY, { rawPaths: PROXIED_PREFIXES, settings: { QUEUE_PAGE_WRITES: 'on' } });
+  const t = testService(GATEWAY, { settings: { QUEUE_PAGE_WRITES: 'on' } });
 
   it('records who makes each of them', async () => {
     t.configure({ ADMIN_API_URL: await t.serve(ADMIN_API) });

@@ -1,21 +1,18 @@
 import http from 'node:http';
 import net from 'node:net';
 import { BillingModule } from '@aps/billing';
-import { SIGNED_PREFIXES, WebhooksHttpModule } from '@aps/billing/http';
+import { WebhooksHttpModule } from '@aps/billing/http';
 import { BillingEvent } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
 import { eventually, outcome, signed, WEBHOOK_SECRET, type SignedDelivery } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
-import { PROXIED_PREFIXES, ProxyModule } from '.';
+import { ProxyModule } from '.';
 
 describe('the way of deliveries through the gateway', () => {
   const t = testService([...BASE_MODULES, BillingModule, ProxyModule], {
-    rawPaths: PROXIED_PREFIXES,
     settings: { POLAR_WEBHOOK_SECRETS: WEBHOOK_SECRET, TRUST_PROXY: '1' },
   });
-  beforeAll(async () =>
-    t.configure({ BILLING_WEBHOOKS_URL: await t.serve([...BASE_MODULES, BillingModule, WebhooksHttpModule], SIGNED_PREFIXES) }),
-  );
+  beforeAll(async () => t.configure({ BILLING_WEBHOOKS_URL: await t.serve([...BASE_MODULES, BillingModule, WebhooksHttpModule]) }));
 
   const post = ({ body, headers }: SignedDelivery) => t.call('POST', '/api/webhooks/polar', { body, headers });
   const stored = () => t.db.manager.count(BillingEvent);

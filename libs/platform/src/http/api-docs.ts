@@ -5,6 +5,7 @@ import { Controller, Get, Module, Param, Req, Res, SetMetadata } from '@nestjs/c
 import { ApiExcludeController } from '@nestjs/swagger';
 import { notFound } from '@aps/contracts';
 import type { Request, Response } from 'express';
+import { ACCESS } from './body';
 
 /** The committed document; found from a bundle, the source tree and `dist` alike. */
 const DOCUMENT = ['../../..', '../../../..', '../../../../..']
@@ -42,8 +43,7 @@ const START = `window.ui = SwaggerUIBundle({ url: new URL('../openapi.json', doc
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
-// Declared by its metadata key: the guards stand above this library and read it from there.
-const Open = () => SetMetadata('aps:access', { tier: 'public', area: null });
+const Open = () => SetMetadata(ACCESS, { tier: 'public', area: null });
 
 /** A client that hangs up leaves no open file behind; what fails on the way cuts it off. */
 function send(file: string, response: Response): void {

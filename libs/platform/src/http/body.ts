@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { applyDecorators, SetMetadata, type INestApplicationContext, type Type } from '@nestjs/common';
-import { PATH_METADATA } from '@nestjs/common/constants';
-import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Problem } from '@aps/contracts';
 import { DomainError } from '@aps/contracts';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { json } from 'express';
 
-/** Bytes of a JSON body: 1 MiB. */
+/** Bytes of a JSON body: 1 MiB, and of who has shown no credential, 64 KiB. */
 export const JSON_BODY_LIMIT = 1024 * 1024;
+const ANONYMOUS_BODY_LIMIT = 64 * 1024;
+
+/** Where a handler says who may call it. The guards stand above this library and export it. */
+export const ACCESS = 'aps:access';
 
 const BODY_LIMIT = 'aps:body-limit';
 
@@ -142,10 +144,12 @@ function placesOf(raw: Buffer, inexact: Findings['inexact']): Place[] {
   return places;
 }
 
-/** What the edge notes on a request about its body. */
-export interface ReadBody {
-  /** Why there is nothing to judge. */
-  bodyProblem?: Problem | DomainError;
+/** What a request has brought. */
+export interface JsonBody {
+  /** Undefined where it has brought nothing, or what nobody can read. */
+  value: unknown;
+  /** Why it cannot be read. */
+  problem?: Problem;
   /** Where numbers stood that are not what they were any more. */
   inexactNumbers?: Place[];
 }
@@ -164,86 +168,71 @@ function isJson(contentType = ''): boolean {
   return /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType) && /^utf-8$/i.test(charset);
 }
 
-/**
- * Parses JSON bodies, of the handlers that say so with {@link BodyLimit} larger ones, where they come as they are: a body is read before it
- * is known who sends it, and must not grow on the way. By the path, since the handler is not known either.
- */
-export function jsonBodies(app: INestApplicationContext): RequestHandler {
-  const larger: { path: RegExp; parse: RequestHandler }[] = [];
-  for (const { controllers } of app.get(ModulesContainer).values())
-    for (const { metatype } of controllers.values()) {
-      const prototype = (metatype as Type).prototype as Record<string, object>;
-      for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
-        const bytes = Reflect.getMetadata(BODY_LIMIT, prototype[name]) as number | undefined;
-        if (bytes === undefined) continue;
-        const path = [metatype as object, prototype[name]].map((of) => Reflect.getMetadata(PATH_METADATA, of) as string).join('/');
-        larger.push({ path: new RegExp(`^/${path.replace(/:\w+/g, '[^/]+')}/?$`, 'i'), parse: jsonBody(bytes) });
-      }
-    }
-  const usual = jsonBody(JSON_BODY_LIMIT);
-  return (req, res, next) => {
-    const found = req.headers['content-encoding'] === undefined && larger.find(({ path }) => path.test(req.path));
-    return (found ? found.parse : usual)(req, res, next);
-  };
+/** The parser leaves on the request what it has made of the body, and we what it has made of numbers. */
+type Parsed = IncomingMessage & { body?: unknown; inexactNumbers?: Place[] };
+
+const parsers = new Map<number, RequestHandler>();
+
+function parserOf(limit: number): RequestHandler {
+  let parser = parsers.get(limit);
+  if (!parser) {
+    parser = json({
+      limit,
+      strict: false,
+      type: () => true,
+      verify: (req: Parsed, _res, raw) => {
+        utf8.decode(raw);
+        const { tooDeep, inexact } = inspect(raw);
+        if (tooDeep) throw Object.assign(new Error('The body is nested too deeply'), { type: 'json.too.deep', status: 422 });
+        if (inexact.length) req.inexactNumbers = placesOf(raw, inexact);
+      },
+    }) as RequestHandler;
+    parsers.set(limit, parser);
+  }
+  return parser;
 }
 
 /**
- * Parses JSON bodies. A body that is no JSON is not answered here but noted on the request, so that the checks that come first
- * (authentication, membership, role) are also answered first.
+ * Reads the JSON body of a request, of who has been let in. What comes encoded grows on the way, and is held to the usual limit.
+ *
+ * @param handler takes as much as it says with {@link BodyLimit}, else {@link JSON_BODY_LIMIT}
+ * @throws DomainError 413 `payload_too_large`, 415 `unsupported_media_type`
  */
-function jsonBody(limit: number): RequestHandler {
-  const parse = json({
-    limit,
-    strict: false,
-    type: () => true,
-    verify: (req: IncomingMessage & ReadBody, _res, raw) => {
-      utf8.decode(raw);
-      const { tooDeep, inexact } = inspect(raw);
-      if (tooDeep) throw Object.assign(new Error('The body is nested too deeply'), { type: 'json.too.deep', status: 422 });
-      if (inexact.length) req.inexactNumbers = placesOf(raw, inexact);
-    },
-  });
-  return (req: Request & ReadBody, res: Response, next: NextFunction) => {
-    if (req.method === 'GET' || req.method === 'HEAD' || !hasBody(req)) return next();
-    if (!isJson(req.headers['content-type'])) {
-      req.bodyProblem = unsupportedMediaType('application/json in UTF-8');
-      return next();
-    }
-    const tooLarge = () => new DomainError('payload_too_large', `The body is larger than ${limit} bytes.`);
+export function readJsonBody(req: Request, res: Response, handler: object): Promise<JsonBody> {
+  if (req.method === 'GET' || req.method === 'HEAD' || !hasBody(req)) return Promise.resolve({ value: undefined });
+  const access = Reflect.getMetadata(ACCESS, handler) as { tier: string } | undefined;
+  const usual = access?.tier === 'public' ? ANONYMOUS_BODY_LIMIT : JSON_BODY_LIMIT;
+  const said = (Reflect.getMetadata(BODY_LIMIT, handler) as number | undefined) ?? usual;
+  const limit = req.headers['content-encoding'] === undefined ? said : Math.min(said, JSON_BODY_LIMIT);
+  return new Promise((resolve, reject) => {
+    if (!isJson(req.headers['content-type'])) return reject(unsupportedMediaType('application/json in UTF-8'));
+    const refuse = () => reject(new DomainError('payload_too_large', `The body is larger than ${limit} bytes.`));
     // Said as soon as it is known. The parser would first take in all that the client has to send.
-    if (Number(req.headers['content-length'] ?? 0) > limit) return next(tooLarge());
-    let refused = false;
+    if (Number(req.headers['content-length'] ?? 0) > limit) return refuse();
     let received = 0;
-    const count = (chunk: Buffer) => {
-      received += chunk.length;
-      if (refused || received <= limit) return;
-      refused = true;
-      next(tooLarge());
-    };
-    if (req.headers['transfer-encoding'] !== undefined) req.on('data', count);
-    parse(req, res, (error?: unknown) => {
-      if (refused) return;
-      if (!error) return next();
-      const { type, status, message } = error as { type?: string; status?: number; message?: string };
-      if (type === 'entity.too.large') return next(tooLarge());
-      if (type === 'json.too.deep') {
-        req.bodyProblem = { loc: ['body'], msg: `The body may nest ${MAX_DEPTH} levels deep`, type: 'json_invalid' };
-        return next();
-      }
-      if (type === 'encoding.unsupported') {
-        req.bodyProblem = new DomainError(
-          'unsupported_media_type',
-          'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.',
+    if (req.headers['transfer-encoding'] !== undefined) req.on('data', (chunk: Buffer) => (received += chunk.length) > limit && refuse());
+    const failed = ({ type, status, message }: { type?: string; status?: number; message?: string }): void => {
+      const unread = (msg: string, at?: number) =>
+        resolve({ value: undefined, problem: { loc: at === undefined ? ['body'] : ['body', at], msg, type: 'json_invalid' } });
+      if (type === 'entity.too.large') return refuse();
+      if (type === 'json.too.deep') return unread(`The body may nest ${MAX_DEPTH} levels deep`);
+      if (type === 'encoding.unsupported')
+        return reject(
+          new DomainError(
+            'unsupported_media_type',
+            'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.',
+          ),
         );
-        return next();
-      }
       if (type === 'entity.parse.failed' || type === 'entity.verify.failed' || status === 400) {
         const at = /position (\d+)/.exec(message ?? '');
-        const loc = at ? ['body', Number(at[1])] : ['body'];
-        req.bodyProblem = { loc, msg: 'The body is not valid JSON in UTF-8', type: 'json_invalid' };
-        return next();
+        return unread('The body is not valid JSON in UTF-8', at ? Number(at[1]) : undefined);
       }
-      next(error);
+      reject(new Error('The body could not be read', { cause: message }));
+    };
+    parserOf(limit)(req, res, (error?: unknown) => {
+      if (error) return failed(error as Error);
+      const { body, inexactNumbers } = req as Parsed;
+      resolve({ value: body, inexactNumbers });
     });
-  };
+  });
 }

@@ -3,7 +3,7 @@ import { durationHistogram } from '@aps/platform/observability';
 import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
-import { hasBody, jsonBodies } from './body';
+import { hasBody } from './body';
 import { ErrorFilter } from './error.filter';
 import { httpConfig } from './http.config';
 import { requestContext } from './request-context';
@@ -48,15 +48,8 @@ function securityHeaders(): RequestHandler {
   };
 }
 
-/** Paths whose bodies are not ours to parse: they are streamed on as they are. */
-export type RawBodyPaths = readonly string[];
-
-/**
- * The edge of an HTTP application: request ids, security headers, body limits, one error shape.
- *
- * @param rawPaths prefixes that a proxy streams through untouched
- */
-export function configureHttpApp(app: NestExpressApplication, logger: Logger, rawPaths: RawBodyPaths = []): void {
+/** The edge of an HTTP application: request ids, security headers, deadlines of bodies, one error shape. */
+export function configureHttpApp(app: NestExpressApplication, logger: Logger): void {
   const { trustProxy, corsOrigins } = httpConfig.value;
   installSelectiveInterceptors();
   app.disable('x-powered-by');
@@ -72,11 +65,7 @@ export function configureHttpApp(app: NestExpressApplication, logger: Logger, ra
       maxAge: 600,
     });
   }
-  const parse = jsonBodies(app);
   app.use(bodyDeadline);
-  app.use((req: Request, res: Response, next: () => void) =>
-    rawPaths.some((p) => req.path.startsWith(p)) ? next() : parse(req, res, next),
-  );
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as import('node:http').Server;
   server.requestTimeout = UPLOAD_MS;

@@ -3,8 +3,8 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { DomainError, type Problem } from '@aps/contracts';
 import { validateSync, type ValidationError } from 'class-validator';
-import type { Request } from 'express';
-import type { ReadBody } from './body';
+import type { Request, Response } from 'express';
+import { readJsonBody, type JsonBody } from './body';
 import { instantiate, keepsNumbers, queryKindOf, type QueryKind } from './declared-fields';
 import { rememberRulesByClass } from './rules-by-class';
 
@@ -54,7 +54,7 @@ function findUnstorable(value: unknown, loc: (string | number)[], problems: Prob
 const NUMBER_UNSAFE = 'semantic.number_unsafe';
 
 /** Numbers that would be stored as others: by the time that anybody else looks, they are. */
-function findUnsafeNumbers(dto: Type<object>, inexact: ReadBody['inexactNumbers'] = [], problems: Problem[]): void {
+function findUnsafeNumbers(dto: Type<object>, inexact: JsonBody['inexactNumbers'] = [], problems: Problem[]): void {
   for (const place of inexact) {
     if (!keepsNumbers(dto as new () => object, place)) continue;
     problems.push({ loc: ['body', ...place], msg: 'A double cannot keep this number; send it as a string', type: NUMBER_UNSAFE });
@@ -107,45 +107,52 @@ function check(dto: Type<object>, raw: Record<string, unknown>, place: 'body' | 
 }
 
 /**
- * Checks body and query of a request against the handler's DTO classes and replaces them by instances.
+ * Reads body and query of a request, checks them against the handler's DTO classes, and replaces them by instances.
  *
  * A guard and not a pipe, because pipes run one by one and the first failing one hides the rest: a 422 lists every problem of
- * the request at once. It runs after the access guard, so nobody learns about a body's shape before being let in.
+ * the request at once. It runs after the access guard, so nobody learns about a body's shape, or has one held in memory, before being let in.
  */
 @Injectable()
 export class RequestValidationGuard implements CanActivate {
   private readonly inputs = new WeakMap<object, Inputs>();
 
-  canActivate(context: ExecutionContext): boolean {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (context.getType() !== 'http') return true;
     const handler = context.getHandler();
     let inputs = this.inputs.get(handler);
     if (!inputs) this.inputs.set(handler, (inputs = inputsOf(context.getClass(), handler.name)));
-    if (!inputs.body && !inputs.query) return true;
-
-    const request = context.switchToHttp().getRequest<Request & ReadBody>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const { query, body } = inputs;
+    if (!body) return this.judge(query ? readQuery(request, query) : []);
     // What nobody can read has no problems to list.
-    if (inputs.body && request.bodyProblem instanceof DomainError) throw request.bodyProblem;
-    const problems: Problem[] = [];
-    if (inputs.query) {
-      const dto = inputs.query as new () => object;
-      const raw: Record<string, unknown> = {};
-      for (const [key, value] of Object.entries(request.query)) raw[key] = coerce(value, queryKindOf(dto, key));
-      // Express makes `query` a getter; the instance takes its place for the handler.
-      Object.defineProperty(request, 'query', { value: check(inputs.query, raw, 'query', problems), configurable: true });
-    }
-    if (inputs.body) {
-      const body: unknown = request.body === undefined ? {} : request.body;
-      if (request.bodyProblem) problems.push(request.bodyProblem as Problem);
-      else if (typeof body !== 'object' || body === null || Array.isArray(body))
-        problems.push({ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' });
-      else {
-        request.body = check(inputs.body, body as Record<string, unknown>, 'body', problems);
-        findUnsafeNumbers(inputs.body, request.inexactNumbers, problems);
-      }
-    }
+    return readJsonBody(request, http.getResponse<Response>(), handler).then((sent) =>
+      this.judge([...(query ? readQuery(request, query) : []), ...takeBody(request, body, sent)]),
+    );
+  }
+
+  private judge(problems: Problem[]): true {
     if (!problems.length) return true;
     const code = problems.every(({ type }) => type === NUMBER_UNSAFE) ? 'number_unsafe' : 'validation_error';
     throw new DomainError(code, 'The request is not valid.', { problems });
   }
+}
+
+function readQuery(request: Request, dto: Type<object>): Problem[] {
+  const problems: Problem[] = [];
+  const raw: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(request.query)) raw[key] = coerce(value, queryKindOf(dto as new () => object, key));
+  // Express makes `query` a getter; the instance takes its place for the handler.
+  Object.defineProperty(request, 'query', { value: check(dto, raw, 'query', problems), configurable: true });
+  return problems;
+}
+
+function takeBody(request: Request, dto: Type<object>, { value = {}, problem, inexactNumbers }: JsonBody): Problem[] {
+  if (problem) return [problem];
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [{ loc: ['body'], msg: 'Input should be a valid object', type: 'dict_type' }];
+  const problems: Problem[] = [];
+  request.body = check(dto, value as Record<string, unknown>, 'body', problems);
+  findUnsafeNumbers(dto, inexactNumbers, problems);
+  return problems;
 }

@@ -7,7 +7,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { broadcastListener } from '@aps/platform/broadcast';
 import { ConfigError, configSection, integer, loadConfig, setting } from '@aps/platform/config';
-import { configureHttpApp, HttpAdapter, httpConfig, type RawBodyPaths } from '@aps/platform/http';
+import { configureHttpApp, HttpAdapter, httpConfig } from '@aps/platform/http';
 import { collectProcessMetrics, createLogger, flushLogs, metrics, NestLogger } from '@aps/platform/observability';
 import { startTracing } from '@aps/platform/tracing';
 import type { Logger as Pino } from 'pino';
@@ -33,8 +33,8 @@ export const runtimeConfig = configSection('runtime', {
 export interface AppDefinition {
   name: string;
   module: Type<unknown>;
-  /** An HTTP port, and the path prefixes whose bodies it must not parse. Without it the app only consumes queues and broadcasts. */
-  http?: { rawBodyPaths?: RawBodyPaths };
+  /** An HTTP port. Without it the app only consumes queues and broadcasts. */
+  http?: true;
   /** Without Redis the app cannot do its work at all. */
   redisRequired: boolean;
 }
@@ -73,7 +73,7 @@ async function createApp(definition: AppDefinition, pino: Pino): Promise<INestAp
     bufferLogs: true,
     abortOnError: false,
   });
-  configureHttpApp(app, pino, definition.http.rawBodyPaths);
+  configureHttpApp(app, pino);
   app.connectMicroservice(broadcastListener(), { inheritAppConfig: false });
   return app;
 }

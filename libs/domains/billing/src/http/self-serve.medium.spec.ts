@@ -15,7 +15,7 @@ import { PaymentProvider } from '../provider/payment-provider';
 import { aLocalProvider } from '../testing/local-provider';
 import { aPlan, subscriptionOf } from '../testing/plans';
 import { BillingHttpModule } from './self-serve-http.module';
-import { SIGNED_PREFIXES, WebhooksHttpModule } from './webhooks-http.module';
+import { WebhooksHttpModule } from './webhooks-http.module';
 
 const t = testService(
   [
@@ -29,7 +29,7 @@ const t = testService(
     BillingJobsModule,
     WorkersModule.forQueues('billing'),
   ],
-  { rawPaths: SIGNED_PREFIXES, settings: { POLAR_TIMEOUT_MS: '2000' } },
+  { settings: { POLAR_TIMEOUT_MS: '2000' } },
 );
 const provider = aLocalProvider(t, () => `${t.url}/api/webhooks/polar`);
 let org: TestTeam;

@@ -21,11 +21,11 @@ import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { BillingJobsModule } from '../jobs';
 import { aPack, nextTime, orderEvent, subscriptionEvent } from '../testing/deliveries';
 import { aPlan } from '../testing/plans';
-import { SIGNED_PREFIXES, WebhooksHttpModule } from './webhooks-http.module';
+import { WebhooksHttpModule } from './webhooks-http.module';
 
 const t = testService(
   [...BASE_MODULES, BillingModule, MaintenanceModule, WebhooksHttpModule, BillingJobsModule, WorkersModule.forQueues('billing')],
-  { rawPaths: SIGNED_PREFIXES, settings: { POLAR_WEBHOOK_SECRETS: `whsec_b2xk,${WEBHOOK_SECRET}` } },
+  { settings: { POLAR_WEBHOOK_SECRETS: `whsec_b2xk,${WEBHOOK_SECRET}` } },
 );
 let org: TestOrg;
 let trial: Plan;

@@ -265,6 +265,11 @@ describe('signing up and in', () => {
     for (const body of bad) expect((await patch(body)).status).toBe(422);
   });
 
+  it.each(['/api/auth/signup', '/api/auth/login', '/api/waitlist'])('%s takes no more than anybody has to say there', async (path) => {
+    const ask = (length: number) => t.call('POST', path, { body: { email: 'x'.repeat(length) } });
+    expect([(await ask(60_000)).status, outcome(await ask(70_000))]).toEqual([422, [413, 'payload_too_large']]);
+  });
+
   it.each([
     ['/api/auth/signup', 'RATE_LIMIT_SIGNUP'],
     ['/api/auth/login', 'RATE_LIMIT_LOGIN'],

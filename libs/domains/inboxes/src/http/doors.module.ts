@@ -10,9 +10,6 @@ import { WebhookDoor } from '../intake/webhooks/webhook-door';
 import { HooksController } from './hooks.controller';
 import { WebhookMethods } from './webhook-methods.middleware';
 
-/** Prefixes of paths whose bodies are signed: an app that serves them must leave these the bytes that came. */
-export const HOOK_PREFIXES: readonly string[] = ['/api/hooks'];
-
 /** The doors that messages come in by: webhooks, providers of mail, and SMTP. */
 @Module({})
 export class DoorsModule implements NestModule {

@@ -7,7 +7,7 @@ import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { ChannelDirectory, Intake } from '../intake/intake.port';
 import { InMemoryIntake } from '../testing/in-memory-intake';
 import { SNS_HOST, snsEnvelope, SnsServer, TOPIC } from '../testing/sns-server';
-import { DoorsModule, HOOK_PREFIXES } from './doors.module';
+import { DoorsModule } from './doors.module';
 
 const intake = new InMemoryIntake();
 const sns = new SnsServer();
@@ -34,7 +34,6 @@ const SETTINGS = {
   ...SECRETS,
 };
 const t = testService([...BASE_MODULES, DoorsModule.over(InMemoryModule)], {
-  rawPaths: HOOK_PREFIXES,
   settings: SETTINGS,
   played: [[Egress, sns.egress]],
 });

@@ -7,7 +7,7 @@ import { InboxesController } from './inboxes.controller';
 import { MessagesController } from './messages.controller';
 import { InboxRevisionsController } from './revisions.controller';
 
-export { DoorsModule, HOOK_PREFIXES } from './doors.module';
+export { DoorsModule } from './doors.module';
 
 @Module({
   imports: [InboxesModule, MessagesModule],
