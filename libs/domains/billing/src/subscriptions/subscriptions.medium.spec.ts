@@ -142,6 +142,29 @@ describe('a paid order', () => {
     expect((await moves()).length).toBe(4 + 0);
   });
 
+  it('of another interval of the plan begins the period that it pays, with its month’s credits', async () => {
+    const start = new Date(now() - 15 * DAY);
+    const year = { annual: true, period_end: addMonths(start, 12) };
+    await paid(starter, { ...year, period_start: start, paid_at: start });
+    await spend('100');
+    const [monthly, annual] = [new Date(now() - 10 * DAY), new Date(now() - 5 * DAY)];
+    const month = { reason: 'subscription_update', period_start: monthly, period_end: addMonths(monthly, 1) } as const;
+    await paid(starter, { ...month, paid_at: monthly });
+    expect((await moves()).slice(2)).toEqual(['expire granted -2900', 'grant granted 3000']);
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ period_start: monthly, period_end: addMonths(monthly, 1) });
+    await paid(starter, {
+      ...year,
+      reason: 'subscription_update',
+      period_start: annual,
+      period_end: addMonths(annual, 12),
+      paid_at: annual,
+    });
+    expect((await moves()).slice(4)).toEqual(['expire granted -3000', 'grant granted 3000']);
+    expect(await subscriptionOf(t, orgId)).toMatchObject(monthOf(annual, annual));
+    await paid(starter, { ...month, period_start: annual });
+    expect((await moves()).length).toBe(6);
+  });
+
   it('of the next period closes the one before', async () => {
     await paid(starter);
     await spend('100');
@@ -354,14 +377,15 @@ describe('the end of a period', () => {
 it('takes orders, ends of periods and revocations of one organization at the same instant one after another', async () => {
   await paid(starter, { external_subscription_id: null });
   await set({ period_end: new Date(now() - 1_000) });
+  const { period_start } = await subscriptionOf(t, orgId);
   await Promise.all([
     close(),
-    paid(team, { reason: 'subscription_update' }),
+    paid(team, { reason: 'subscription_update', period_start }),
     done((tx) => subscriptions.revoked(tx, by(), orgId)),
     buy('10'),
     spend('5'),
     close(),
-    paid(team, { reason: 'subscription_update' }),
+    paid(team, { reason: 'subscription_update', period_start }),
   ]);
   const rows = await moves();
   expect(rows.filter((row) => row === 'grant granted 20000').length).toBe(1);

@@ -107,7 +107,8 @@ export class Subscriptions {
 
   /**
    * An order for a plan was paid: the only thing that changes to a paid plan. The plan's allocation is granted the first time; later an
-   * order that pays a period grants that month's credits. A change within a period grants nothing twice, so going up and down earns none.
+   * order that pays a period grants that month's credits, and so does one for another interval of the plan, which begins a period of its own.
+   * A change within a period grants nothing twice, so going up and down earns none.
    *
    * @param by who is on record for it
    * @returns the keys of what was posted
@@ -119,20 +120,21 @@ export class Subscriptions {
     const { plan, reason } = paid;
     const isChange = before?.plan.id !== plan.id;
     const first = (await this.allocationOf(tx, orgId, plan)) !== null;
+    const current = before?.subscription;
+    const period = periodOf(paid, isChange ? undefined : current);
+    const isWithin = reason === 'subscription_update' && (isChange || !period.period_start);
     const grant = async (): Promise<string> => {
       if (first && (isChange || reason === 'subscription_create'))
         return this.noting(posted, await this.allocate(tx, orgId, plan, paid.order_id));
-      if (reason === 'subscription_update' || isZero(plan.monthly_credits)) return '0';
+      if (isWithin || isZero(plan.monthly_credits)) return '0';
       return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, plan.monthly_credits, paid.order_id));
     };
 
-    const current = before?.subscription;
     if (paid.superseded || isPast(paid, current)) {
       const granted = await grant();
       if (isPositive(granted)) posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { amount: granted }));
       return keys;
     }
-    const period = periodOf(paid, isChange ? undefined : current);
     // An operator has opened that period before its order came.
     const isOpened =
       reason === 'subscription_cycle' &&
@@ -141,8 +143,8 @@ export class Subscriptions {
       (await this.repository.isPosted(tx, periodKey(orgId, plan, current!.period_start!)));
     if (!isOpened) {
       // Of a plan that was had before, as much is kept as a month of it brings.
-      const keep = reason === 'subscription_update' && !first ? plan.monthly_credits : undefined;
-      if (isChange || reason !== 'subscription_update') posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { keep }));
+      const keep = isWithin && !first ? plan.monthly_credits : undefined;
+      if (isChange || !isWithin) posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { keep }));
       await this.repository.save(tx, orgId, { plan_id: plan.id, ...period });
       await grant();
     }
@@ -341,16 +343,18 @@ function paidStatus({ external_status }: PlanPaid): SubscriptionStatus {
   return ENTITLED.includes(status) ? status : 'active';
 }
 
-/** What an order pays for. A change within a period leaves it as it is. */
+/** What an order pays for. A change within a period leaves it as it is; one to another interval begins a later one. */
 function periodOf(paid: PlanPaid, current: Subscription | undefined): Partial<Period> {
   if (!paid.plan.renews) return NO_PERIOD;
-  if (paid.reason === 'subscription_update' && current?.period_end) return {};
+  if (paid.reason === 'subscription_update' && current?.period_end && !isLater(paid.period_start, current.period_start)) return {};
   const start = paid.period_start ?? (paid.reason === 'subscription_cycle' ? current?.period_end : undefined) ?? paid.paid_at;
   // A plan that is changed to within a year begins with the month of it in which it is paid.
   if (paid.annual) return monthOf(start, paid.paid_at);
   const anchor = paid.reason === 'subscription_cycle' ? (current?.period_anchor ?? start) : start;
   return { period_start: start, period_end: paid.period_end ?? nextPeriodEnd(anchor, start), period_anchor: anchor };
 }
+
+const isLater = (start: Date | null, than: Date | null): boolean => start !== null && than !== null && start > than;
 
 /** The order pays a period that was over before the current one began. */
 const isPast = (paid: PlanPaid, current: Subscription | undefined): boolean =>
