@@ -171,7 +171,8 @@ describe('The subscription of an organization, beside what the provider has told
   });
 
   it('may end its month before the year that is paid', async () => {
-    await both({ product_id: starter.polar_product_id_annual, current_period_end: new Date('2027-11-15T00:00:00Z') });
+    const year = { current_period_start: new Date('2026-11-15T00:00:00Z'), current_period_end: new Date('2027-11-15T00:00:00Z') };
+    await both({ product_id: starter.polar_product_id_annual, ...year });
     expect(await get()).toMatchObject({ in_sync: true });
   });
 

@@ -5,6 +5,7 @@ import type { Author, By } from '@aps/platform/audit';
 import { advisoryLock, type Tx } from '@aps/platform/database';
 import { Decimal } from 'decimal.js';
 import { isPositive, minus } from '../amounts';
+import { isByTheYear } from '../subscriptions/periods.policy';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { EffectsRepository } from './effects.repository';
 import { readOrder, readSubscription, subjectsOf, type ToldOrder } from './payload.policy';
@@ -114,7 +115,7 @@ export class BillingEffects {
       paid_at: order.at,
       period_start: told?.current_period_start ?? null,
       period_end: told?.current_period_end ?? null,
-      annual: order.product_id === plan.polar_product_id_annual,
+      annual: isByTheYear(told) || order.product_id === plan.polar_product_id_annual,
       change_id: order.belongs.metadata.change_id,
       superseded: (newest !== null && newest > order.at) || (!!external?.revoked_at && external.revoked_at >= order.at),
     });

@@ -168,6 +168,8 @@ describe('a checkout', () => {
     const days = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
     expect(days(subscription.period_start, subscription.paid_until)).toBeGreaterThan(364);
     expect(days(subscription.period_start, subscription.period_end)).toBeLessThan(32);
+    await t.db.manager.update(ExternalSubscription, { id: await external() }, { product_id: randomUUID() });
+    expect((await get()).subscription.paid_until).toBe(subscription.paid_until);
   });
 
   it.each<[string, object, [number, string]]>([

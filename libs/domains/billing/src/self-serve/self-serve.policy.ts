@@ -1,5 +1,6 @@
 import { DomainError } from '@aps/contracts';
-import type { CreditPack, PendingChange, Plan } from '@aps/entities';
+import type { CreditPack, ExternalSubscription, PendingChange, Plan } from '@aps/entities';
+import { isByTheYear } from '../subscriptions/periods.policy';
 
 /** How often a plan is paid. */
 export type Interval = 'monthly' | 'annual';
@@ -20,10 +21,8 @@ export function productOfPack(pack: CreditPack): string {
 const notSellable = (sentence: string): DomainError => new DomainError('not_sellable', sentence);
 
 /** Somebody who pays by the year goes on to do so, where nothing else is wished and the other plan is sold so. */
-export const intervalFor = (plan: Plan, current: { plan: Plan; product_id: string | null }): Interval =>
-  current.product_id !== null && current.product_id === current.plan.polar_product_id_annual && plan.polar_product_id_annual
-    ? 'annual'
-    : 'monthly';
+export const intervalFor = (plan: Plan, paid: ExternalSubscription | null): Interval =>
+  isByTheYear(paid) && plan.polar_product_id_annual ? 'annual' : 'monthly';
 
 /** After so long nobody waits any more for a change to be paid. */
 const STALE_MS = 24 * 3_600_000;

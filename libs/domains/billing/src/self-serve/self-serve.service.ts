@@ -124,9 +124,7 @@ export class SelfServeService {
     return this.db.transaction(scope, async (tx) => {
       await this.subscriptions.lock(tx, scope.orgId);
       const subscribed = await this.subscriptions.find(tx, scope.orgId);
-      const { external } = subscribed ?? {};
-      const interval =
-        wished ?? (subscribed ? intervalFor(plan, { plan: subscribed.plan, product_id: external?.product_id ?? null }) : 'monthly');
+      const interval = wished ?? intervalFor(plan, subscribed?.external ?? null);
       const product_id = productOf(plan, interval);
       const paid = requirePaid(subscribed);
       // Another interval of it is another product.

@@ -5,6 +5,7 @@ import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
 import { addCredits, aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
+import { addMonths } from './periods.policy';
 import { Periods } from './periods.service';
 import { Subscriptions } from './subscriptions.service';
 
@@ -101,12 +102,10 @@ describe('a plan that a subscription has brought which the provider has ended', 
   };
 
   it('goes on for the year that is paid', async () => {
-    const product_id = uuidv7();
-    const annual = await aPlan(t, { monthly_credits: '3000', polar_product_id_annual: product_id });
     const end = new Date(t.db.now().getTime() + 200 * DAY);
-    const orgId = await ended(annual, { product_id, current_period_end: end });
+    const orgId = await ended(starter, { current_period_start: addMonths(end, -12), current_period_end: end });
     expect(await close(orgId)).toMatchObject({ rolled: true, granted: '3000' });
-    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: annual.id, status: 'active' });
+    expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: starter.id, status: 'active' });
   });
 
   it('is not what ends the plan that an operator gives instead', async () => {

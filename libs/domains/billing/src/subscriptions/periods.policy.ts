@@ -51,21 +51,21 @@ export const isLive = <E extends Pick<ExternalSubscription, 'status' | 'revoked_
 export const goesOn = (external: ExternalSubscription | null): external is ExternalSubscription =>
   isLive(external) && !external.cancel_at_period_end;
 
+/** Days that no month has. What is paid at once for longer is paid by the year, whatever plan or product it is of by now. */
+export const MORE_THAN_A_MONTH = 45;
+
+/** Whether the provider has told of a year that is paid at once. */
+export const isByTheYear = (told: Pick<ExternalSubscription, 'current_period_start' | 'current_period_end'> | null): boolean =>
+  !!told?.current_period_start &&
+  !!told.current_period_end &&
+  told.current_period_end.getTime() - told.current_period_start.getTime() > MORE_THAN_A_MONTH * DAY;
+
 /** What pays the period that follows on `periodEnd`. */
-export function payerOf(
-  external: ExternalSubscription | null,
-  annualProductId: string | null,
-  periodEnd: Date,
-): 'nobody' | 'year' | 'order' {
+export function payerOf(external: ExternalSubscription | null, periodEnd: Date): 'nobody' | 'year' | 'order' {
   if (external === null) return 'nobody';
   // A year is paid at once; its months are granted here, but for the first, which its order brings, and never one beyond its end.
-  const { product_id, current_period_start: start, current_period_end: end } = external;
-  const isWithinYear =
-    annualProductId !== null &&
-    product_id === annualProductId &&
-    end !== null &&
-    end > periodEnd &&
-    start?.getTime() !== periodEnd.getTime();
+  const { current_period_start: start, current_period_end: end } = external;
+  const isWithinYear = isByTheYear(external) && end! > periodEnd && start!.getTime() !== periodEnd.getTime();
   // An order that is newer than the end of its subscription has paid what it paid, and nobody pays what follows.
   if (external.revoked_at) return isWithinYear ? 'year' : 'nobody';
   if (!isLive(external)) return 'nobody';

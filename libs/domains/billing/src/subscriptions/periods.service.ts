@@ -50,7 +50,7 @@ export class Periods {
     if (!period_end) return { ...none, reason: 'no_period' };
     const now = this.db.now();
     if (!force && period_end > now) return { ...none, reason: 'not_due' };
-    const payer = payerOf(external, plan.polar_product_id_annual, period_end);
+    const payer = payerOf(external, period_end);
     // An order that is newer than the end of its subscription has put the plan back, and what it paid is over.
     if (external?.revoked_at && payer === 'nobody' && !force) {
       const expired = await this.expired(tx, orgId, period_end);

@@ -1,4 +1,4 @@
-import { ExternalSubscription, type CreditPack, type Plan, type Subscription } from '@aps/entities';
+import { ExternalSubscription, Plan, type CreditPack, type Subscription } from '@aps/entities';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
@@ -288,13 +288,24 @@ describe('the end of a period', () => {
   it('within a year that is paid brings the next month, up to the end of the year', async () => {
     const start = new Date(now() - 40 * DAY);
     await paid(team, { annual: true, period_start: start, paid_at: start });
-    await external({ product_id: team.polar_product_id_annual });
     const until = new Date(now() + 5 * DAY);
-    await t.db.manager.update(ExternalSubscription, `sub-${orgId}`, { current_period_end: until });
+    await external({ current_period_start: addMonths(until, -12), current_period_end: until });
     expect(await close()).toMatchObject({ rolled: true, granted: '20000', period_end: until });
     await t.db.manager.update(ExternalSubscription, `sub-${orgId}`, { current_period_end: new Date(now() - 1_000) });
     await over(500);
     expect(await close()).toMatchObject({ rolled: false, reason: 'waiting_for_payment' });
+  });
+
+  it('within a year that is paid brings the next month, whatever becomes of its plan and of its product', async () => {
+    const start = new Date(now() - 40 * DAY);
+    await paid(team, { annual: true, period_start: start, paid_at: start });
+    const year = { current_period_start: start, current_period_end: addMonths(start, 12) };
+    await external({ product_id: team.polar_product_id_annual, ...year });
+    await t.db.manager.update(Plan, team.id, { polar_product_id_annual: null });
+    expect(await close()).toMatchObject({ rolled: true, granted: '20000' });
+    await done((tx) => subscriptions.change(tx, orgId, starter, `${orgId}:change`));
+    await over(1_000);
+    expect(await close()).toMatchObject({ rolled: true, granted: '3000' });
   });
 
   it('that is a year’s, too, waits for the order of the next', async () => {

@@ -302,7 +302,7 @@ export class Subscriptions {
     const paidFrom = external?.current_period_start;
     if (subscription.period_end || !plan.renews || !paidFrom) return null;
     const month = monthOf(paidFrom, this.db.now());
-    return payerOf(external, plan.polar_product_id_annual, month.period_start) === 'year' ? month : null;
+    return payerOf(external, month.period_start) === 'year' ? month : null;
   }
 
   private noting(posted: (key: string) => void, granted: { key: string; amount: string } | null): string {
