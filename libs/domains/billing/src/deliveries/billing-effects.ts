@@ -69,7 +69,7 @@ export class BillingEffects {
     if (order.status !== null && !PAID.includes(order.status)) return said('ignored', null, 'The order is not paid.');
     const orgId = await this.repository.ownerOf(tx, order.belongs);
     if (orgId === null) return said('unresolved', null, 'No organization can be told from it.');
-    const offer = order.product_id && (await this.repository.offerOf(tx, order.product_id));
+    const offer = order.product_id && (await this.repository.offerOf(tx, orgId, order.product_id));
     if (!offer) return said('unresolved', orgId, 'Neither a plan nor a pack has its product.');
 
     const held = await this.subscriptions.lock(tx, orgId);

@@ -27,6 +27,9 @@ const BURY = statement('UPDATE external_subscriptions SET revoked_at = $2 WHERE 
 const NEWEST_PLAN_ORDER = statement<{ paid_at: Date | null }>(
   `SELECT max(paid_at) AS paid_at FROM billing_orders WHERE org_id = $1 AND kind = 'plan'`,
 );
+const PLAN_BOUGHT = statement<{ code: string }>(
+  `SELECT code FROM billing_orders WHERE org_id = $1 AND product_id = $2 AND kind = 'plan' ORDER BY paid_at DESC, id LIMIT 1`,
+);
 const BROUGHT = statement<{ granted: string }>(`
   SELECT coalesce(trim_scale(sum(delta)), 0)::text AS granted FROM credit_ledger WHERE key = ANY ($1) AND kind IN ('grant', 'purchase')`);
 const REFUNDED = statement('UPDATE billing_orders SET refunded = $2 WHERE id = $1');
@@ -55,12 +58,19 @@ export class EffectsRepository {
     return one(await tx.query(BY_PAYER, [payer_id])) ?? null;
   }
 
-  /** What a product of the provider's stands for here: a plan before a pack. */
-  async offerOf(tx: Tx, productId: string): Promise<{ plan: Plan; pack?: never } | { pack: CreditPack; plan?: never } | null> {
+  /** What a product of the provider's stands for here: a plan before a pack; else the plan that an organization has paid by it before. */
+  async offerOf(
+    tx: Tx,
+    orgId: string,
+    productId: string,
+  ): Promise<{ plan: Plan; pack?: never } | { pack: CreditPack; plan?: never } | null> {
     const plan = await tx.manager.findOneBy(Plan, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
     if (plan) return { plan };
     const pack = await tx.manager.findOneBy(CreditPack, { polar_product_id: productId });
-    return pack && { pack };
+    if (pack) return { pack };
+    const [bought] = await tx.query(PLAN_BOUGHT, [orgId, productId]);
+    const before = bought && (await tx.manager.findOneBy(Plan, { code: bought.code }));
+    return before ? { plan: before } : null;
   }
 
   findSubscription(tx: Tx, id: string): Promise<ExternalSubscription | null> {

@@ -283,6 +283,18 @@ describe('a paid order', () => {
     expect(await ledger()).toEqual([]);
   });
 
+  it('goes on to bring the plan whose product it was, for who has paid it by that before', async () => {
+    const product = randomUUID();
+    const plan = await aPlan(t, { monthly_credits: '70', polar_product_id: product });
+    const life = await bought(plan);
+    await tell(life.order);
+    await t.db.manager.update(Plan, plan.id, { polar_product_id: randomUUID() });
+    const cycle = { product_id: product, billing_reason: 'subscription_cycle', subscription_id: life.id };
+    expect(await statusOf(orderEvent(cycle))).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: plan.code, granted: 70 });
+    expect(await ledger()).toEqual(['grant 70', 'expire -70', 'grant 70']);
+  });
+
   it('that is not paid yet is nothing', async () => {
     expect(await statusOf(orderEvent({ product_id: pack.polar_product_id, status: 'pending', checkout_id: await begin('pack') }))).toEqual([
       'ignored',
