@@ -135,10 +135,11 @@ describe('a paid order', () => {
 
   it('of a change within a period earns nothing the second time, and keeps what a month of it would bring', async () => {
     await paid(starter);
-    await paid(team, { reason: 'subscription_update' });
-    await paid(starter, { reason: 'subscription_update' });
+    const within = { reason: 'subscription_update', period_start: (await subscriptionOf(t, orgId)).period_start } as const;
+    await paid(team, within);
+    await paid(starter, within);
     expect((await moves()).slice(-2)).toEqual(['grant granted 20000', 'expire granted -17000']);
-    await paid(team, { reason: 'subscription_update' });
+    await paid(team, within);
     expect((await moves()).length).toBe(4 + 0);
   });
 

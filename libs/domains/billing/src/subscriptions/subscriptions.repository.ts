@@ -13,6 +13,10 @@ export interface Subscribed {
 
 const POSTED = statement<{ id: string }>('SELECT id FROM credit_ledger WHERE key = $1');
 
+const GRANTED_SINCE = statement<{ id: string }>(`
+  SELECT id::text FROM credit_ledger WHERE key = ANY ($1) AND created_at >= $4
+  UNION ALL SELECT id FROM billing_orders WHERE org_id = $2 AND kind = 'plan' AND code = $3 AND paid_at >= $4 AND granted > 0 LIMIT 1`);
+
 const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_ledger WHERE org_id = $1 AND kind = 'reset'`);
 
 // Of an organization that is deleted nobody is granted anything. Those that wait for an order come again when they have waited long enough. Who is past due otherwise has no next period.
@@ -83,6 +87,11 @@ export class SubscriptionsRepository {
   /** The row of the ledger with this key; null without one. */
   async postedBy(tx: Tx, key: string): Promise<string | null> {
     return (await tx.query(POSTED, [key]))[0]?.id ?? null;
+  }
+
+  /** Whether a plan has granted something since then: by one of these keys, or by an order. */
+  async hasGranted(tx: Tx, orgId: string, plan: Plan, { keys, since }: { keys: string[]; since: Date }): Promise<boolean> {
+    return (await tx.query(GRANTED_SINCE, [keys, orgId, plan.code, since])).length > 0;
   }
 
   async countResets(tx: Tx, orgId: string): Promise<number> {

@@ -108,7 +108,7 @@ export class Subscriptions {
   /**
    * An order for a plan was paid: the only thing that changes to a paid plan. The plan's allocation is granted the first time; later an
    * order that pays a period grants that month's credits, and so does one for another interval of the plan, which begins a period of its own.
-   * A change within a period grants nothing twice, so going up and down earns none.
+   * A change to a larger plan grants that month's, and nothing twice within a period, so going up and down earns none.
    *
    * @param by who is on record for it
    * @returns the keys of what was posted
@@ -122,7 +122,8 @@ export class Subscriptions {
     const first = (await this.allocationOf(tx, orgId, plan)) !== null;
     const current = before?.subscription;
     const period = periodOf(paid, isChange ? undefined : current);
-    const isWithin = reason === 'subscription_update' && (isChange || !period.period_start);
+    const brings = isChange ? await this.bringsMonth(tx, orgId, paid, before?.plan) : !!period.period_start;
+    const isWithin = reason === 'subscription_update' && !brings;
     const grant = async (): Promise<string> => {
       if (first && (isChange || reason === 'subscription_create'))
         return this.noting(posted, await this.allocate(tx, orgId, plan, paid.order_id));
@@ -303,6 +304,16 @@ export class Subscriptions {
     if (subscription.period_end || !plan.renews || !paidFrom) return null;
     const month = monthOf(paidFrom, this.db.now());
     return payerOf(external, month.period_start) === 'year' ? month : null;
+  }
+
+  /** Whether a change to a plan that was had before brings a month of it: a larger plan does, where it has granted nothing in this one. */
+  private async bringsMonth(tx: Tx, orgId: string, paid: PlanPaid, before: Plan | undefined): Promise<boolean> {
+    const { plan } = paid;
+    if (!paid.period_start || !isPositive(minus(plan.monthly_credits, before?.monthly_credits ?? '0'))) return false;
+    const since = periodOf(paid, undefined).period_start;
+    if (!since) return false;
+    const keys = [allocationKey(orgId, plan), periodKey(orgId, plan, since)];
+    return !(await this.repository.hasGranted(tx, orgId, plan, { keys, since }));
   }
 
   private noting(posted: (key: string) => void, granted: { key: string; amount: string } | null): string {
