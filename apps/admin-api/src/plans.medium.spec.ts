@@ -109,6 +109,21 @@ describe('plans', () => {
     });
   });
 
+  it('begin a month for their subscribers when they begin to renew, but for those who pay', async () => {
+    const { body: plan } = await create({ renews: false, monthly_credits: 70 });
+    const [free, paying] = [await anOrg(t, { plan: null }), await anOrg(t, { plan: null })];
+    await t.db.manager.insert(Subscription, { org_id: free.id, plan_id: plan.id });
+    await t.db.manager.insert(Subscription, { org_id: paying.id, plan_id: plan.id, external_subscription_id: uuidv7() });
+    await put(plan.id, { code: plan.code, name: 'Plan', monthly_credits: 70 });
+    const periodOf = async (org_id: string) => {
+      const { period_start, period_end } = await t.db.manager.findOneByOrFail(Subscription, { org_id });
+      return [period_start, period_end];
+    };
+    const [start, end] = await periodOf(free.id);
+    expect(end!.getTime() - start!.getTime()).toBeGreaterThanOrEqual(28 * 86_400_000);
+    expect(await periodOf(paying.id)).toEqual([null, null]);
+  });
+
   it('are replaced as a whole: what is left out has its default', async () => {
     const { body: plan } = await create({ max_agents: 5, audit_log: true, price_display: '1', polar_product_id: uuidv7(), renews: false });
     const { status, body } = await put(plan.id, { code: plan.code, name: 'Other', max_seats: 2 });

@@ -75,6 +75,8 @@ export class PlansService {
     if (!Object.keys(changes).length) return plan;
     await this.assertFree(tx, { ...plan, ...changes });
     const after = (await this.plans.update(tx, id, changes))!;
+    // What its subscribers have been granted is their first month's.
+    if (changes.renews) await this.repository.beginPeriods(tx, id, this.db.now());
     await this.audit.record(tx, operator, 'plan.updated', { kind: 'plan', id }, { changes });
     this.entitlements.announce(tx, null);
     return after;

@@ -1,4 +1,4 @@
-import { ExternalSubscription, Organization, type Plan, type Subscription } from '@aps/entities';
+import { ExternalSubscription, Organization, Plan, type Subscription } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { BASE_MODULES, testService } from '@aps/testing';
@@ -55,6 +55,16 @@ it('closes a period once more that an operator has had end at the same instant o
   await onPlan(t, orgId, trial, { status: 'active' });
   expect(await close(orgId)).toMatchObject({ rolled: true, expired: '300' });
   expect(await subscriptionOf(t, orgId)).toMatchObject({ status: 'expired' });
+});
+
+it('neither expires nor ends what a plan has brought that renews no more', async () => {
+  const plan = await aPlan(t, { monthly_credits: '3000' });
+  const orgId = await isOver(DAY, { period_start: new Date(t.db.now().getTime() - 31 * DAY) }, plan);
+  await addCredits(t, orgId, '500');
+  await t.db.manager.update(Plan, plan.id, { renews: false });
+  expect(await close(orgId)).toMatchObject({ rolled: false, reason: 'no_period', period_end: null });
+  expect(await subscriptionOf(t, orgId)).toMatchObject({ status: 'active', period_start: null, period_end: null });
+  expect(await movesOf(t, orgId)).toEqual(['adjust granted 500']);
 });
 
 it('grants a month once, however often its period is opened', async () => {

@@ -58,6 +58,12 @@ export class Periods {
       const { period_start, period_end: end } = (await this.repository.find(tx, orgId))!.subscription;
       return { ...none, rolled: true, reason: 'rolled', period_start, period_end: end, expired };
     }
+    // It began while its plan renewed, which it does no more. An end that an operator has set stands alone, and ends the subscription.
+    if (!plan.renews && subscription.period_start) {
+      await this.repository.save(tx, orgId, { plan_id: plan.id, ...NO_PERIOD });
+      this.subscriptions.announce(tx, orgId);
+      return { ...none, reason: 'no_period', period_start: null, period_end: null };
+    }
     if (payer === 'order' && !force) return this.await(tx, orgId, before, now, none);
     // Who has to pay, and is not awaited, has no next period until somebody says so.
     if (subscription.status === 'past_due' && payer === 'nobody' && !force) return { ...none, reason: 'waiting_for_payment' };
