@@ -187,4 +187,15 @@ describe('The subscription of an organization, beside what the provider has told
     });
     expect((await subscriptionOf(t, org)).external_subscription_id).toBeNull();
   });
+
+  it('differs where another one is paid beside the current one', async () => {
+    const beside = told();
+    await t.db.manager.insert(ExternalSubscription, beside);
+    const { id } = await both();
+    expect(await get()).toMatchObject({
+      external: { subscription_id: id },
+      in_sync: false,
+      differences: [{ field: 'subscription', external: beside.id, local: id }],
+    });
+  });
 });

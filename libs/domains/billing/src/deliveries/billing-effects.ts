@@ -6,6 +6,7 @@ import { advisoryLock, type Tx } from '@aps/platform/database';
 import { Decimal } from 'decimal.js';
 import { isPositive, minus } from '../amounts';
 import { isByTheYear } from '../subscriptions/periods.policy';
+import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { EffectsRepository } from './effects.repository';
 import { readOrder, readSubscription, subjectsOf, type ToldOrder } from './payload.policy';
@@ -46,6 +47,7 @@ export class BillingEffects {
   constructor(
     private readonly repository: EffectsRepository,
     private readonly subscriptions: Subscriptions,
+    private readonly subscribed: SubscriptionsRepository,
   ) {}
 
   /** What would apply a delivery of this type, as operators read it. */
@@ -161,7 +163,7 @@ export class BillingEffects {
     const { told } = read;
     const held = await this.subscriptions.lock(tx, orgId);
     await this.repository.tell(tx, orgId, told);
-    if (!(await this.repository.bury(tx, told.id, told.at))) return said('no_op', orgId, 'The subscription had ended before.');
+    if (!(await this.subscribed.bury(tx, told.id, told.at))) return said('no_op', orgId, 'The subscription had ended before.');
     const isCurrent = held?.subscription.external_subscription_id === told.id;
     const keys = isCurrent ? await this.subscriptions.revoked(tx, by(orgId), orgId) : [];
     return { ...said('applied', orgId, isCurrent ? null : 'It was not the current subscription.', keys), about: [told.id] };

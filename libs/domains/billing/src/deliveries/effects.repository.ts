@@ -22,7 +22,6 @@ const TELL = statement(`
     current_period_end = coalesce(EXCLUDED.current_period_end, s.current_period_end), cancel_at_period_end = coalesce($8, s.cancel_at_period_end),
     modified_at = EXCLUDED.modified_at
   WHERE EXCLUDED.modified_at >= s.modified_at`);
-const BURY = statement('UPDATE external_subscriptions SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL');
 
 const NEWEST_PLAN_ORDER = statement<{ paid_at: Date | null }>(
   `SELECT max(paid_at) AS paid_at FROM billing_orders WHERE org_id = $1 AND kind = 'plan'`,
@@ -82,11 +81,6 @@ export class EffectsRepository {
     const { id, customer_id, product_id, status, current_period_start, current_period_end, cancel_at_period_end, at } = told;
     const values = [id, orgId, customer_id, product_id, status, current_period_start, current_period_end, cancel_at_period_end, at];
     return (await tx.execute(TELL, values)) > 0;
-  }
-
-  /** Its orders until then count no more. @returns false where it has ended already */
-  async bury(tx: Tx, id: string, at: Date): Promise<boolean> {
-    return (await tx.execute(BURY, [id, at])) > 0;
   }
 
   findOrder(tx: Tx, id: string): Promise<BillingOrder | null> {

@@ -373,6 +373,27 @@ describe('where nobody pays a subscription', () => {
   });
 });
 
+describe('where another subscription is paid than the current one', () => {
+  it('that one can be changed and cancelled', async () => {
+    const pages = [await ask('checkout', { plan_code: 'starter' }), await ask('checkout', { plan_code: 'starter' })];
+    const ids: string[] = [];
+    for (const { body } of pages) {
+      await fetch(body.url);
+      await settled();
+      ids.push(await external());
+    }
+    await provider.control({ revoke: ids[1] });
+    await settled();
+    expect(await plan()).toBe('trial');
+    expect((await ask('cancellation', { cancel_at_period_end: true })).status).toBe(200);
+    await settled();
+    expect((await books()).subscriptions.find(({ id }) => id === ids[0])).toMatchObject({ cancel_at_period_end: true });
+    expect((await ask('change-plan', { plan_code: 'team' })).status).toBe(200);
+    await settled();
+    expect([await plan(), await external()]).toEqual(['team', ids[0]]);
+  });
+});
+
 describe('a cancellation', () => {
   it('is asked of the provider, and shown when it tells', async () => {
     await buy({ plan_code: 'starter' });

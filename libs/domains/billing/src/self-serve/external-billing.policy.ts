@@ -13,9 +13,14 @@ export interface Difference {
 type Local = Pick<SubscriptionView, 'plan_code' | 'status' | 'period_end'>;
 
 /** What an operator should look at: deliveries that are missing, or what was changed on one side alone. */
-export function differencesOf(external: ExternalRow | null, local: Local | null): Difference[] {
-  if (!external) return [];
-  if (!external.is_current) return isLive(external) ? [{ field: 'subscription', external: external.id, local: null }] : [];
+export function differencesOf(all: ExternalRow[], local: Local | null): Difference[] {
+  const current = all.find(({ is_current }) => is_current);
+  const others = all.filter((one) => one !== current && isLive(one));
+  const paidBeside = others.map(({ id }) => ({ field: 'subscription' as const, external: id, local: current?.id ?? null }));
+  return [...(current ? ofCurrent(current, local) : []), ...paidBeside];
+}
+
+function ofCurrent(external: ExternalRow, local: Local | null): Difference[] {
   const period_end = external.current_period_end?.toISOString() ?? null;
   const found: (Difference & { isOne: boolean })[] = [
     { field: 'status', external: OURS[external.status ?? ''] ?? null, local: local?.status ?? null, isOne: external.status !== null },

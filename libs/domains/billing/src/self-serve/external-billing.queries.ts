@@ -26,7 +26,7 @@ export interface ExternalBilling {
   differences: Difference[];
 }
 
-// The current one; else the newest that is paid and should be it.
+// The current one first, then what is paid beside it, the newest first.
 const EXTERNAL = statement<ExternalRow>(`
   SELECT x.id, x.customer_id, x.product_id, x.status, x.current_period_end, x.cancel_at_period_end, x.revoked_at,
     coalesce(x.id = s.external_subscription_id, false) AS is_current, p.code AS plan_code,
@@ -34,7 +34,7 @@ const EXTERNAL = statement<ExternalRow>(`
   FROM external_subscriptions x LEFT JOIN subscriptions s ON s.org_id = x.org_id
     LEFT JOIN plans p ON x.product_id IN (p.polar_product_id::text, p.polar_product_id_annual::text)
   WHERE x.org_id = $1 AND (x.id = s.external_subscription_id OR x.revoked_at IS NULL)
-  ORDER BY is_current DESC, x.modified_at DESC LIMIT 1`);
+  ORDER BY is_current DESC, x.modified_at DESC`);
 
 /** What the payment provider has told of organizations, beside what holds here. */
 @Injectable()
@@ -49,8 +49,9 @@ export class ExternalBillingQueries {
   async of(scope: OrgScope): Promise<ExternalBilling> {
     const { orgId } = scope;
     const { subscription: local } = await this.accounts.get(orgId);
-    const external = (await this.db.query(EXTERNAL, [orgId]))[0] ?? null;
+    const all = await this.db.query(EXTERNAL, [orgId]);
+    const external = all[0] ?? null;
     const customer_id = external?.customer_id ?? (await this.repository.lastCustomer(this.db, scope));
-    return { org_id: orgId, customer_id, external, local, differences: differencesOf(external, local) };
+    return { org_id: orgId, customer_id, external, local, differences: differencesOf(all, local) };
   }
 }

@@ -6,7 +6,6 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, NO_CALLER, Table, type Tx } from '@aps/platform/database';
 import { PaymentProvider, type ProviderPage } from '../provider/payment-provider';
-import { isLive } from '../subscriptions/periods.policy';
 import { SubscriptionsRepository, type Subscribed } from '../subscriptions/subscriptions.repository';
 import { intervalFor, isInFlight, productOf, productOfPack, type Interval } from './self-serve.policy';
 import { SelfServeRepository } from './self-serve.repository';
@@ -84,7 +83,7 @@ export class SelfServeService {
    * @throws DomainError 409 `no_live_subscription`; 422 and 502 of the provider
    */
   async setCancelAtPeriodEnd(scope: OrgScope, cancel: boolean): Promise<boolean> {
-    const { external } = requirePaid(await this.db.transaction(scope, (tx) => this.subscriptions.find(tx, scope.orgId)));
+    const { external } = requirePaid(await this.db.transaction(scope, (tx) => this.paid(tx, scope)));
     await this.provider.setCancelAtPeriodEnd(external.id, cancel);
     // It is done, whatever has become of who asked for it.
     await this.db.transaction(NO_CALLER, (tx) =>
@@ -123,7 +122,7 @@ export class SelfServeService {
   private mark(scope: OrgScope, plan: Plan, wished: Interval | undefined) {
     return this.db.transaction(scope, async (tx) => {
       await this.subscriptions.lock(tx, scope.orgId);
-      const subscribed = await this.subscriptions.find(tx, scope.orgId);
+      const subscribed = await this.paid(tx, scope);
       const interval = wished ?? intervalFor(plan, subscribed?.external ?? null);
       const product_id = productOf(plan, interval);
       const paid = requirePaid(subscribed);
@@ -148,6 +147,12 @@ export class SelfServeService {
     });
   }
 
+  /** What is subscribed to, with what is paid for it: another subscription, where the current one is not. */
+  private async paid(tx: Tx, { orgId }: OrgScope): Promise<Subscribed | null> {
+    const subscribed = await this.subscriptions.find(tx, orgId);
+    return subscribed && { ...subscribed, external: await this.subscriptions.paying(tx, orgId, subscribed.external?.id ?? null) };
+  }
+
   /** Nobody's right to it is asked: what was marked on their behalf is not so. */
   private unmark(scope: OrgScope, { change_id }: PendingChange, replaced: PendingChange | null, error: unknown): Promise<void> {
     return this.db.transaction(NO_CALLER, async (tx) => {
@@ -162,7 +167,7 @@ export class SelfServeService {
 
 const target = (scope: OrgScope) => ({ kind: 'organization', id: scope.orgId });
 
-const isPaid = (subscribed: Subscribed | null): subscribed is Paid => subscribed !== null && isLive(subscribed.external);
+const isPaid = (subscribed: Subscribed | null): subscribed is Paid => !!subscribed?.external;
 
 function requirePaid(subscribed: Subscribed | null): Paid {
   if (!isPaid(subscribed)) throw new DomainError('no_live_subscription', 'Nobody pays a subscription for this organization.');

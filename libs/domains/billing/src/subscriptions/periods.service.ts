@@ -140,7 +140,10 @@ export class Periods {
     }
     const expired = await this.expired(tx, orgId, end);
     // It was canceled, and the event that says so was lost.
-    if (external?.cancel_at_period_end) await this.subscriptions.revoked(tx, { orgId, actor: PERIOD_END }, orgId);
+    if (external?.cancel_at_period_end) {
+      await this.repository.bury(tx, external.id, end);
+      await this.subscriptions.revoked(tx, { orgId, actor: PERIOD_END }, orgId);
+    }
     // No period until it is paid; the provider goes on asking for the money, or ends the subscription.
     else await this.repository.save(tx, orgId, { plan_id: plan.id, ...NO_PERIOD });
     this.subscriptions.announce(tx, orgId);

@@ -8,6 +8,7 @@ import { BillingModule } from '../billing.module';
 import { aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
 import { addMonths, monthOf } from './periods.policy';
 import { Periods } from './periods.service';
+import { SubscriptionsRepository } from './subscriptions.repository';
 import { Subscriptions, type PlanPaid } from './subscriptions.service';
 
 const t = testService([...BASE_MODULES, BillingModule], { settings: { CREDITS_DEFAULT_NEW_ORG_PLAN: 'trial' } });
@@ -284,6 +285,7 @@ describe('the end of a period', () => {
     await over(3 * DAY + 1_000);
     await close();
     expect(await subscriptionOf(t, orgId)).toMatchObject({ plan_id: trial.id, status: 'active' });
+    expect(await t.get(SubscriptionsRepository).isPaying(t.db, orgId)).toBe(false);
   });
 
   it('within a year that is paid brings the next month, up to the end of the year', async () => {

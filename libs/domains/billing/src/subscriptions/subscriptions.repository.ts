@@ -26,6 +26,8 @@ const DUE = statement<{ org_id: string }>(`
     OR s.status = 'past_due' AND s.external_subscription_id IS NOT NULL AND s.period_end <= now() - make_interval(secs => $1))
   ORDER BY s.period_end LIMIT $2`);
 
+const BURY = statement('UPDATE external_subscriptions SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL');
+
 const GONE = statement<{ id: string }>('SELECT id FROM organizations WHERE id = $1 AND deleted_at IS NOT NULL');
 
 const FIRST_TRIAL = statement(`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`);
@@ -59,7 +61,13 @@ export class SubscriptionsRepository {
 
   /** Whether something is paid, or is to be: the current subscription or another, which may not have brought its plan yet. */
   async isPaying(db: Db, orgId: string): Promise<boolean> {
-    return (await this.externals(db, orgId)).some(isLive);
+    return (await this.paying(db, orgId, null)) !== null;
+  }
+
+  /** What is paid for an organization: the current subscription, else the newest other one that is live; null without one. */
+  async paying(db: Db, orgId: string, currentId: string | null): Promise<ExternalSubscription | null> {
+    const live = (await this.externals(db, orgId)).filter(isLive).sort((a, b) => b.modified_at.getTime() - a.modified_at.getTime());
+    return live.find(({ id }) => id === currentId) ?? live[0] ?? null;
   }
 
   /** What the provider goes on asking money for, the current subscription or another. */
@@ -69,6 +77,11 @@ export class SubscriptionsRepository {
 
   private externals(db: Db, orgId: string): Promise<ExternalSubscription[]> {
     return db.manager.findBy(ExternalSubscription, { org_id: orgId });
+  }
+
+  /** A subscription of the provider's has ended: its orders until then count no more. @returns false where it had ended already */
+  async bury(tx: Tx, id: string, at: Date): Promise<boolean> {
+    return (await tx.execute(BURY, [id, at])) > 0;
   }
 
   async isGone(db: Db, orgId: string): Promise<boolean> {
