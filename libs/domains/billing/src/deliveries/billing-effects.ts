@@ -147,9 +147,10 @@ export class BillingEffects {
     return said('applied', orgId, null, keys);
   }
 
-  /** Another order for a plan, and the end of its subscription, expire what an order has brought. */
-  private async hasExpired(tx: Tx, { org_id, kind, paid_at, subscription_id }: BillingOrder): Promise<boolean> {
+  /** Another order for a plan, the end of its subscription or of its period, and operators expire what an order has brought. */
+  private async hasExpired(tx: Tx, { id, org_id, kind, paid_at, subscription_id }: BillingOrder): Promise<boolean> {
     if (kind !== 'plan') return false;
+    if (await this.repository.isOver(tx, org_id, id)) return true;
     const newest = await this.repository.newestPlanOrder(tx, org_id);
     if (newest !== null && newest > paid_at) return true;
     return subscription_id !== null && !!(await this.repository.findSubscription(tx, subscription_id))?.revoked_at;

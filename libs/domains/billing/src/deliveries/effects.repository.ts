@@ -31,6 +31,12 @@ const PLAN_BOUGHT = statement<{ code: string }>(
 );
 const BROUGHT = statement<{ granted: string }>(`
   SELECT coalesce(trim_scale(sum(delta)), 0)::text AS granted FROM credit_ledger WHERE key = ANY ($1) AND kind IN ('grant', 'purchase')`);
+// What older orders bring comes and goes by itself; of newer ones their time tells. A debt leaves nothing to expire before the next grant.
+const OVER = statement<{ id: string }>(`
+  SELECT l.id FROM credit_ledger l WHERE l.org_id = $1 AND l.bucket = 'granted' AND l.ref_type IS NULL
+    AND (l.kind IN ('grant', 'reset') OR l.kind = 'expire' AND NOT starts_with(l.key, 'expire:order:'))
+    AND l.seq > (SELECT max(g.seq) FROM credit_ledger g WHERE g.org_id = $1 AND g.kind = 'grant' AND g.ref_type = 'order' AND g.ref_id = $2)
+  LIMIT 1`);
 const REFUNDED = statement('UPDATE billing_orders SET refunded = $2 WHERE id = $1');
 
 /** Whose something of the provider's is, and what is known of it. */
@@ -95,6 +101,11 @@ export class EffectsRepository {
   /** How much postings with these keys have brought. */
   async brought(tx: Tx, keys: string[]): Promise<string> {
     return (await tx.query(BROUGHT, [keys]))[0].granted;
+  }
+
+  /** Whether what an order has granted expired since, or something else was granted, other than by orders. */
+  async isOver(tx: Tx, orgId: string, orderId: string): Promise<boolean> {
+    return (await tx.query(OVER, [orgId, orderId])).length > 0;
   }
 
   async keepOrder(tx: Tx, order: Omit<BillingOrder, 'applied_at' | 'refunded'>): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
-import { BillingModule } from '@aps/billing';
+import { BillingModule, Subscriptions } from '@aps/billing';
 import {
   BillingCheckout,
   BillingEvent,
@@ -13,6 +13,7 @@ import {
   Subscription,
 } from '@aps/entities';
 import { anOrg, type TestOrg } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { metrics } from '@aps/platform/observability';
 import { WorkersModule } from '@aps/platform/queues';
@@ -548,6 +549,23 @@ describe('a refund', () => {
     await t.db.query(sql(`SELECT credit_post($1, 'granted', 70, 'adjust', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, randomUUID()]);
     expect(await statusOf(refund(next.order, 'refunded', 1_000))).toEqual(['unresolved', 'Of the credits, 3000 are not there any more.']);
     expect(await now()).toMatchObject({ code: 'trial', granted: 70 });
+  });
+
+  it('takes nothing of what another plan has brought that an operator gave since', async () => {
+    const life = await bought();
+    await tell(life.order);
+    await t.db.transaction(NO_CALLER, (tx) => t.get(Subscriptions).change(tx, org.id, team, `${org.id}:change`));
+    expect(await statusOf(refund(life.order, 'refunded', 1_000))).toEqual(['unresolved', 'Of the credits, 3000 are not there any more.']);
+    expect(await now()).toMatchObject({ code: 'team', granted: 20000 });
+  });
+
+  it('takes back what is there though an older order has come since', async () => {
+    const older = await bought();
+    const life = await bought();
+    await tell(life.order);
+    await tell(older.order);
+    expect(await statusOf(refund(life.order, 'refunded', 1_000))).toEqual(['applied', null]);
+    expect((await ledger()).at(-1)).toBe('refund -3000');
   });
 
   it('that came before its order is applied after it', async () => {
