@@ -4,6 +4,7 @@ import { anOrg, type TestOrg } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { outcome, sql } from '@aps/platform/testing';
+import { eventually } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
 
@@ -54,6 +55,24 @@ describe('the credits of an organization, administered', () => {
     it('are both balances and the overdraft of the plan', async () => {
       await patch({ plan_code: starter.code });
       expect(await credits()).toMatchObject({ balance: '3000', credits_overdraft: '150', credits_remaining: '3150', reconciled: true });
+    });
+
+    it('are of one moment though a call burns while they are read', async () => {
+      await patch({ plan_code: starter.code });
+      const waiting = sql<{ n: number }>(
+        `SELECT count(*)::int AS n FROM pg_locks WHERE relation = 'call_holds'::regclass AND NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
+      );
+      const { reading } = await t.db.transaction(NO_CALLER, async (tx) => {
+        await tx.execute(sql('LOCK TABLE call_holds IN ACCESS EXCLUSIVE MODE'));
+        const begun = credits();
+        await eventually(
+          async () => (await tx.query(waiting))[0].n,
+          (n) => n > 0,
+        );
+        await t.db.query(sql(`SELECT credit_post($1, NULL, 100, 'burn', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, uuidv7()]);
+        return { reading: begun };
+      });
+      expect(await reading).toMatchObject({ balance: '3000', credits_overdraft: '150', credits_remaining: '3150' });
     });
 
     it('are not those of an organization that is not there', async () => {

@@ -46,15 +46,16 @@ export interface CreditAccount {
   override_reason: string | null;
 }
 
+// The function sees what is posted while it runs, the rest what was there when it began: what is left is summed from the rows that are answered.
 const ACCOUNT = statement<AccountRow>(`
   SELECT trim_scale(a.balance)::text AS balance, trim_scale(a.purchased_balance)::text AS purchased_balance, trim_scale(a.purchase_total)::text AS purchase_total,
-    trim_scale(u.remaining - a.balance - a.purchased_balance)::text AS credits_overdraft, trim_scale(u.remaining)::text AS credits_remaining, trim_scale(u.held)::text AS open_holds,
+    trim_scale(a.overdraft)::text AS credits_overdraft, trim_scale(a.balance + a.purchased_balance + a.overdraft)::text AS credits_remaining, trim_scale(u.held)::text AS open_holds,
     a.plan_code, a.status, x.status AS external_status, coalesce(x.cancel_at_period_end, false) AS cancel_at_period_end,
     a.period_start, a.period_end, CASE WHEN x.current_period_end - x.current_period_start > interval '${MORE_THAN_A_MONTH} days' THEN x.current_period_end END AS paid_until,
     a.pending_change, a.overrides, a.override_reason
   FROM (
     SELECT o.id, coalesce(c.balance, 0) AS balance, coalesce(c.purchased_balance, 0) AS purchased_balance, coalesce(c.purchase_total, 0) AS purchase_total,
-      p.code AS plan_code, s.status, s.external_subscription_id, s.period_start, s.period_end, s.pending_change, s.overrides, s.override_reason
+      coalesce(round(p.monthly_credits * p.overdraft_pct / 100, 6), 0) AS overdraft, p.code AS plan_code, s.status, s.external_subscription_id, s.period_start, s.period_end, s.pending_change, s.overrides, s.override_reason
     FROM organizations o LEFT JOIN org_credits c ON c.org_id = o.id LEFT JOIN subscriptions s ON s.org_id = o.id LEFT JOIN plans p ON p.id = s.plan_id
     WHERE o.id = $1 AND o.deleted_at IS NULL
   ) a CROSS JOIN LATERAL credit_use(a.id, '{}') u LEFT JOIN external_subscriptions x ON x.id = a.external_subscription_id`);
