@@ -209,6 +209,14 @@ describe('a paid order', () => {
     expect((await subscriptionOf(t, orgId)).pending_change).toBeNull();
   });
 
+  it('of the next period clears no change to another interval of the plan', async () => {
+    await paid(starter);
+    const marker = { change_id: uuidv7(), plan_code: starter.code, requested_at: '', requested_by: '' };
+    await set({ pending_change: marker });
+    await paid(starter, { reason: 'subscription_cycle', period_start: (await subscriptionOf(t, orgId)).period_end });
+    expect((await subscriptionOf(t, orgId)).pending_change).toEqual(marker);
+  });
+
   it('of a year opens a month', async () => {
     const start = new Date('2028-01-31T10:00:00Z');
     await paid(team, { annual: true, period_start: start, period_end: new Date('2029-01-31T10:00:00Z') });

@@ -150,7 +150,9 @@ export class Subscriptions {
       await grant();
     }
     const marker = current?.pending_change;
-    const isAnswered = marker && (marker.change_id === paid.change_id || marker.plan_code === plan.code);
+    // The next period of the plan that is paid anyway is no change.
+    const isAnswered =
+      marker && (marker.change_id === paid.change_id || (marker.plan_code === plan.code && reason !== 'subscription_cycle'));
     await this.repository.save(tx, orgId, {
       plan_id: plan.id,
       status: paidStatus(paid),
