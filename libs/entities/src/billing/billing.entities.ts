@@ -116,6 +116,8 @@ export interface PendingChange {
   plan_code: string;
   requested_at: string;
   requested_by: string;
+  /** The product that was asked for, which says the interval; not shown. */
+  product_id?: string;
 }
 
 /** The plan of an organization. What changes it holds its row. */

@@ -298,6 +298,21 @@ describe('a change of plan', () => {
     expect((await get()).subscription).toMatchObject({ plan_code: 'starter', pending_change: null, paid_until: expect.any(String) });
   });
 
+  it('asked for by the year takes the place of the same one by the month', async () => {
+    const byTheYear = (polar_product_id_annual: string | null) => t.db.manager.update(Plan, { code: 'team' }, { polar_product_id_annual });
+    await byTheYear(randomUUID());
+    await provider.control({ mode: 'hold' });
+    const change = (interval: string) => ask('change-plan', { plan_code: 'team', interval });
+    await change('monthly');
+    const { status, body } = await change('annual');
+    expect([status, body.pending_change]).toEqual([200, (await get()).subscription.pending_change]);
+    expect(outcome(await change('annual'))).toEqual([409, 'change_in_flight']);
+    await provider.control({ mode: 'ok' });
+    await settled();
+    expect((await get()).subscription).toMatchObject({ plan_code: 'team', pending_change: null, paid_until: expect.any(String) });
+    await byTheYear(null);
+  });
+
   it('that nobody answered for a day may be asked for again', async () => {
     const requested_at = new Date(Date.now() - 25 * 3_600_000).toISOString();
     const pending_change = { change_id: randomUUID(), plan_code: 'team', requested_at, requested_by: org.owner.id };

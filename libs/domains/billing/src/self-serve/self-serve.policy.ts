@@ -28,5 +28,8 @@ export const intervalFor = (plan: Plan, paid: ExternalSubscription | null): Inte
 const STALE_MS = 24 * 3_600_000;
 
 /** Whether this change was asked for and may still be paid. */
-export const isInFlight = (pending: PendingChange | null, planCode: string, now: Date): boolean =>
-  pending !== null && pending.plan_code === planCode && now.getTime() - Date.parse(pending.requested_at) < STALE_MS;
+export const isInFlight = (pending: PendingChange | null, wish: { plan_code: string; product_id: string }, now: Date): boolean =>
+  pending !== null &&
+  pending.plan_code === wish.plan_code &&
+  (pending.product_id ?? wish.product_id) === wish.product_id &&
+  now.getTime() - Date.parse(pending.requested_at) < STALE_MS;

@@ -132,12 +132,12 @@ export class SelfServeService {
         throw new DomainError('already_on_plan', `This organization is on the plan ${plan.code}.`);
       const replaced = paid.subscription.pending_change;
       const now = this.db.now();
-      if (isInFlight(replaced, plan.code, now))
+      if (isInFlight(replaced, { plan_code: plan.code, product_id }, now))
         throw new DomainError('change_in_flight', 'This change was asked for already and is not paid yet.', {
           context: { change_id: replaced!.change_id },
         });
       const pending = { change_id: randomUUID(), plan_code: plan.code, requested_at: now.toISOString(), requested_by: scope.userId };
-      await this.repository.setPending(tx, scope, pending);
+      await this.repository.setPending(tx, scope, { ...pending, product_id });
       await this.audit.record(tx, scope, 'subscription.change_requested', target(scope), {
         plan_code: plan.code,
         interval,
