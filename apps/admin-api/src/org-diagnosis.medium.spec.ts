@@ -1,6 +1,7 @@
-import { entitle } from '@aps/billing/testing';
+import { PlanEntitlements } from '@aps/billing';
+import { addCredits, entitle } from '@aps/billing/testing';
 import type { JobName } from '@aps/contracts';
-import { Agent, AgentRevision, Chat, KnowledgeBase, KnowledgeSource, OutboxRow, Turn } from '@aps/entities';
+import { Agent, AgentRevision, Chat, KnowledgeBase, KnowledgeSource, OutboxRow, Subscription, Turn } from '@aps/entities';
 import { InferenceSettings, seedInference } from '@aps/inference';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
@@ -52,6 +53,15 @@ describe('The diagnosis of an organization', () => {
     await anAgent('mock');
     expect(await diagnosis()).toEqual({ org_id: org.id, healthy: true, findings: [] });
     expect(outcome(await call('GET', `/orgs/${uuidv7()}/diagnosis`))).toEqual([404, 'not_found']);
+  });
+
+  it('tells who has no subscription that counts to choose a plan, whatever credits are left', async () => {
+    await t.db.manager.update(Subscription, { org_id: org.id }, { status: 'expired' });
+    t.get(PlanEntitlements).drop(org.id);
+    await addCredits(t, org.id, '500', 'purchased');
+    expect((await diagnosis()).findings).toMatchObject([
+      { kind: 'credits', sentence: 'Your organization has no subscription that counts; choose a plan.' },
+    ]);
   });
 
   it('names a suspension, with a sentence that can be sent', async () => {

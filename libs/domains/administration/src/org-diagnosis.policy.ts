@@ -70,8 +70,8 @@ export function findingsOf(
     add('budget', 'raise_budget', { ref: 'budget_limit_usd' }, `${used}; raise it, or wait for the next month.`);
   }
   if (blocker?.code === 'credits_exhausted') {
-    const out = `Your organization is out of credits (${blocker.credits_remaining} left)`;
-    add('credits', 'add_credits', {}, `${out}; buy more, or change the plan.`);
+    const out = `Your organization is out of credits (${blocker.credits_remaining} left); buy more, or change the plan.`;
+    add('credits', 'add_credits', {}, blocker.because ? 'Your organization has no subscription that counts; choose a plan.' : out);
   }
   for (const { kind } of runs.filter(({ workers, unfinished }) => workers === 0 && unfinished)) {
     const of = { ref: kind === 'turn' ? null : queueOf(kind) };

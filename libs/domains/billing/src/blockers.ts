@@ -3,7 +3,13 @@ import type { Db } from '@aps/platform/database';
 
 /** Why an organization's next model call would be refused. Quantities are decimal texts. */
 export type Blocker =
-  { code: 'credits_exhausted'; credits_remaining: string } | { code: 'budget_exceeded'; budget_limit_usd: string; spend_usd: string };
+  | {
+      code: 'credits_exhausted';
+      credits_remaining: string;
+      /** Without a subscription that counts, whatever is left. */
+      because?: 'no_subscription';
+    }
+  | { code: 'budget_exceeded'; budget_limit_usd: string; spend_usd: string };
 
 /** Why a certain call would be: an agent may have a budget of its own. */
 export type CallBlocker = Blocker | { code: 'budget_exceeded'; budget_credits_per_period: string; spent_credits: string };
@@ -24,5 +30,6 @@ export abstract class Blockers {
 export function refusalOf({ code, ...context }: CallBlocker): DomainError {
   if (code === 'budget_exceeded')
     return new DomainError(code, `The budget of this ${'spend_usd' in context ? 'organization' : 'agent'} is used up.`, { context });
+  if ('because' in context) return new DomainError(code, 'This organization has no subscription that counts; choose a plan.', { context });
   return new DomainError(code, 'This organization is out of credits.', { context });
 }

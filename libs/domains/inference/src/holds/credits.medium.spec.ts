@@ -162,12 +162,12 @@ describe('the credits of an organization', () => {
     await subscribed({ granted: '10' });
     await t.db.manager.update(Subscription, { org_id: org.id }, { status: 'unsubscribed' });
     t.get(PlanEntitlements).drop(org.id);
-    expect(await blocker()).toEqual({ code: 'credits_exhausted', credits_remaining: '10' });
+    expect(await blocker()).toEqual({ code: 'credits_exhausted', credits_remaining: '10', because: 'no_subscription' });
     const refused = { name: 'InferenceError', code: 'credits_exhausted' };
     await expect(holding((hold) => hold.reserve(model({ byo_key: true }), CALL))).rejects.toMatchObject(refused);
     await t.db.manager.delete(Subscription, { org_id: org.id });
     t.get(PlanEntitlements).drop(org.id);
-    expect([await reserve('1'), await blocker()]).toEqual([refused.code, { code: refused.code, credits_remaining: '0' }]);
+    expect([await reserve('1'), await blocker()]).toMatchObject([refused.code, { code: refused.code, credits_remaining: '0' }]);
     await expect(holding((hold) => hold.reserve(model(), CALL))).rejects.toMatchObject(refused);
     expect(await holds()).toEqual([]);
   });

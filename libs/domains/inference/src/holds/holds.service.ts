@@ -129,7 +129,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const isSubscribed = await this.entitlements.isSubscribed(orgId, db);
     if (!isSubscribed || (await this.entitlements.has(orgId, 'enforces_credits', db))) {
       const use = await this.repository.creditUse(db, orgId);
-      if (!isSubscribed) return { code: 'credits_exhausted', credits_remaining: use?.credits_remaining ?? '0' };
+      if (!isSubscribed) return { code: 'credits_exhausted', credits_remaining: use?.credits_remaining ?? '0', because: 'no_subscription' };
       if (!use || new Money(use.credits_free).greaterThan(0)) return null;
       return { code: 'credits_exhausted', credits_remaining: use.credits_remaining };
     }
