@@ -1,6 +1,8 @@
+import { SubscriptionBackfill } from '@aps/administration';
 import { Ledger } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
 import { AuditLogRow, type CreditBucket, Organization, Plan, Subscription, User } from '@aps/entities';
+import { actingOperator } from '@aps/guards';
 import { aUser, type TestUser } from '@aps/identity/testing';
 import { aMember, anOrg, type TestOrg } from '@aps/orgs/testing';
 import { Broadcaster } from '@aps/platform/broadcast';
@@ -264,6 +266,15 @@ describe('organizations, administered', () => {
       });
       expect(await t.db.manager.count(AuditLogRow)).toBe(written);
       expect((await call('GET', `/orgs/${ids[0]}`)).body).toMatchObject({ plan_code: 'granting', credits_balance: '7' });
+    });
+
+    it('stops after its time, and goes on when it is asked again', async () => {
+      await backfill({});
+      const ids = [await unsubscribed(), await unsubscribed()];
+      const live = (await call('GET', '/orgs?limit=1')).body.total;
+      const run = () => t.get(SubscriptionBackfill).run(actingOperator(admin.operator.id, {}), {}, 0);
+      expect(await run()).toMatchObject({ created: 1, skipped: live - 2, org_ids: [ids[0]] });
+      expect(await run()).toMatchObject({ created: 1, skipped: live - 1, org_ids: [ids[1]] });
     });
 
     it('subscribes one alone where it is named, on the plan of new ones unless said otherwise', async () => {

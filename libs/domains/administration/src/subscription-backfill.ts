@@ -7,6 +7,9 @@ import { OrganizationsService, OrgDirectoryQueries } from '@aps/orgs';
 import { Audit } from '@aps/platform/audit';
 import { Database } from '@aps/platform/database';
 
+/** How long one request subscribes, milliseconds: less than gateways wait for it. */
+const DEADLINE_MS = 20_000;
+
 /** Subscribes organizations that have no subscription, each in a transaction of its own: who is cut off goes on by doing it again. */
 @Injectable()
 export class SubscriptionBackfill {
@@ -21,17 +24,22 @@ export class SubscriptionBackfill {
 
   /**
    * @param wish without an organization every live one is meant, without a plan that of new organizations
+   * @param deadlineMs after so long it stops, with one at least: the next goes on
    * @throws DomainError 404 `not_found` for an unknown organization or plan
    */
-  async run(operator: ActingUser, { org_id, plan_code }: { org_id?: string | null; plan_code?: string | null }) {
+  async run(operator: ActingUser, { org_id, plan_code }: { org_id?: string | null; plan_code?: string | null }, deadlineMs = DEADLINE_MS) {
+    const until = Date.now() + deadlineMs;
     if (org_id) await this.organizations.get(this.db, org_id);
     const plan = await this.plans.planByCode(this.db, plan_code ?? billingConfig.value.newOrgPlan);
     if (!plan) throw notFound('Plan');
     const live = org_id ? 1 : (await this.directory.list({}, { limit: 1 })).total;
+    const left = org_id ? [org_id] : await this.directory.unsubscribed();
     const org_ids: string[] = [];
-    for (const id of org_id ? [org_id] : await this.directory.unsubscribed())
-      if (await this.subscribe(operator, id, plan)) org_ids.push(id);
-    return { created: org_ids.length, skipped: Math.max(live - org_ids.length, 0), plan_code: plan.code, org_ids };
+    do {
+      const id = left.shift();
+      if (id !== undefined && (await this.subscribe(operator, id, plan))) org_ids.push(id);
+    } while (left.length && Date.now() < until);
+    return { created: org_ids.length, skipped: Math.max(live - left.length - org_ids.length, 0), plan_code: plan.code, org_ids };
   }
 
   private subscribe(operator: ActingUser, orgId: string, plan: Plan): Promise<boolean> {

@@ -141,7 +141,8 @@ export class AdminSubscriptionsController {
   @Idempotent()
   @Operation({
     summary: 'Subscribe organizations that have no subscription',
-    description: 'Never changes an existing subscription; repeating it creates none.',
+    description:
+      'Never changes an existing subscription; repeating it creates none. It stops after 20 seconds: where `created` and `skipped` are not all organizations, ask again.',
     status: 200,
     answers: SubscriptionBackfillResponse,
     refuses: ['not_found'],
