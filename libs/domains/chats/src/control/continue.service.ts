@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { refusalOf, type CallBlocker } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Database } from '@aps/platform/database';
+import { Database, type Tx } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { agentDeleted } from '../state/chats.errors';
 import { effectOf } from '../state/chat-state.policy';
@@ -43,6 +43,19 @@ export class ContinueService {
     } finally {
       room.leave();
     }
+  }
+
+  /**
+   * Dispatches the next turn of a chat that was cut off through no doing of its own, for a domain above that waits for it. Does nothing
+   * where one follows already. Whatever room there is: it takes the place of the one that was cut off.
+   *
+   * @param tx has locked the chat
+   */
+  async goOn(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<void> {
+    const chat = await this.chats.lock(tx, scope, agentId, chatId);
+    if (!chat || chat.turn !== null) return;
+    const last = await this.turns.newest(tx, chat.id);
+    await this.dispatch.resume(tx, scope, chat, { cause: 'continue', messageId: null, last, at: this.db.now() });
   }
 
   private continueInto(

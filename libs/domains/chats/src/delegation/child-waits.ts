@@ -44,8 +44,10 @@ export class ChildWaits implements WaitSource, EndListener {
   /**
    * Tells a chat's parent that it has come to rest. Nothing is to be told of chats that have no parent, go on, or were told of before.
    */
-  async onChatEnded(tx: Tx, chat: { id: string }, how: ChatEnd): Promise<void> {
+  async onChatEnded(tx: Tx, chat: { id: string }, end: ChatEnd): Promise<void> {
     const at = this.db.now();
+    // Its parent is of the same organization, and knows.
+    const how = end === 'suspended' ? 'stopped' : end;
     await this.notifyOfUnread(tx, chat.id, at);
     // Its own children have nobody any more; the sweeper sees to them.
     if (how !== 'done' && how !== 'stopped') await this.rows.markOrphans(tx, chat.id, at);

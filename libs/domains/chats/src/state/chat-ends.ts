@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@aps/platform/database';
 import type { ChatOrigin } from '@aps/tools';
 
-/** How a chat came to its end, or to its rest. */
-export type ChatEnd = 'done' | 'failed' | 'stopped' | 'cancelled' | 'archived' | 'abandoned' | 'deleted';
+/** How a chat came to its end, or to its rest. `suspended` is its organization. */
+export type ChatEnd = 'done' | 'failed' | 'stopped' | 'suspended' | 'cancelled' | 'archived' | 'abandoned' | 'deleted';
 
 /** Who wants to know when chats come to rest, and does what follows in the same transaction. */
 export interface EndListener {

@@ -154,8 +154,9 @@ export class TurnEndings {
 }
 
 /** The same as a parent of the chat is told. */
-function endOf({ turnStatus, chat }: Ending): ChatEnd {
+function endOf({ turnStatus, chat, stopReason }: Ending): ChatEnd {
   if (chat === 'archive') return 'archived';
   if (chat === 'abandon') return 'abandoned';
+  if (stopReason === 'org_suspended') return 'suspended';
   return turnStatus === 'skipped' ? 'stopped' : turnStatus;
 }

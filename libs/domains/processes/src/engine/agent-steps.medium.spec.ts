@@ -2,6 +2,7 @@ import { AgentsService } from '@aps/agents';
 import { anAgent } from '@aps/agents/testing';
 import { override, withRateCard } from '@aps/billing/testing';
 import { script, type TestOrg } from '@aps/chats/testing';
+import { RunLeases } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
 import { eventually } from '@aps/testing';
@@ -19,6 +20,9 @@ beforeEach(async () => {
 
 const RECEIPTS = sql<{ credits: string; input: number }>(`
   SELECT trim_scale(r.credits)::text AS credits, r.input_tokens AS input FROM inference_receipts r JOIN process_steps s ON s.chat_id = r.chat_id WHERE s.run_id = $1`);
+const TURNS = sql<{ id: string; status: string }>(
+  'SELECT t.id, t.status FROM turns t JOIN process_steps s ON s.chat_id = t.chat_id WHERE s.run_id = $1 ORDER BY t.seq',
+);
 const step = (more: object = {}) => ({ id: 'a', kind: 'agent', agent: org.agentId, task: 'hello', ...more });
 const begun = async (...steps: unknown[]) => {
   const process = await t.deployed(org, steps, { output: '${steps.a.output}' });
@@ -216,6 +220,24 @@ describe('a step of an agent', () => {
       { turn_no: 1, status: 'failed', cost_credits: '1', tokens: { input: 10_000 } },
       { turn_no: 2, status: 'failed', cost_credits: '2', tokens: { input: 20_000 } },
       { turn_no: 3, status: 'succeeded', cost_credits: '4', tokens: { input: 40_000 } },
+    ]);
+  });
+
+  it('goes on after its organization was suspended, and costs its run what was cut off, too', async () => {
+    const usage = { input: 10_000, output: 0 };
+    const task = script({ tool_calls: [once], usage }, { text: 'the end', chunk_delay_ms: 2_000, usage });
+    const { process, id } = await begun(step({ task }));
+    await asked(id);
+    const leases = t.get(RunLeases) as unknown as { held: Map<string, object>; end(lease: object, reason: string): void };
+    const [{ id: turn }] = await t.db.query(TURNS, [id]);
+    // As its heartbeat finds.
+    leases.end(leases.held.get(turn)!, 'org_suspended');
+    const run = await t.ended(id);
+    expect(run).toMatchObject({ status: 'completed', output: 'the end', cost_credits: '2.000000' });
+    expect((await t.db.query(TURNS, [id])).map(({ status }) => status)).toEqual(['stopped', 'done']);
+    expect((await turns(process.id, id)).items).toMatchObject([
+      { turn_no: 1, status: 'failed', cost_credits: '1' },
+      { turn_no: 2, status: 'succeeded', cost_credits: '1' },
     ]);
   });
 

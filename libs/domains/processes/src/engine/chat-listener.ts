@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ChatEnds, ChatsQueries, RunQuestions, type ChatEnd, type EndListener, type RunAsker } from '@aps/chats';
+import { ChatEnds, ChatsQueries, ContinueService, RunQuestions, type ChatEnd, type EndListener, type RunAsker } from '@aps/chats';
 import type { HitlRequest, Resolution, StepError } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { storable, type Tx } from '@aps/platform/database';
@@ -36,6 +36,7 @@ export class ChatListener implements EndListener, RunAsker {
     ends.register(this);
     questions.register(this);
   }
+    private readonly continuing: ContinueService,
 
   /** Does what ends chats that nobody waits for any more; {@link noteCut} is to follow. */
   async deaf(tx: Tx, act: () => Promise<void>): Promise<void> {
@@ -61,6 +62,8 @@ export class ChatListener implements EndListener, RunAsker {
     if (turnId) await this.note(tx, step, chat.id, turnId, text, how === 'done');
   }
 
+    // The step waits on: no worker takes the next turn before the suspension has ended, and that costs the run what this one has, too.
+    if (how === 'suspended') return this.continuing.goOn(tx, scope, step.agent_id, chat.id);
   /** What a transaction has cut has cost what it has, and their runs know of it. They are locked by now: chats come before that. */
   async noteCut(tx: Tx): Promise<void> {
     for (const { step, chatId, turnId } of this.cut.get(tx) ?? []) await this.note(tx, step, chatId, turnId, null, false);

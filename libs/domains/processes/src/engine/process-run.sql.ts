@@ -208,8 +208,8 @@ export const RESOLVE = statement<{ id: string; run_id: string }>(
 );
 export const RUN_OF_STEP = statement<{ run_id: string }>('SELECT run_id FROM process_steps WHERE id = $1');
 /** The step that waits for what a chat says, or has done so until it was given up. */
-export const STEP_OF_CHAT = statement<{ id: string; run_id: string; org_id: string }>(
-  `SELECT id, run_id, org_id FROM process_steps WHERE chat_id = $1 AND status IN ('waiting', 'cancelled') AND resolution IS NULL`,
+export const STEP_OF_CHAT = statement<{ id: string; run_id: string; org_id: string; agent_id: string }>(
+  `SELECT id, run_id, org_id, (SELECT c.agent_id FROM chats c WHERE c.id = $1) AS agent_id FROM process_steps WHERE chat_id = $1 AND status IN ('waiting', 'cancelled') AND resolution IS NULL`,
 );
 
 export const ADD_SIGNAL = statement(
