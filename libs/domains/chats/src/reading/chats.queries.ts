@@ -35,7 +35,7 @@ const SAID_LAST = statement<{ content: string }>(
 const SAID_IN = statement<TurnMessage>(`
   SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name FROM turns t JOIN chats c ON c.id = t.chat_id JOIN messages m ON m.chat_id = t.chat_id AND m.turn_no = t.seq
   WHERE t.org_id = $1 AND t.id = $3 AND ${chatSeenBy('$2')} ORDER BY m.seq`);
-const ERROR = statement<Pick<ChatRow, 'error'>>('SELECT error FROM chats WHERE org_id = $1 AND id = $2');
+const WHY = statement<Pick<ChatRow, 'error' | 'stop_reason'>>('SELECT error, stop_reason FROM chats WHERE org_id = $1 AND id = $2');
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
 const MESSAGES = statement<MessageRow>(`
   SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 AND seq > $4 ORDER BY seq LIMIT $5`);
@@ -124,9 +124,9 @@ export class ChatsQueries {
     return this.db.query(SAID_IN, [scope.orgId, scope.actor.userId, turnId]);
   }
 
-  /** Why a chat has failed, before its transaction has committed, too; null where it has not, or goes on. */
-  async errorOf(db: Db, scope: OrgScope, chatId: string): Promise<ChatRow['error']> {
-    return (await db.query(ERROR, [scope.orgId, chatId]))[0]?.error ?? null;
+  /** Why a chat has failed, or was stopped or closed, before its transaction has committed, too; null where it was not, or goes on. */
+  async whyOver(db: Db, scope: OrgScope, chatId: string): Promise<Pick<ChatRow, 'error' | 'stop_reason'>> {
+    return (await db.query(WHY, [scope.orgId, chatId]))[0] ?? { error: null, stop_reason: null };
   }
 
   async todosOf(scope: OrgScope, agentId: string, chatId: string): Promise<Todo[]> {

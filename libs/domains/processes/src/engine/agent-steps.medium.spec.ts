@@ -1,6 +1,6 @@
 import { AgentsService } from '@aps/agents';
 import { anAgent } from '@aps/agents/testing';
-import { override, withRateCard } from '@aps/billing/testing';
+import { entitle, override, withCredits, withRateCard } from '@aps/billing/testing';
 import { script, type TestOrg } from '@aps/chats/testing';
 import { RunLeases } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
@@ -13,7 +13,10 @@ import { Openings } from './openings';
 
 const t = runningService();
 let org: TestOrg;
-beforeAll(() => withRateCard(t));
+beforeAll(async () => {
+  await withRateCard(t);
+  await t.addUnpricedModel('unpriced');
+});
 beforeEach(async () => {
   org = await t.org();
 });
@@ -221,6 +224,25 @@ describe('a step of an agent', () => {
       { turn_no: 2, status: 'failed', cost_credits: '2', tokens: { input: 20_000 } },
       { turn_no: 3, status: 'succeeded', cost_credits: '4', tokens: { input: 40_000 } },
     ]);
+  });
+
+  describe('of an organization that pays in credits', () => {
+    beforeEach(() => entitle(t, { enforces_credits: true }));
+    afterEach(() => entitle(t, { enforces_credits: false }));
+
+    it.each([
+      ['credits', 'credits_exhausted', {}, '0', { kind: 'credits' }, 'add_credits'],
+      ['a price of its model', 'model_unavailable', { model: 'unpriced' }, '100', { kind: 'route' }, 'fix_route'],
+    ])('fails as any other for want of %s, and its handlers hear of it', async (_, code, agent, granted, by, next) => {
+      org = await t.org(agent);
+      await withCredits(t, org.id, { granted });
+      const handled = { on_error: [{ match: code, then: 'flag', steps: [] }] };
+      const { process, id } = await begun(step());
+      expect(await t.ended(id)).toMatchObject({ status: 'failed', error: { code } });
+      expect(await t.get(RunReviews).diagnose(t.scope(org), process.id, id)).toMatchObject({ blocked_by: by, next_action: next });
+      const flagged = await t.begin(org, await t.deployed(org, [step()], handled));
+      expect(await t.ended(flagged)).toMatchObject({ status: 'flagged' });
+    });
   });
 
   it('goes on after its organization was suspended, and costs its run what was cut off, too', async () => {

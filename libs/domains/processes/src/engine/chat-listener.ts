@@ -17,6 +17,12 @@ interface CutTurn {
   turnId: string;
 }
 
+/** How a chat's reason for being closed is told of its step. */
+const REFUSED: Record<string, StepError | undefined> = {
+  credits_exhausted: stepError('credits_exhausted', 'This organization is out of credits.'),
+  model_unpriced: stepError('model_unavailable', 'The model of the agent has no price.'),
+};
+
 /** Hears of what steps wait for in the domain of chats: what agents have said, and what humans have answered. */
 @Injectable()
 export class ChatListener implements EndListener, RunAsker {
@@ -30,13 +36,13 @@ export class ChatListener implements EndListener, RunAsker {
     ends: ChatEnds,
     questions: RunQuestions,
     private readonly chats: ChatsQueries,
+    private readonly continuing: ContinueService,
     private readonly journal: JournalRepository,
     private readonly wakes: Wakes,
   ) {
     ends.register(this);
     questions.register(this);
   }
-    private readonly continuing: ContinueService,
 
   /** Does what ends chats that nobody waits for any more; {@link noteCut} is to follow. */
   async deaf(tx: Tx, act: () => Promise<void>): Promise<void> {
@@ -56,14 +62,14 @@ export class ChatListener implements EndListener, RunAsker {
       return;
     }
     const scope = OrgScope.system(step.org_id, 'process');
+    // The step waits on: no worker takes the next turn before the suspension has ended, and that costs the run what this one has, too.
+    if (how === 'suspended') return this.continuing.goOn(tx, scope, step.agent_id, chat.id);
     const text = how === 'done' && turnId ? await this.chats.answerOf(tx, scope, turnId) : null;
     const error = how === 'done' ? null : await this.errorOf(tx, scope, chat.id, how);
     if (!(await this.wakes.resolve(tx, step.id, { kind: 'chat', text, error }))) return;
     if (turnId) await this.note(tx, step, chat.id, turnId, text, how === 'done');
   }
 
-    // The step waits on: no worker takes the next turn before the suspension has ended, and that costs the run what this one has, too.
-    if (how === 'suspended') return this.continuing.goOn(tx, scope, step.agent_id, chat.id);
   /** What a transaction has cut has cost what it has, and their runs know of it. They are locked by now: chats come before that. */
   async noteCut(tx: Tx): Promise<void> {
     for (const { step, chatId, turnId } of this.cut.get(tx) ?? []) await this.note(tx, step, chatId, turnId, null, false);
@@ -84,10 +90,12 @@ export class ChatListener implements EndListener, RunAsker {
     return step_id ? this.wakes.resolve(tx, step_id, resolution) : Promise.resolve(false);
   }
 
-  /** A budget that is used up is told as it is to all other steps. */
+  /** What keeps a model from being asked is told as it is to all other steps. */
   private async errorOf(tx: Tx, scope: OrgScope, chatId: string, how: ChatEnd): Promise<StepError> {
-    const why = how === 'failed' ? await this.chats.errorOf(tx, scope, chatId) : null;
-    if (why?.code === 'budget_exceeded') return stepError(why.code, why.message);
+    const { error, stop_reason } = await this.chats.whyOver(tx, scope, chatId);
+    if (how === 'failed' && error?.code === 'budget_exceeded') return stepError(error.code, error.message);
+    const refused = how === 'archived' && stop_reason && REFUSED[stop_reason];
+    if (refused) return refused;
     return stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
   }
 
