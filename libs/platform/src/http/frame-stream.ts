@@ -2,30 +2,33 @@ import type { Response } from 'express';
 
 const PING_MS = 15_000;
 
+/** Aborted when the client goes before the end of its answer. */
+export function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  response.on('error', () => gone.abort());
+  if (response.destroyed) gone.abort();
+  return gone.signal;
+}
+
 /**
  * The server-sent events of one answer. It begins with the first frame, so what fails before that is answered like any other error;
  * from then on the client is kept from giving up by comments.
  */
 export class FrameStream {
-  private readonly gone = new AbortController();
+  /** Aborted when the client goes before the end. */
+  readonly signal: AbortSignal;
   private ping?: NodeJS.Timeout;
 
   constructor(private readonly response: Response) {
-    response.once('close', () => {
-      clearInterval(this.ping);
-      if (!response.writableFinished) this.gone.abort();
-    });
-    response.on('error', () => this.gone.abort());
-    if (response.destroyed) this.gone.abort();
-  }
-
-  /** Aborted when the client goes before the end. */
-  get signal(): AbortSignal {
-    return this.gone.signal;
+    response.once('close', () => clearInterval(this.ping));
+    this.signal = goneSignal(response);
   }
 
   send(event: string, data: object): void {
-    if (this.gone.signal.aborted) return;
+    if (this.signal.aborted) return;
     if (!this.response.headersSent) this.begin();
     this.response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }

@@ -8,7 +8,7 @@ import {
   SimulateProcessRevisionRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { answer, Operation, toArray } from '@aps/platform/http';
+import { answer, goneSignal, Operation, toArray } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { ProcessRevisions, RunReviews } from '..';
@@ -72,7 +72,7 @@ export class ProcessRevisionsController {
   @Operation({
     summary: 'Try a revision of a process',
     description:
-      'On an input, or on a run that was: what that run has answered is taken where a step is given the same, what follows from the definition is computed, and all else is made up to fit its schema. Nothing is written, sent or spent.',
+      'On an input, or on a run that was: what that run has answered is taken where a step is given the same, what follows from the definition is computed, and all else is made up to fit its schema. Nothing is written, sent or spent. What takes more than 5 s to compute ends there, `running` and with the error `timeout`. One at a time in an organization.',
     status: 200,
     answers: ProcessSimulationResponse,
     refuses: ['revision_invalid'],
@@ -82,7 +82,8 @@ export class ProcessRevisionsController {
     @Param('process_id') processId: string,
     @Param('revision_id') id: string,
     @Body() body: SimulateProcessRevisionRequest,
+    @Res({ passthrough: true }) response: Response,
   ) {
-    return answer(ProcessSimulationResponse, await this.reviews.simulate(scope, processId, id, body));
+    return answer(ProcessSimulationResponse, await this.reviews.simulate(scope, processId, id, body, goneSignal(response)));
   }
 }

@@ -16,7 +16,7 @@ import {
   StartProcessRunRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { answer, Operation, PageQuery, toPage } from '@aps/platform/http';
+import { answer, goneSignal, Operation, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { RunControl, RunReviews, RunsQueries, RunStarts } from '..';
@@ -82,12 +82,18 @@ export class ProcessRunsController {
   @Get(':run_id/replay-check')
   @Operation({
     summary: 'Check that a run would go the same way again',
-    description: 'By the results that its journal has, and today’s code. Nothing is written, sent or spent.',
+    description:
+      'By the results that its journal has, and today’s code. Nothing is written, sent or spent. What is not compared within 5 s of computing is left out. One at a time in an organization.',
     answers: ReplayCheckResponse,
     refuses: ['revision_invalid'],
   })
-  async replayCheck(@CurrentOrg() scope: OrgScope, @Param('process_id') processId: string, @Param('run_id') id: string) {
-    return answer(ReplayCheckResponse, await this.reviews.replayCheck(scope, processId, id));
+  async replayCheck(
+    @CurrentOrg() scope: OrgScope,
+    @Param('process_id') processId: string,
+    @Param('run_id') id: string,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return answer(ReplayCheckResponse, await this.reviews.replayCheck(scope, processId, id, goneSignal(response)));
   }
 
   @Get(':run_id/diagnosis')

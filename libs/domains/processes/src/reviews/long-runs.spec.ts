@@ -2,6 +2,7 @@ import { Interpreter, type RunFacts } from '../engine/interpreter';
 import type { CallOutcome, JournalRow, RunOutcome } from '../engine/journal';
 import { MAX_BEGUN, MAX_ROWS } from '../engine/progress';
 import { aDefinition } from '../testing/definition';
+import type { Bounds } from './bounds';
 import { replayed } from './replay.policy';
 import { simulated } from './simulation.policy';
 
@@ -50,8 +51,8 @@ class Pieces {
     }
   }
 
-  replay() {
-    return replayed(aDefinition(this.steps), this.facts, [...this.rows.values()]);
+  replay(bounds?: Bounds) {
+    return replayed(aDefinition(this.steps), this.facts, [...this.rows.values()], bounds);
   }
 }
 
@@ -138,6 +139,25 @@ describe('a look at a run of many steps', () => {
     run.goOn();
     expect(await turnsDuring(simulated(aDefinition(run.steps), FACTS, [], new Map()))).toBeGreaterThan(5);
     expect(await turnsDuring(run.replay())).toBeGreaterThan(5);
+  });
+
+  it.each([
+    ['has taken too long', { maxMs: 0 }],
+    ['nobody waits for it any more', { signal: AbortSignal.abort() }],
+  ])('ends where it is once it %s', async (_, bounds) => {
+    const run = new Pieces([long('l', 1_000)]);
+    run.goOn();
+    const { status, error, steps } = await simulated(aDefinition(run.steps), FACTS, [], new Map(), bounds);
+    expect([status, error]).toMatchObject(['running', { code: 'timeout' }]);
+    const { compared, ...found } = await run.replay(bounds);
+    expect(found).toMatchObject({ deterministic: true, first_divergence: null });
+    for (const most of [steps.length, compared]) {
+      expect(most).toBeGreaterThan(0);
+      expect(most).toBeLessThan(run.rows.size);
+    }
+    // What differs is found as far as it went.
+    run.rows.get([...run.rows.keys()].find((path) => path.endsWith('l_b'))!)!.output = { x: 2 };
+    expect(await run.replay(bounds)).toMatchObject({ deterministic: false, first_divergence: { field: 'output' } });
   });
 
   it('ends as the run would', async () => {

@@ -4,6 +4,7 @@ import type { Definition } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
 import { ENGINE_VERSION, isOver, type CallOutcome, type JournalRow } from '../engine/journal';
 import { MAX_BEGUN } from '../engine/progress';
+import { Look, type Bounds } from './bounds';
 
 /** Whether today's code does what a journal has. */
 export interface ReplayCheck {
@@ -17,20 +18,26 @@ const keyOf = ({ path, attempt }: Pick<JournalRow, 'path' | 'attempt'>): string 
 
 /**
  * Goes through the journal of a run by today's code, without any effect: what calls, people and the clock have brought comes again, in the order
- * in which it came, and everything else has to follow as it did then.
+ * in which it came, and everything else has to follow as it did then. Where its bounds end it, what it has come to is compared.
  *
  * @param journal every try of every step, in the order of their numbers
  */
-export async function replayed(definition: Definition, facts: RunFacts, journal: JournalRow[]): Promise<ReplayCheck> {
+export async function replayed(definition: Definition, facts: RunFacts, journal: JournalRow[], bounds: Bounds = {}): Promise<ReplayCheck> {
   const copied = journal.filter(({ note }) => note === 'copied');
   const recorded = new Map(journal.filter(({ note }) => note !== 'copied').map((row) => [keyOf(row), row]));
   // One that nobody has begun says nothing of how it would have gone.
-  const computed = recorded.size ? await computedFrom(definition, facts, copied, recorded) : new Map<string, JournalRow>();
-  const first = await firstOf(journal, (row) => row.note !== 'copied' && divergenceOf(row, computed.get(keyOf(row))) !== null);
+  const { computed, isCut } = recorded.size
+    ? await computedFrom(definition, facts, copied, recorded, new Look(bounds))
+    : { computed: new Map<string, JournalRow>(), isCut: false };
+  // Of what was cut off, only what is over says how it went.
+  if (isCut) for (const key of recorded.keys()) if (!isOverIn(computed, key)) recorded.delete(key);
+  const first = await firstOf(journal, (row) => recorded.has(keyOf(row)) && divergenceOf(row, computed.get(keyOf(row))) !== null);
   const lastSeq = journal.at(-1)?.seq ?? 0;
-  const extra = [...computed.values()].find(
-    (row) => !recorded.has(keyOf(row)) && row.status !== 'cancelled' && !(row.seq > lastSeq && isWithinOpen(row, recorded)),
-  );
+  const extra = isCut
+    ? undefined
+    : [...computed.values()].find(
+        (row) => !recorded.has(keyOf(row)) && row.status !== 'cancelled' && !(row.seq > lastSeq && isWithinOpen(row, recorded)),
+      );
   return {
     deterministic: !first && !extra,
     engine_version: ENGINE_VERSION,
@@ -52,15 +59,26 @@ async function firstOf(rows: JournalRow[], is: (row: JournalRow) => boolean): Pr
   return undefined;
 }
 
-/** What today's code makes of a run that has got what this one has got. */
-async function computedFrom(definition: Definition, facts: RunFacts, copied: JournalRow[], recorded: Map<string, JournalRow>) {
+const isOverIn = (rows: Map<string, JournalRow>, key: string): boolean => {
+  const row = rows.get(key);
+  return row !== undefined && isOver(row);
+};
+
+/** What today's code makes of a run that has got what this one has got, and whether it was cut off at that. */
+async function computedFrom(
+  definition: Definition,
+  facts: RunFacts,
+  copied: JournalRow[],
+  recorded: Map<string, JournalRow>,
+  look: Look,
+): Promise<{ computed: Map<string, JournalRow>; isCut: boolean }> {
   const interpreter = new Interpreter(definition, facts, structuredClone(copied));
   const computed = new Map<string, JournalRow>();
   const open = new Map<string, JournalRow>();
   const ahead = [...recorded.values()].reverse();
   let at = facts.started_at;
   let outcomes = new Map<string, CallOutcome>();
-  for (; ; await letOthersIn()) {
+  do {
     const progress = interpreter.advance(at, { outcomes, inFlight: new Set([...open.values()].map(({ path }) => path)) });
     for (const row of progress.written) {
       computed.set(keyOf(row), row);
@@ -70,16 +88,16 @@ async function computedFrom(definition: Definition, facts: RunFacts, copied: Jou
     }
     for (const { row } of progress.calls) open.set(keyOf(row), row);
     outcomes = new Map();
-    if (progress.end) return computed;
+    if (progress.end) return { computed, isCut: false };
     while (ahead.length && computed.has(keyOf(ahead.at(-1)!))) ahead.pop();
     // What came before the rest was done, came then; nothing of that rest says how it would have gone on.
     const until = progress.goesOn ? (ahead.at(-1)?.started_at ?? null) : null;
     const next = nextOf([...open.values(), ...interpreter.waiting], recorded, until);
-    if (progress.goesOn && !next.length && !ahead.length) return computed;
+    if (progress.goesOn && !next.length && !ahead.length) return { computed, isCut: false };
     if (progress.goesOn) at = latest(at, until);
     else if (!next.length) {
       // A next try has come when its time had.
-      if (!progress.wakeAt || computed.size >= recorded.size || progress.wakeAt <= at) return computed;
+      if (!progress.wakeAt || computed.size >= recorded.size || progress.wakeAt <= at) return { computed, isCut: false };
       at = progress.wakeAt;
     }
     for (const row of next) {
@@ -90,7 +108,8 @@ async function computedFrom(definition: Definition, facts: RunFacts, copied: Jou
       // Whose time has come, has come, however its clock and ours differ.
       if (!isHalfway(row, before)) at = latest(at, before.finished_at, before.resolution === null ? row.waiting_until : null);
     }
-  }
+  } while (await look.pause());
+  return { computed, isCut: true };
 }
 
 const latest = (...times: (Date | null)[]): Date => new Date(Math.max(...times.map((time) => time?.getTime() ?? 0)));

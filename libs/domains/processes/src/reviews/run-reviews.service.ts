@@ -3,7 +3,7 @@ import { HitlQueries } from '@aps/chats';
 import { DomainError, notFound, refuseValue } from '@aps/contracts';
 import { Process, ProcessRevision, type ProcessRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, OrgTable } from '@aps/platform/database';
+import { Database, OneByOne, OrgTable } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { PromptsQueries, schemaOf } from '@aps/prompts';
 import { validate, type Schema } from '@aps/platform/json-schema';
@@ -13,16 +13,28 @@ import { JournalRepository } from '../engine/journal.repository';
 import { runFactsOf } from '../engine/run-facts';
 import { Definitions } from '../revisions/definitions';
 import { RUN } from '../runs/runs.sql';
+import type { Bounds } from './bounds';
 import { runAllowedActions, runBlockedBy, runNextAction, type RunDiagnosis } from './diagnosis.policy';
 import { AROUND } from './run-reviews.sql';
 import { replayed, type ReplayCheck } from './replay.policy';
 import { simulated, type ProcessSimulation } from './simulation.policy';
+
+/** What a simulation goes by: one of the two. */
+interface Simulated {
+  input?: Record<string, unknown> | null;
+  run_id?: string | null;
+}
+
+/** Of computing, for one look: its process serves others, too. */
+const MAX_LOOK_MS = 5_000;
 
 /** Looks at runs, and at what would be runs, without any effect. */
 @Injectable()
 export class RunReviews {
   private readonly processes = new OrgTable(Process, 'Process');
   private readonly revisions = new OrgTable(ProcessRevision, 'Revision');
+  /** What goes through whole runs, of each organization. */
+  private readonly looks = new OneByOne();
 
   constructor(
     private readonly db: Database,
@@ -32,12 +44,20 @@ export class RunReviews {
     private readonly prompts: PromptsQueries,
   ) {}
 
-  /** @throws DomainError 404; 422 `validation_error` for neither or both of input and run, and an input that does not fit */
-  async simulate(
+  /**
+   * @param signal aborted when nobody waits for it any more
+   * @throws DomainError 404; 422 `validation_error` for neither or both of input and run, and an input that does not fit
+   */
+  simulate(scope: OrgScope, processId: string, revisionId: string, of: Simulated, signal?: AbortSignal): Promise<ProcessSimulation> {
+    return this.looks.run(scope.orgId, () => this.simulateNow(scope, processId, revisionId, of, { maxMs: MAX_LOOK_MS, signal }));
+  }
+
+  private async simulateNow(
     scope: OrgScope,
     processId: string,
     revisionId: string,
-    { input, run_id }: { input?: Record<string, unknown> | null; run_id?: string | null },
+    { input, run_id }: Simulated,
+    bounds: Bounds,
   ): Promise<ProcessSimulation> {
     await this.processes.get(this.db, scope, processId);
     await this.revisions.get(this.db, scope, { id: revisionId, process_id: processId });
@@ -46,7 +66,7 @@ export class RunReviews {
     const templates = await this.templatesOf(scope, definition);
     if (run_id) {
       const run = await this.find(scope, processId, run_id);
-      return simulated(definition, runFactsOf(run), await this.journal.journal(this.db, run.id), templates);
+      return simulated(definition, runFactsOf(run), await this.journal.journal(this.db, run.id), templates, bounds);
     }
     const misfits = definition.input_schema ? validate(definition.input_schema, input) : [];
     if (misfits.length) throw refuseValue(['body', 'input', ...misfits[0].path.split('.').filter(Boolean)], misfits[0].message);
@@ -55,14 +75,16 @@ export class RunReviews {
     const source = { kind: 'api' as const, ref_id: null, user_id: scope.actor.userId };
     const envelope = envelopeOf({ id, source, received_at: at.toISOString(), input: input!, attachments: [], message: null });
     const run = { id, process_id: processId, revision_id: revisionId, version: null, label: null };
-    return simulated(definition, { envelope: JSON.parse(envelope) as Record<string, unknown>, run, started_at: at }, [], templates);
+    return simulated(definition, { envelope: JSON.parse(envelope) as Record<string, unknown>, run, started_at: at }, [], templates, bounds);
   }
 
-  /** @throws DomainError 404 */
-  async replayCheck(scope: OrgScope, processId: string, runId: string): Promise<ReplayCheck> {
-    const run = await this.find(scope, processId, runId);
-    const definition = await this.definitions.of(scope.orgId, run.revision_id);
-    return replayed(definition, runFactsOf(run), await this.journal.journal(this.db, runId));
+  /** @param signal aborted when nobody waits for it any more @throws DomainError 404 */
+  replayCheck(scope: OrgScope, processId: string, runId: string, signal?: AbortSignal): Promise<ReplayCheck> {
+    return this.looks.run(scope.orgId, async () => {
+      const run = await this.find(scope, processId, runId);
+      const definition = await this.definitions.of(scope.orgId, run.revision_id);
+      return replayed(definition, runFactsOf(run), await this.journal.journal(this.db, runId), { maxMs: MAX_LOOK_MS, signal });
+    });
   }
 
   /** @throws DomainError 404 */

@@ -1,10 +1,10 @@
-import { setImmediate as letOthersIn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ProcessRunState, Resolution, StepError, StepStatus } from '@aps/entities';
 import type { Schema } from '@aps/platform/json-schema';
 import { stepsOf, stubOf, type Definition, type Step } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
-import type { CallOutcome, JournalRow, RunOutcome } from '../engine/journal';
+import { stepError, type CallOutcome, type JournalRow, type RunOutcome } from '../engine/journal';
+import { Look, type Bounds } from './bounds';
 
 export interface SimulatedStep {
   path: string;
@@ -27,12 +27,16 @@ export interface ProcessSimulation {
 /** What steps that are over may be, but for those that were cut off. */
 const ENDED = new Set<StepStatus>(['completed', 'failed', 'skipped']);
 
+/** Said of a simulation, and not of the run. */
+const CUT = stepError('timeout', 'The simulation takes too long to compute, and has ended here; the run would go on.');
+
 /** Kinds that the interpreter computes by itself. */
 const COMPUTED = new Set(['transform', 'flag', 'branch', 'loop', 'parallel', 'wait']);
 
 /**
  * Goes through a definition without any effect: what can be computed is; of what a step asks others for, a run that is at hand knows the answer,
- * where it was asked the same at the same place, and all else is made up by its schema. Nobody is waited for.
+ * where it was asked the same at the same place, and all else is made up by its schema. Nobody is waited for. Where its bounds end it, the run
+ * would go on.
  *
  * @param recorded the journal of that run; none without one
  * @param templates what prompt templates answer, by the names that steps have for them; null: text
@@ -42,6 +46,7 @@ export async function simulated(
   facts: RunFacts,
   recorded: JournalRow[],
   templates: ReadonlyMap<string, Schema | null>,
+  bounds: Bounds = {},
 ): Promise<ProcessSimulation> {
   const steps = new Map(stepsOf(definition).map(({ step }) => [step.id, step]));
   const known = new Map(recorded.map((row) => [row.path, row]));
@@ -51,6 +56,8 @@ export async function simulated(
   let at = facts.started_at;
   let outcomes = new Map<string, CallOutcome>();
   let end: RunOutcome | null = null;
+  const look = new Look(bounds);
+  let isCut = false;
   const answerOf = (row: JournalRow): Answer => {
     const before = known.get(row.path);
     if (before && ENDED.has(before.status) && isDeepStrictEqual(before.input, row.input)) {
@@ -62,7 +69,7 @@ export async function simulated(
     return { output: stubFor(steps.get(row.step_id)!, templates) };
   };
   // A run has so many rows, and then it ends; where none is written any more, nothing will come.
-  for (let goesOn = true; goesOn && !end; await letOthersIn()) {
+  for (let goesOn = true; goesOn && !end && !isCut; isCut = !(await look.pause())) {
     const progress = interpreter.advance(at, { outcomes });
     for (const row of progress.written) rows.set(row.id, row);
     end = progress.end;
@@ -80,7 +87,7 @@ export async function simulated(
   return {
     status: stateOf(end),
     output: end?.status === 'completed' ? end.output : null,
-    error: end?.status === 'failed' ? end.error : null,
+    error: end?.status === 'failed' ? end.error : end || !isCut ? null : CUT,
     steps: all.map((row) => ({
       path: row.path,
       kind: row.kind,
