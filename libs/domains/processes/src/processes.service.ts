@@ -53,7 +53,7 @@ export class ProcessesService {
   async delete(scope: OrgScope, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const { slug } = await this.processes.get(tx, scope, id, 'for update');
-      await this.runs.cancelOf(tx, scope.orgId, id);
+      await this.runs.removeOf(tx, scope.orgId, id);
       await this.processes.delete(tx, scope, id);
       await this.deletions.tell(tx, { kind: 'process', orgId: scope.orgId, id, slug });
       await this.audit.record(tx, scope, 'process.deleted', auditTarget(id), { slug });

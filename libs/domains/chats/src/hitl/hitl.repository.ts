@@ -31,6 +31,7 @@ const ANSWER = statement(
 const CLOSE = statement<HitlRequest>(
   `UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`,
 );
+const HIDE = statement(`UPDATE hitl_requests SET private_to = NULL WHERE run_id = ANY($1)`);
 const DUE = statement<DueRequest>(
   `SELECT id, org_id, chat_id, run_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
 );
@@ -79,6 +80,11 @@ export class HitlRepository {
     if (ids.length === 0) return [];
     const rows = await tx.query(CLOSE, [ids, status, at]);
     return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Nobody reads any more what these runs have asked. */
+  async hide(tx: Tx, runIds: string[]): Promise<void> {
+    await tx.execute(HIDE, [runIds]);
   }
 
   /** Requests that have waited too long, oldest first. */

@@ -130,6 +130,11 @@ export class HitlService {
     return closed.map((request) => resolvedEvent(request, reason));
   }
 
+  /** What these runs have asked is gone with them, as what a chat has asked is with the chat. */
+  hideOf(tx: Tx, runIds: string[]): Promise<void> {
+    return this.requests.hide(tx, runIds);
+  }
+
   /**
    * Gives up requests that nobody has answered in time, and the chats that wait for them.
    *

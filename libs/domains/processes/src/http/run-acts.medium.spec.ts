@@ -164,6 +164,22 @@ describe('a deleted process', () => {
     const audited = await t.audit({ target_id: process.id });
     expect(audited.map(({ action }) => action)).toEqual(['process.deleted']);
   });
+
+  it('takes with it what its runs have asked, be it answered or not', async () => {
+    const process = await t.deployed(org, asks([`user:${org.member.id}`]));
+    const runs = [await t.begin(org, process), await t.begin(org, process)];
+    const requests: string[] = [];
+    for (const id of runs) requests.push((await t.waiting(id, 'ok')).steps[0].hitl_request_id!);
+    const path = `/api/orgs/${org.id}/hitl-requests`;
+    await post(`${path}/${requests[0]}/answer`, { decision: 'reject' });
+    await t.ended(runs[0]);
+    expect(await get(path)).toMatchObject({ total: 2 });
+    await t.make('DELETE', of(process), { as: org.owner });
+    for (const as of [org.owner, org.member]) {
+      expect(await get(path, as)).toMatchObject({ total: 0, items: [] });
+      for (const id of requests) expect((await t.call('GET', `${path}/${id}`, { as })).status).toBe(404);
+    }
+  });
 });
 
 describe('what a run does, and why', () => {

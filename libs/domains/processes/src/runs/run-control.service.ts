@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { HitlService } from '@aps/chats';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
 import { Process, type ProcessRun, type ProcessRunState, type ProcessSignal } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -13,7 +14,7 @@ import { RunStarter } from '../engine/run-starter';
 import { Wakes } from '../engine/wakes';
 import { RunFiles } from '../engine/run-files';
 import { refuseMisfit, RunStarts } from './run-starts.service';
-import { COPY_STEPS, LIVE_OF, REACHED } from './runs.sql';
+import { ASKED_OF, COPY_STEPS, LIVE_OF, REACHED } from './runs.sql';
 
 export interface Cancelled {
   run_id: string;
@@ -35,6 +36,7 @@ export class RunControl {
     private readonly journal: JournalRepository,
     private readonly wakes: Wakes,
     private readonly files: RunFiles,
+    private readonly questions: HitlService,
   ) {}
 
   /** Of one that is over nothing changes. @throws DomainError 404 */
@@ -47,10 +49,12 @@ export class RunControl {
     });
   }
 
-  /** Cancels all live runs of a process whose row is locked, in the transaction that deletes it. */
-  async cancelOf(tx: Tx, orgId: string, processId: string): Promise<void> {
+  /** Cancels all live runs of a process whose row is locked, and hides what its runs have asked, in the transaction that deletes it. */
+  async removeOf(tx: Tx, orgId: string, processId: string): Promise<void> {
     const live = (await tx.query(LIVE_OF, [processId])).map(({ id }) => id);
     if (live.length) await this.cancellation.cancelTrees(tx, orgId, live, { tellParents: true });
+    const asked = (await tx.query(ASKED_OF, [processId])).map(({ id }) => id);
+    if (asked.length) await this.questions.hideOf(tx, asked);
   }
 
   /**
