@@ -12,7 +12,7 @@ export interface CheckedArm {
   config: Candidate['config'];
 }
 
-/** Looks at whether what arms name is there, and at the model, which the organization has to allow. */
+/** Looks at whether what arms name is there, and the model, which the organization has to allow for an experiment. */
 @Injectable()
 export class ArmChecks {
   constructor(
@@ -23,7 +23,8 @@ export class ArmChecks {
   /**
    * What is there stays there until the transaction ends.
    *
-   * @param as a deployment goes on without the tools, the knowledge bases and the environment that are gone; an experiment does not begin so
+   * @param as a deployment goes on without the tools, the knowledge bases and the environment that are gone, and with a model that is not
+   *   allowed any more; an experiment does not begin so
    * @throws DomainError 422 `arm_unusable` with every problem of every arm
    */
   async require(tx: Tx, scope: OrgScope, agent: Agent, arms: readonly CheckedArm[], as: 'experiment' | 'deployment'): Promise<void> {
@@ -38,10 +39,15 @@ export class ArmChecks {
       };
       const options = { self: agent, deniedMayBeGone: true as const, scopesAreThere: as === 'experiment' };
       for (const { kind, slug } of await this.references.missing(tx, scope, refs, options)) problems.push({ arm: label, kind, slug });
-      if (config.model !== null && !(await this.catalog.holdUsable(tx, scope, [config.model], 'agent')).has(config.model))
+      if (config.model !== null && !(await this.mayName(tx, scope, config.model, as)))
         problems.push({ arm: label, kind: 'model', slug: config.model });
     }
     if (problems.length)
       throw new DomainError('arm_unusable', 'Some arms name what is not there, or not allowed.', { context: { problems } });
+  }
+
+  private async mayName(tx: Tx, scope: OrgScope, model: string, as: 'experiment' | 'deployment'): Promise<boolean> {
+    if (as === 'deployment') return this.catalog.holdKnown(tx, scope, model);
+    return (await this.catalog.holdUsable(tx, scope, [model], 'agent')).has(model);
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AgentsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
-import { Connection, Environment, KnowledgeBase } from '@aps/entities';
+import { Connection, Environment, KnowledgeBase, OrgAiSettings } from '@aps/entities';
 import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
 import { anAgent } from '@aps/agents/testing';
@@ -178,6 +178,23 @@ describe('an experiment', () => {
     await t.db.execute(sql(`UPDATE connections SET deleted_at = now() WHERE id = $1`), [connection]);
     await t.db.execute(sql(`UPDATE knowledge_bases SET deleted_at = now() WHERE id = $1`), [wiki]);
     expect((await asOwner('POST', `/rollouts/${begun.body.id}/promote`, { arm: 'b' })).status).toBe(200);
+  });
+
+  it('is refused with a model that is not allowed, and promoted with one that was, as deployed', async () => {
+    await asOwner('PATCH', '', { model: 'gone-model' });
+    const arms = [
+      { label: 'a', weight: 1, version: 1 },
+      { label: 'b', weight: 9_999, use_draft: true },
+    ];
+    const { body } = await start({ arms });
+    await t.db.manager.insert(OrgAiSettings, { org_id: org.id, agent_model_allowlist: ['another'] });
+    const b = { label: 'b', weight: 9_999, version: 3 };
+    expect((await start({ arms: [arms[0], b] })).body).toMatchObject({
+      code: 'arm_unusable',
+      context: { problems: [{ arm: 'b', kind: 'model', slug: 'gone-model' }] },
+    });
+    expect((await asOwner('POST', `/rollouts/${body.id}/promote`, { arm: 'b' })).status).toBe(200);
+    expect((await asOwner('POST', `/revisions/${body.arms[1].revision_id}/deploy`)).status).toBe(200);
   });
 
   it('keeps what its arms name from being deleted or renamed, for as long as it runs', async () => {
