@@ -188,7 +188,12 @@ describe('the chats of a rollout', () => {
       await app.db.execute(sql(`UPDATE chats SET status = 'ERRORED' WHERE id = $1`), [errored]);
       expect((await app.call('POST', `${tried.path}/${terminated}/terminate`, { as: org.owner })).status).toBe(200);
       expect((await app.call('DELETE', `${tried.path}/${deleted}`, { as: org.owner })).status).toBe(204);
-      expect((await app.call('POST', `${tried.path}/${completed}/retry`, { as: org.owner })).status).toBe(201);
+      for (const chat of [completed, escalated]) {
+        const again = await app.call('POST', `${tried.path}/${chat}/retry`, { as: org.owner });
+        expect(again.status).toBe(201);
+        // It does the same once more, and is told of nowhere.
+        await app.settled(tried, again.body.id as string, 1);
+      }
       expect(await counts()).toEqual({ completed: 2, errored: 1, escalated: 1, abandoned: 0, terminated: 2 });
 
       const body = await results();
