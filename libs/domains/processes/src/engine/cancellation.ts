@@ -5,7 +5,7 @@ import { Broadcaster } from '@aps/platform/broadcast';
 import { Database, type Tx } from '@aps/platform/database';
 import type { StepError } from '@aps/entities';
 import { ChatListener } from './chat-listener';
-import type { RunEvent } from './journal';
+import { humanAnswered, type RunEvent } from './journal';
 import { JournalRepository } from './journal.repository';
 import { CHATS_OF, CHILDREN, TREE } from './process-run.sql';
 import { RunEnds } from './run-ends';
@@ -92,10 +92,11 @@ export class Cancellation {
     // Begun between the look and the lock. Should such a chat end at this moment, and its end wait for this run, one of both is done again.
     const late = steps.flatMap(({ chat_id }) => (chat_id && !ended.includes(chat_id) ? [chat_id] : []));
     await this.endAll(tx, run.org_id, late);
-    const asked = steps.flatMap(({ hitl_request_id }) => (hitl_request_id ? [hitl_request_id] : []));
-    await this.questions.close(tx, asked, 'cancelled', 'run_over');
+    const asked = steps.filter(({ hitl_request_id }) => hitl_request_id !== null);
+    const requests = asked.map(({ hitl_request_id }) => hitl_request_id!);
+    await this.questions.close(tx, requests, 'cancelled', 'run_over');
     await this.journal.end(tx, id, outcome, at);
-    await this.journal.tell(tx, id, [told]);
+    await this.journal.tell(tx, id, [...asked.map(humanAnswered), told]);
     const tells = tellParent && (owned === undefined || run.parent_run_id !== owned);
     await this.ends.tell(tx, { ...run, parent_step_id: tells ? run.parent_step_id : null }, outcome);
     if (run.status === 'running') tx.afterCommit(() => void this.broadcaster.send('run.stop', { org_id: run.org_id, run_id: id }));

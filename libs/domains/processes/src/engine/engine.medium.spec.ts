@@ -2,6 +2,7 @@ import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { HitlService } from '@aps/chats';
 import { RunLeases } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
+import { eventually } from '@aps/testing';
 import { RunControl, RunReviews, StepTools } from '..';
 import { aTool } from '../testing/tools';
 import { runningService } from '../testing/running';
@@ -145,6 +146,35 @@ describe('a run', () => {
     });
     expect(await cancel()).toEqual({ run_id: id, cancelled: false, status: 'cancelled' });
     expect(t.get(HitlService)).toBeDefined();
+  });
+
+  it.each([
+    ['answered', 'by its answer', {}],
+    ['expired', 'when nobody has answered for so long', {}],
+    ['cancelled', 'when its time is up', { timeout_s: 1, on_timeout: 'continue' }],
+    ['cancelled', 'with its run', {}],
+  ])('tells which of its questions is over, `%s` %s', async (status, how, more) => {
+    const process = await t.deployed(org, [{ id: 'ok', kind: 'human', prompt: 'Well?', ...more }]);
+    const id = await t.begin(org, process);
+    const [told] = await eventually(
+      async () => (await t.events(id)).filter(({ type }) => type === 'hitl_requested'),
+      (found) => found.length > 0,
+    );
+    const { request_id } = told.data as { request_id: string };
+    if (how === 'with its run') await t.get(RunControl).cancel(t.scope(org), process.id, id);
+    if (status === 'answered')
+      await t.make('POST', `/api/orgs/${org.id}/hitl-requests/${request_id}/answer`, { as: org.owner, body: { decision: 'reject' } });
+    if (status === 'expired') {
+      await t.db.execute(sql(`UPDATE hitl_requests SET expires_at = now() WHERE id = $1`), [request_id]);
+      await t.get(HitlService).expire(10);
+    }
+    await t.ended(id);
+    expect((await t.events(id)).filter(({ type }) => type === 'hitl_resolved').map(({ data }) => data)).toEqual([
+      {
+        ...{ event: 'human_answered', step_id: 'ok', path: 'ok', kind: 'human' },
+        ...{ request_id, status, answered_by: status === 'answered' ? org.owner.id : null },
+      },
+    ]);
   });
 
   it('waits for a human from the moment when one is asked to the answer, whatever else it does meanwhile', async () => {

@@ -41,6 +41,19 @@ export interface RunEvent {
   metadata: Record<string, unknown>;
 }
 
+/** What is told of what a step has asked humans, once that is over: answered, or too late, or given up with the step. */
+export function humanAnswered({
+  step_id,
+  path,
+  kind,
+  hitl_request_id: request_id,
+  resolution,
+}: Pick<JournalRow, 'step_id' | 'path' | 'kind' | 'hitl_request_id' | 'resolution'>): RunEvent {
+  const answered_by = resolution?.kind === 'answer' ? resolution.answered_by : null;
+  const status = resolution?.kind === 'answer' ? 'answered' : resolution?.kind === 'unanswered' ? 'expired' : 'cancelled';
+  return { type: 'human_answered', step_id, path, metadata: { kind, request_id, status, answered_by } };
+}
+
 /** What a call of a model, or of another side, came to. */
 export type CallOutcome =
   | { status: 'completed'; output: unknown }

@@ -111,7 +111,7 @@ export class Leaves {
     const { resolution } = row;
     switch (resolution?.kind) {
       case 'answer':
-        this.page.tell('human_answered', row, { answered_by: resolution.answered_by });
+        this.page.tellAnswer(row);
         return this.page.complete(row, answerOf(resolution));
       case 'chat':
         return resolution.error ? this.page.fail(row, resolution.error) : this.said(step as AgentStep, row, resolution.text);
@@ -188,8 +188,6 @@ export class Leaves {
   /** Whether it is made again is for the definition to say, or a human. */
   private afterUnknown(step: ToolStep, parent: string | null, row: JournalRow, scope: () => Scope): Result {
     const { resolution } = row;
-    const tellAnswer = () =>
-      resolution?.kind === 'answer' && this.page.tell('human_answered', row, { answered_by: resolution.answered_by });
     switch (chosen(step, row)) {
       case 'retry': {
         if (!resolution) {
@@ -200,17 +198,17 @@ export class Leaves {
         if (!this.page.begins) return BLOCKED;
         const next = this.beginCall(step, parent, scope, row.attempt + 1);
         // Not before the next is there: a failed one by itself is not made again, and an answer is told once.
-        tellAnswer();
+        this.page.tellAnswer(row);
         this.page.finish(row, 'failed');
         return next;
       }
       case 'done': {
         const { values } = (resolution as { answer: { values?: { output?: unknown } } }).answer;
-        tellAnswer();
+        this.page.tellAnswer(row);
         return this.page.complete(row, values?.output);
       }
       case 'fail':
-        tellAnswer();
+        this.page.tellAnswer(row);
         return this.page.fail(row, row.error!);
       case 'ask':
         if (row.hitl_request_id === null) this.page.ask(row, step);

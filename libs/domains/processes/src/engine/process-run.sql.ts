@@ -226,10 +226,13 @@ export const TAKE_SIGNAL = statement<{ id: string }>(`
   UPDATE process_steps SET resolution = jsonb_build_object('kind', 'signal', 'payload', t.payload) FROM t WHERE process_steps.id = $3 RETURNING process_steps.id`);
 
 /** A step that was given up. */
-export type CancelledStep = Pick<ProcessStepRow, 'id' | 'chat_id' | 'child_run_id' | 'hitl_request_id'>;
+export type CancelledStep = Pick<
+  ProcessStepRow,
+  'id' | 'step_id' | 'path' | 'kind' | 'chat_id' | 'child_run_id' | 'hitl_request_id' | 'resolution'
+>;
 /** Steps of a run that are not over, all at once. */
 export const CANCEL_STEPS = statement<CancelledStep>(`
-  UPDATE process_steps SET status = 'cancelled', finished_at = $2 WHERE run_id = $1 AND status IN ('running', 'waiting', 'outcome_unknown') RETURNING id, chat_id, child_run_id, hitl_request_id`);
+  UPDATE process_steps SET status = 'cancelled', finished_at = $2 WHERE run_id = $1 AND status IN ('running', 'waiting', 'outcome_unknown') RETURNING id, step_id, path, kind, chat_id, child_run_id, hitl_request_id, resolution`);
 /** Runs that are not over, below these and these themselves, deepest first. */
 export const TREE = statement<{ id: string; depth: number }>(`
   WITH RECURSIVE t AS (

@@ -1,7 +1,7 @@
 import type { StepError } from '@aps/entities';
 import { uuidv7 } from 'uuidv7';
 import type { AgentStep, HumanStep, LlmStep, ProcessStep, PromptStep, Step, ToolStep } from '../definition';
-import { isOver, stepError, type CallOutcome, type JournalRow, type RunEvent, type RunOutcome } from './journal';
+import { humanAnswered, isOver, stepError, type CallOutcome, type JournalRow, type RunEvent, type RunOutcome } from './journal';
 import { storedForm } from './stored-form';
 
 /** A step that asks a model or another side, and what it was given. Of an agent's step: the drawing of its output. */
@@ -245,6 +245,7 @@ export class JournalPage {
   /** What a row has begun, or would, is not wanted any more. */
   drop(row: JournalRow): void {
     if (row.chat_id ?? row.child_run_id ?? row.hitl_request_id) this.progress.closed.push(row);
+    this.tellAnswer(row);
     this.progress.opened = this.progress.opened.filter((opening) => opening.row !== row);
     this.progress.calls = this.progress.calls.filter((call) => call.row !== row);
   }
@@ -278,6 +279,11 @@ export class JournalPage {
 
   after(s: number): Date {
     return new Date(this.at.getTime() + s * 1_000);
+  }
+
+  /** What a row has asked humans is over; of one that has asked nothing, nothing is told. */
+  tellAnswer(row: JournalRow): void {
+    if (row.hitl_request_id !== null) this.progress.events.push(humanAnswered(row));
   }
 
   tell(type: RunEvent['type'], row: JournalRow, metadata: Record<string, unknown> = {}): void {
