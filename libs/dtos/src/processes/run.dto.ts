@@ -32,6 +32,15 @@ const INPUT = { description: 'What the definition reads as `input`.', example: {
 
 export class RunAttachment {
   @UuidField({ description: 'A file that was uploaded.' }) file_id: string;
+  @StringField({
+    optional: true,
+    trim: true,
+    min: 1,
+    max: 255,
+    description: 'What it is called in the run, instead of the name of the file.',
+    example: 'invoice.pdf',
+  })
+  filename?: string;
 }
 
 export class StartProcessRunRequest {

@@ -1,9 +1,11 @@
 import type { TestOrg } from '@aps/chats/testing';
+import { FilesHttpModule } from '@aps/files/http';
+import { fileForm } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
 import { uuidv7 } from 'uuidv7';
 import { runningService, type DeployedProcess } from '../testing/running';
 
-const t = runningService();
+const t = runningService({}, [FilesHttpModule]);
 let org: TestOrg;
 beforeEach(async () => {
   org = await t.org();
@@ -71,6 +73,21 @@ describe('a run', () => {
     ])
       expect([wrong, (await post(runs, wrong)).status]).toEqual([wrong, 422]);
     expect((await get(runs)).total).toBe(0);
+  });
+
+  it('has its files by the names that it was begun with, and by their own', async () => {
+    const process = await t.deployed(org, waits);
+    const upload = { as: org.member, body: fileForm('word', 'own.txt', 'text/plain') };
+    const { file_id } = (await t.call('POST', `/api/orgs/${org.id}/uploads`, upload)).body;
+    const start = (filename: string) =>
+      post(`${of(process)}/runs`, { input: {}, attachments: [{ file_id, filename }, { file_id }], idempotency_key: 'k' });
+    const { body } = await start('given.txt');
+    expect(body.envelope.attachments).toMatchObject([
+      { file_id, filename: 'given.txt', media_type: 'text/plain' },
+      { file_id, filename: 'own.txt' },
+    ]);
+    expect((await start('given.txt')).body.id).toBe(body.id);
+    expect((await start('other.txt')).body.code).toBe('idempotency_mismatch');
   });
 
   it('is told something by its name, cancelled once, and done again when it is over', async () => {

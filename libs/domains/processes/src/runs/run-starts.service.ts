@@ -13,7 +13,8 @@ import { BEGUN_BY_KEY, RUN } from './runs.sql';
 /** What a run is begun with. */
 export interface NewRun {
   input: Record<string, unknown>;
-  attachments?: { file_id: string }[];
+  /** A filename takes the place of the file's own. */
+  attachments?: { file_id: string; filename?: string }[];
   label?: string | null;
   /** The same one begins nothing more within a day, whoever of the process's callers says it. */
   idempotency_key?: string | null;
@@ -40,9 +41,12 @@ export class RunStarts {
   async start(scope: OrgScope, processId: string, asked: NewRun): Promise<{ run: ProcessRun; replayed: boolean }> {
     await this.processes.get(this.db, scope, processId);
     const { input, label, budget_credits, idempotency_key } = asked;
-    const ids = (asked.attachments ?? []).map(({ file_id }) => file_id);
-    const attachments = await this.files.references(scope, ids);
-    const sha256 = hashOf({ input: storable(input), ids, label: label ?? null, budget_credits: budget_credits ?? null });
+    const files = asked.attachments ?? [];
+    const ids = files.map(({ file_id }) => file_id);
+    const found = await this.files.references(scope, ids);
+    const attachments = found.map((file, i) => ({ ...file, filename: files[i].filename ?? file.filename }));
+    const named = files.map(({ file_id, filename }) => (filename === undefined ? file_id : { file_id, filename: storable(filename) }));
+    const sha256 = hashOf({ input: storable(input), ids: named, label: label ?? null, budget_credits: budget_credits ?? null });
     return this.db.transaction(scope, async (tx) => {
       if (idempotency_key) {
         await advisoryLock(tx, `process_start:${processId}:${idempotency_key}`);
