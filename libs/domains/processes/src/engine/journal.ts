@@ -12,7 +12,7 @@ const OVER = new Set<JournalRow['status']>(['completed', 'failed', 'skipped', 'c
 export const isOver = (row: JournalRow): boolean => OVER.has(row.status);
 
 /** Whether it waits for an agent's chat that could not be begun yet, because the organization had no room for its turn. */
-export const isUnbegun = (row: JournalRow): boolean =>
+export const isUnbegun = (row: Pick<JournalRow, 'kind' | 'status' | 'chat_id' | 'resolution'>): boolean =>
   row.kind === 'agent' && row.status === 'waiting' && row.chat_id === null && row.resolution === null;
 
 /** Whether it waits for a signal, which may have come before it. */

@@ -14,7 +14,8 @@ import {
   type RunEnvelope,
 } from '@aps/dtos';
 import type { ProcessAgentCall, ProcessLlmCall, ProcessRepair, ProcessRun, ProcessStepRow } from '@aps/entities';
-import { answer } from '@aps/platform/http';
+import type { Listed } from '@aps/platform/database';
+import { answer, toObject, type PageStream } from '@aps/platform/http';
 import type { AgentCallIndex, LlmCallIndex, RepairIndex, RunDiagnosis } from '..';
 
 /** What of a run is computed. */
@@ -30,8 +31,12 @@ const computed = (run: ProcessRun, hideDollars: boolean) => ({
 export const toRun = (run: ProcessRun, hideDollars: boolean): ProcessRunResponse =>
   answer(ProcessRunResponse, run, computed(run, hideDollars));
 
-export const toRunDetail = (run: ProcessRun, steps: ProcessStepRow[], hideDollars: boolean): ProcessRunDetailResponse =>
-  answer(ProcessRunDetailResponse, run, { ...computed(run, hideDollars), steps: steps.map((step) => answer(ProcessRunStep, step)) });
+export const toRunDetail = (
+  run: ProcessRun,
+  steps: Listed<ProcessStepRow>,
+  hideDollars: boolean,
+): ProcessRunDetailResponse | PageStream<ProcessRunDetailResponse> =>
+  toObject(toRun(run, hideDollars), 'steps', steps, (step) => answer(ProcessRunStep, step));
 
 /** An event of the log tells of a run's in its data. */
 export function toRunEvent({ id, at, data }: TopicEvent): ProcessRunEvent {

@@ -1,11 +1,14 @@
 import { BillingModule } from '@aps/billing';
 import { entitle, entitleAsBefore } from '@aps/billing/testing';
 import { LIST_TALLY, ProcessAgentCall, ProcessLlmCall, ProcessRepair, ProcessRun, ProcessStepRow } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
 import { InferenceModule } from '@aps/inference';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
+import { BATCH, PIECE } from '@aps/platform/database';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, foldTally, recountTally, sumsOf, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
+import { RunsQueries } from '..';
 import { aProcess, aRevision, aRun, tell } from '../testing';
 import { ProcessesHttpModule } from '.';
 
@@ -101,6 +104,24 @@ describe('runs of a process', () => {
       { ...common, path: 'a', parent_path: null, status: 'waiting', input: null, output: null, error: null, waiting_until: '2026-11-20T10:00:00.000Z', note: null }, // prettier-ignore
     ]);
     expect((await get()).items).toContainEqual(shown);
+  });
+
+  it('are told with all their steps, of which few are held at a time', async () => {
+    const id = await run();
+    const step = {
+      org_id: org.id,
+      run_id: id,
+      step_id: 'one',
+      kind: 'llm',
+      attempt: 1,
+      status: 'completed',
+      started_at: new Date(),
+    } as const;
+    const seqs = Array.from({ length: 2 * PIECE + 1 }, (_, i) => i + 1);
+    for (const seq of [...seqs].reverse()) await t.insert(ProcessStepRow, { ...step, seq, path: `l/${seq}/one` });
+    const { steps } = await t.get(RunsQueries).get(OrgScope.system(org.id, 'spec'), process, id);
+    expect([steps.items.length, typeof steps.rest]).toEqual([BATCH, 'object']);
+    expect((await get(`/${id}`)).steps.map(({ path }: { path: string }) => path)).toEqual(seqs.map((seq) => `l/${seq}/one`));
   });
 
   it('show no dollars where the organization pays in credits', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { notFound, runTopic, type TopicEvent } from '@aps/contracts';
-import { listTally, Process, ProcessRun, ProcessStepRow, type ProcessRunState } from '@aps/entities';
+import { listTally, Process, ProcessRun, type ProcessRunState, type ProcessStepRow } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, listed, listedInBatches, OrgTable, PIECE, statement, type Listed, type Slice } from '@aps/platform/database';
 import { EventLog } from '@aps/platform/realtime';
@@ -12,6 +12,10 @@ const STANDINGS = statement<RunStanding>(`
   SELECT r.id, r.org_id, r.process_id, r.state, r.event_seq FROM process_runs r JOIN processes p ON p.id = r.process_id
   WHERE r.id = ANY ($1) AND p.deleted_at IS NULL`);
 
+/** In which order the steps of a run are read. It is looked up once: no index has it, and it is few bytes. */
+const STEPS_OF = statement<{ id: string }>('SELECT id FROM process_steps WHERE run_id = $1 ORDER BY seq');
+const STEPS = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE id = ANY ($1) ORDER BY seq');
+
 /** Reads runs of processes that are there. Never writes. */
 @Injectable()
 export class RunsQueries {
@@ -20,7 +24,6 @@ export class RunsQueries {
     from: listTally('process_runs'),
     where: { process_id: `split_part(t.facet, ':', 1) = $`, state: `split_part(t.facet, ':', 2) = $` },
   });
-  private readonly steps = new OrgTable(ProcessStepRow);
 
   constructor(
     private readonly db: Database,
@@ -39,10 +42,19 @@ export class RunsQueries {
   }
 
   /** With its steps in the order in which they were begun. @throws DomainError `not_found` */
-  async get(scope: OrgScope, processId: string, id: string): Promise<{ run: ProcessRun; steps: ProcessStepRow[] }> {
+  async get(scope: OrgScope, processId: string, id: string): Promise<{ run: ProcessRun; steps: Listed<ProcessStepRow> }> {
     await this.processes.get(this.db, scope, processId);
     const run = await this.runs.get(this.db, scope, { id, process_id: processId });
-    return { run, steps: await this.steps.list(this.db, scope, { run_id: id }, { seq: 'ASC' }) };
+    const ids = (await this.db.query(STEPS_OF, [id])).map((step) => step.id);
+    const read = (offset: number, size: number) => this.db.query(STEPS, [ids.slice(offset, offset + size)]);
+    const steps = await listedInBatches(
+      {},
+      ({ limit = PIECE }) => listed({ limit }, read(0, limit + 1), () => ids.length),
+      async function* (offset, size) {
+        for (let from = offset; from < ids.length; from += size) yield await read(from, size);
+      },
+    );
+    return { run, steps };
   }
 
   /** What has happened, oldest first. Its numbers have no gaps, so they are places in the list. @throws DomainError `not_found` */

@@ -29,6 +29,12 @@ export interface RunDiagnosis {
   allowed_actions: string[];
 }
 
+/** A step that is not over, as far as it says why its run waits. */
+export type OpenStep = Pick<
+  JournalRow,
+  'path' | 'kind' | 'status' | 'started_at' | 'waiting_until' | 'event' | 'chat_id' | 'child_run_id' | 'hitl_request_id' | 'resolution'
+>;
+
 /** A run as its rows tell, without any queue being asked. */
 export interface RunFactsNow extends Pick<
   ProcessRun,
@@ -46,8 +52,8 @@ export interface RunFactsNow extends Pick<
 > {
   lease_expired: boolean;
   org_suspended_at: Date | null;
-  /** Steps that are not over, and the newest one that is. */
-  open: JournalRow[];
+  /** Steps that are not over. */
+  open: OpenStep[];
 }
 
 type BlockedBy = NonNullable<RunDiagnosis['blocked_by']>;
@@ -67,7 +73,7 @@ export function runBlockedBy(run: RunFactsNow): BlockedBy | null {
   return waits.sort((a, b) => rankOf(a) - rankOf(b) || since(a) - since(b))[0] ?? null;
 }
 
-function waitOf(row: JournalRow): BlockedBy | null {
+function waitOf(row: OpenStep): BlockedBy | null {
   const since = row.started_at;
   if (row.status === 'outcome_unknown') return { kind: 'outcome_unknown', since, ref: row.hitl_request_id ?? row.path };
   if (row.status !== 'waiting' || row.resolution !== null) return null;

@@ -15,7 +15,7 @@ import { Definitions } from '../revisions/definitions';
 import { RUN } from '../runs/runs.sql';
 import type { Bounds } from './bounds';
 import { runAllowedActions, runBlockedBy, runNextAction, type RunDiagnosis } from './diagnosis.policy';
-import { AROUND } from './run-reviews.sql';
+import { AROUND, LAST_OVER, OPEN } from './run-reviews.sql';
 import { replayed, type ReplayCheck } from './replay.policy';
 import { simulated, type ProcessSimulation } from './simulation.policy';
 
@@ -90,13 +90,13 @@ export class RunReviews {
   /** @throws DomainError 404 */
   async diagnose(scope: OrgScope, processId: string, runId: string): Promise<RunDiagnosis> {
     const run = await this.find(scope, processId, runId);
-    const [[around], rows] = await Promise.all([this.db.query(AROUND, [runId]), this.journal.journal(this.db, runId)]);
-    const open = rows.filter(({ status }) => ['running', 'waiting', 'outcome_unknown'].includes(status));
+    const [[around], open, [last = null]] = await Promise.all([
+      this.db.query(AROUND, [runId]),
+      this.db.query(OPEN, [runId]),
+      this.db.query(LAST_OVER, [runId]),
+    ]);
     const facts = { ...run, ...around, open };
     const by = runBlockedBy(facts);
-    const last = rows
-      .filter((row) => row.finished_at !== null)
-      .sort((a, b) => b.finished_at!.getTime() - a.finished_at!.getTime() || b.seq - a.seq)[0];
     return {
       state: run.state,
       blocked_by: by,
@@ -106,7 +106,7 @@ export class RunReviews {
           : null,
       queue:
         run.status === 'queued' ? { position: around.ahead, oldest_ahead_s: Math.max(0, Math.round(around.oldest_ahead_s ?? 0)) } : null,
-      last_step: last ? { path: last.path, status: last.status, error: last.error } : null,
+      last_step: last,
       next_action: runNextAction(facts, by),
       allowed_actions: runAllowedActions(facts, run.asks_human && (await this.questions.mayAnswerOne(scope, runId))),
     };
