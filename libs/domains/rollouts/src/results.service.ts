@@ -4,7 +4,7 @@ import { Entitlements } from '@aps/billing';
 import { Rollout } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { ViewCache } from '@aps/platform/cache';
-import { Database, OrgTable } from '@aps/platform/database';
+import { Database, OneByOne, OrgTable } from '@aps/platform/database';
 import { ArmChats, OUTCOMES, type ChatDecisions, type CountedChat, type Outcome } from './arm-chats';
 import { compare, type Compared, type FigureKind } from './compared';
 import { rolloutsConfig } from './rollouts.config';
@@ -53,12 +53,11 @@ export class RolloutResultsService {
   private readonly known = new ViewCache<string, RolloutResults>(REMEMBERED_MS, REMEMBERED, (key) => {
     const [orgId, id, , unit] = key.split(' ');
     const compute = () => this.compute(OrgScope.system(orgId, 'rollout results'), id, unit as BillingUnit);
-    const results = this.before.then(compute, compute);
-    this.before = results;
-    return results;
+    return this.ofOrgs.run(orgId, () => this.ofAll.run('', compute));
   });
-  /** Of all that is computed in this process one at a time, so that whoever asks for many holds up nobody but the next who asks. */
-  private before: Promise<unknown> = Promise.resolve();
+  /** Of all that is computed in this process one at a time; an organization that asks for many waits for itself, and has others wait for one. */
+  private readonly ofAll = new OneByOne();
+  private readonly ofOrgs = new OneByOne();
 
   constructor(
     private readonly db: Database,

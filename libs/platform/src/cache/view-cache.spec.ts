@@ -27,6 +27,19 @@ describe('ViewCache', () => {
     expect(await cache.get('a')).toBe('a2');
   });
 
+  it('does not grow old while it loads', async () => {
+    const { cache, time, loads, answerWith } = aCache();
+    let release: (v: string) => void = () => undefined;
+    answerWith(() => new Promise((resolve) => (release = resolve)));
+    const early = cache.get('a');
+    time.now = 150;
+    const late = cache.get('a');
+    release('slow');
+    expect([await early, await late]).toEqual(['slow', 'slow']);
+    time.now = 249;
+    expect([await cache.get('a'), loads.length]).toEqual(['slow', 1]);
+  });
+
   it('does not grow old by being asked', async () => {
     const { cache, time, loads } = aCache();
     for (time.now = 0; time.now < 250; time.now += 50) await cache.get('a');

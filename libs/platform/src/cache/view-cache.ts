@@ -1,10 +1,11 @@
 interface Entry<V> {
   value: Promise<V>;
+  /** Not over while it loads. */
   until: number;
 }
 
 /**
- * Keeps what was loaded for a while, the least recently used going first. Callers that come together share one load. What is
+ * Keeps what was loaded for a while from then on, the least recently used going first. Callers that come together share one load. What is
  * dropped while it loads still goes to those who wait for it, and to nobody after them.
  */
 export class ViewCache<K, V> {
@@ -27,11 +28,14 @@ export class ViewCache<K, V> {
         return known.value;
       }
     }
-    const entry: Entry<V> = { value: this.load(key), until: this.now() + this.ttlMs };
+    const entry: Entry<V> = { value: this.load(key), until: Infinity };
     this.entries.set(key, entry);
     if (this.entries.size > this.max) this.entries.delete(this.entries.keys().next().value as K);
-    // A failure is told to those who wait, not kept.
-    entry.value.catch(() => this.entries.get(key) === entry && this.entries.delete(key));
+    entry.value.then(
+      () => (entry.until = this.now() + this.ttlMs),
+      // A failure is told to those who wait, not kept.
+      () => this.entries.get(key) === entry && this.entries.delete(key),
+    );
     return entry.value;
   }
 

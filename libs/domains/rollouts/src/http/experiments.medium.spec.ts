@@ -11,7 +11,8 @@ import { GovernanceModule, InferenceModule } from '@aps/inference';
 import { addModel } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Answer } from '@aps/platform/testing';
-import { BASE_MODULES, testService } from '@aps/testing';
+import { BASE_MODULES, eventually, testService } from '@aps/testing';
+import { ArmChats, RolloutResultsService } from '..';
 import { RolloutsHttpModule } from '.';
 
 const t = testService([...BASE_MODULES, BillingModule, InferenceModule, GovernanceModule, AgentsHttpModule, RolloutsHttpModule]);
@@ -195,6 +196,45 @@ describe('an experiment', () => {
     });
     expect((await asOwner('POST', `/rollouts/${body.id}/promote`, { arm: 'b' })).status).toBe(200);
     expect((await asOwner('POST', `/revisions/${body.arms[1].revision_id}/deploy`)).status).toBe(200);
+  });
+
+  it('has its results before the second of another organization that has asked for many', async () => {
+    const asked: string[] = [];
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const chats: ArmChats = {
+      counted: async (_, { orgId }) => {
+        asked.push(orgId);
+        await held;
+        return [];
+      },
+      assigned: () => Promise.resolve([]),
+      decisions: () => Promise.resolve([]),
+    };
+    const results = t.get(RolloutResultsService);
+    const before = results['chats'];
+    Object.assign(results, { chats });
+    results['known'].clear();
+    const scopeOf = ({ id, owner }: TestTeam) => ({ orgId: id, actor: { userId: owner.id } }) as OrgScope;
+    const many = [(await start()).body.id, (await start()).body.id].map((id: string) => results.of(scopeOf(org), agent.id, id));
+    const first = org.id;
+    await eventually(
+      () => Promise.resolve(asked),
+      (found) => found.length === 1,
+    );
+    org = await aTeam(t);
+    agent = await anAgent(t, org, { instruction: 'One.' });
+    await asOwner('PATCH', '?deploy=true', { instruction: 'Two.' });
+    const { id } = (await start()).body;
+    const other = results.of(scopeOf(org), agent.id, id);
+    await eventually(
+      () => Promise.resolve(results['known']['entries'].size),
+      (size) => size === 3,
+    );
+    letGo();
+    await Promise.all([...many, other]);
+    Object.assign(results, { chats: before });
+    expect(asked).toEqual([first, org.id, first]);
   });
 
   it('keeps what its arms name from being deleted or renamed, for as long as it runs', async () => {
