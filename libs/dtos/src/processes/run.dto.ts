@@ -65,7 +65,13 @@ export class StartProcessRunRequest {
     example: 'invoice-4711',
   })
   idempotency_key?: string | null;
-  @DecimalField({ optional: true, nullable: true, positive: true, description: 'Most credits that it may cost.', example: '5' })
+  @DecimalField({
+    optional: true,
+    nullable: true,
+    positive: true,
+    description: 'Credits after which it asks no model any more.',
+    example: '5',
+  })
   budget_credits?: string | null;
 }
 
@@ -144,7 +150,8 @@ export class ProcessRunResponse extends ProcessRunSummary {
   @UuidField({ nullable: true, description: 'The run that it repeats.' }) restarted_from: string | null;
   @UuidField({ nullable: true, description: 'The run whose step it is.' }) parent_run_id: string | null;
   @UuidField({ description: 'The run above all that it is a part of; itself where it is of none.' }) root_run_id: string;
-  @DecimalString({ nullable: true, description: 'Most credits that it may cost.', example: '5' }) budget_credits: string | null;
+  @DecimalString({ nullable: true, description: 'Credits after which it asks no model any more.', example: '5' }) budget_credits:
+    string | null;
   @DecimalString({ nullable: true, description: DOLLARS, example: '0.0012' }) cost_usd: string | null;
   @DecimalString({ description: 'Credits.', example: '0' }) cost_credits: string;
   @DateTimeField({ nullable: true, description: 'When its first step began.' }) started_at: string | null;
