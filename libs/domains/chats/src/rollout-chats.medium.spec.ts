@@ -265,6 +265,10 @@ describe('the chats of a rollout', () => {
       expect(await results()).toMatchObject({ billing_unit: 'credits', arms: [{ metrics: { cost: { n: 10 } } }, {}] });
       await override(app, org.id, { hitl_routing: false });
 
+      // What is not kept any more, has happened all the same.
+      await app.db.execute(sql('DELETE FROM decisions WHERE chat_id = $1'), [escalated]);
+      expect(await counts()).toMatchObject({ completed: 5, escalated: 1 });
+
       // Of a deployment there is one arm, which is compared with nothing.
       const [deployment] = (await agent(worker, '/rollouts')).body.items;
       expect((await agent(worker, `/rollouts/${deployment.id}/results`)).body).toMatchObject({

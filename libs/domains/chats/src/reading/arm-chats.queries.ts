@@ -3,6 +3,7 @@ import type { Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 import { ArmChats, type AssignedUnits, type ChatDecisions, type CountedChat } from '@aps/rollouts';
+import { topicOf } from '../state/chat-state.sql';
 
 /** Chats of an experiment have the label of their arm; those of a deployment have none. */
 const OF_ROLLOUT = 'c.org_id = $1 AND c.rollout_id = $2';
@@ -17,7 +18,8 @@ const TIMER = 'wait_until';
 
 /*
  * A chat counts when it is over: failed, closed or given up, or at rest for so long. One that goes on leaves the count, and comes back. What is
- * deleted stays in it: else who deletes what failed, polishes an arm.
+ * deleted stays in it: else who deletes what failed, polishes an arm. What was escalated stays so,
+ * however long its decisions are kept: the log of a chat is kept for good.
  */
 const COUNTED = statement<CountedChat>(`
   WITH RECURSIVE over AS (
@@ -57,7 +59,7 @@ const COUNTED = statement<CountedChat>(`
     CASE WHEN o.status = 'ERRORED' OR (o.status = 'ARCHIVED' AND o.stop_reason IN ('credits_exhausted', 'model_unpriced')) THEN 'errored'
       WHEN o.status = 'ABANDONED' THEN 'abandoned'
       WHEN (o.status = 'ARCHIVED' AND o.stop_reason = 'terminated') OR o.cut_off THEN 'terminated'
-      WHEN EXISTS (SELECT 1 FROM decisions d WHERE d.chat_id = o.id AND d.kind = 'escalate') THEN 'escalated'
+      WHEN EXISTS (SELECT 1 FROM events e WHERE e.topic = ${topicOf('o.id')} AND e.type = 'decision_recorded' AND e.data->>'kind' = 'escalate') THEN 'escalated'
       ELSE 'completed' END AS outcome,
     CASE WHEN s.top IS NULL THEN 0 ELSE s.usd END AS cost_usd, CASE WHEN s.top IS NULL THEN 0 ELSE s.credits END AS cost_credits, coalesce(s.tokens, 0)::float8 AS tokens,
     coalesce(w.turns, 0) AS turns, coalesce(w.tool_calls, 0) AS tool_calls,
