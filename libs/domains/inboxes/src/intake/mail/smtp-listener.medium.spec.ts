@@ -4,6 +4,8 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '@aps/platform/config';
 import { metrics } from '@aps/platform/observability';
@@ -183,6 +185,26 @@ describe('the listener for mail', () => {
     await client.say('DATA');
     expect(code(await client.say('\r\nHi\r\n.'))).toBe('250');
     expect(intake.received).toHaveLength(100);
+  });
+
+  it('keeps of a connection the recipients of no mail but the one that comes', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const client = await Client.connect();
+    await client.say('EHLO x');
+    const named: WeakRef<object>[] = [];
+    for (let i = 0; i < 20; i++) {
+      const address = `c${i}@acme.inbound.example`;
+      named.push(new WeakRef(intake.add(address).config));
+      for (const line of ['MAIL FROM:<a@example.com>', `RCPT TO:<${address}>`, 'RSET']) expect(code(await client.say(line))).toBe('250');
+      intake.channels.delete(address);
+    }
+    const kept = async () => {
+      await client.say('NOOP');
+      collect();
+      return named.filter((channel) => channel.deref()).length;
+    };
+    expect(await eventually(kept, (n) => n <= 1)).toBeLessThanOrEqual(1);
   });
 
   it('refuses a mail that is too large, whether it says so or not, and goes on', async () => {

@@ -39,8 +39,8 @@ const FULL: Refusal = Object.assign(new Error('Too many connections, try again l
 @Injectable()
 export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Smtp');
-  /** Of sessions, the channels that their recipients are of, by address. */
-  private readonly accepted = new WeakMap<SMTPServerSession, Map<string, Channel>>();
+  /** Of envelopes, the channels that their recipients are of, by address; a session has another for each mail. */
+  private readonly accepted = new WeakMap<SMTPServerSession['envelope'], Map<string, Channel>>();
   /** Connections, by the session's id: whose they are, and what ends those that have named no recipient of ours. */
   private readonly clients = new Map<string, { caller: string; timer: NodeJS.Timeout }>();
   private readonly firstRecipientMs = FIRST_RECIPIENT_MS;
@@ -133,15 +133,14 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     const channel = await this.door.channelFor(address);
     if (!channel) throw refusal('unknown_recipient', 'No such recipient here');
     clearTimeout(this.clients.get(session.id)?.timer);
-    const channels = this.accepted.get(session) ?? new Map<string, Channel>();
-    this.accepted.set(session, channels.set(address, channel));
+    const channels = this.accepted.get(session.envelope) ?? new Map<string, Channel>();
+    this.accepted.set(session.envelope, channels.set(address, channel));
   }
 
   /** @returns what the 250 says */
   private async take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
-    const channels = this.accepted.get(session);
+    const channels = this.accepted.get(session.envelope);
     const { mailFrom, rcptTo } = session.envelope;
-    // A session outlives its mails.
     const to = rcptTo.flatMap(({ address }) => channels?.get(address) ?? []);
     this.busy.add(session.id);
     const began = performance.now();
