@@ -98,9 +98,12 @@ describe('the diagnosis of a held message', () => {
   });
 
   it('says when a flood is over', async () => {
+    await set({ spike_protection_enabled: true });
     const id = await held('spike');
     for (let i = 0; i < 50; i++) await passed(`sender-${i}`, (i + 1) * 1_000);
     expect(Math.abs(inSeconds((await of(id)).blocked_by!.until) - 550)).toBeLessThanOrEqual(45);
+    await set({ spike_protection_enabled: false });
+    expect(inSeconds((await of(id)).blocked_by!.until)).toBeLessThanOrEqual(0);
   });
 
   it('says that a day is used up', async () => {

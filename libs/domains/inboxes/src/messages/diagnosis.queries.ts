@@ -123,6 +123,7 @@ export class MessageDiagnoses {
         return (await this.db.query(SENDER_OPENS, [inbox.id, m.sender_key, ...limits]))[0].at ?? true;
       }
       case 'spike': {
+        if (!inbox.spike_protection_enabled) return true;
         const [{ room }] = await this.db.query(SPIKE, [inbox.id]);
         return (await this.db.query(SPIKE_ENDS, [inbox.id, room]))[0].at ?? true;
       }

@@ -223,6 +223,7 @@ export interface HoldingInbox extends Pick<
   Inbox,
   | 'org_id'
   | 'status'
+  | 'spike_protection_enabled'
   | 'rate_limit_messages_per_day'
   | 'rate_limit_classifier_calls_per_day'
   | 'rate_limit_per_sender_per_hour'
@@ -243,7 +244,7 @@ const FOUND = `
   )`;
 /** Value: reasons. */
 export const HOLDING = statement<HoldingInbox>(`${FOUND}
-  SELECT f.inbox_id, f.hold_reason, i.org_id, i.status, i.rate_limit_messages_per_day, i.rate_limit_classifier_calls_per_day, i.rate_limit_per_sender_per_hour,
+  SELECT f.inbox_id, f.hold_reason, i.org_id, i.status, i.spike_protection_enabled, i.rate_limit_messages_per_day, i.rate_limit_classifier_calls_per_day, i.rate_limit_per_sender_per_hour,
          i.rate_limit_per_sender_per_minute, o.suspended_at IS NOT NULL AS org_suspended
   FROM found f JOIN inboxes i ON i.id = f.inbox_id AND i.deleted_at IS NULL JOIN organizations o ON o.id = i.org_id WHERE f.hold_reason = ANY ($1)`);
 /** What is held for each reason and can be let go still: how much, of an inbox up to a bound, which is the value, and for how long at most. */

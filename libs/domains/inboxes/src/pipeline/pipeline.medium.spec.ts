@@ -35,6 +35,13 @@ const settledMail = async (message = {}) => t.evaluated(await t.mail(inbox, mess
 const chatOf = async (chatId: string) => (await t.read(org, chatId)).body;
 const later = (of: string, interval: string) =>
   t.db.execute(sql(`UPDATE inbox_messages SET passed_at = passed_at - $2::interval WHERE inbox_id = $1`), [of, interval]);
+/** As many messages as pass within ten minutes where a flood is held. */
+const flood = () =>
+  t.db.execute(
+    sql(`INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, sender_key, size_bytes, status, state, verdict, passed_at, raw_expires_at)
+         SELECT gen_random_uuid(), $1, $2, gen_random_uuid(), 'email', 'x', 1, 'settled', 'accepted', 'accepted', now(), now() FROM generate_series(1, 50)`),
+    [org.id, inbox.id],
+  );
 
 /** Has the handlers of messages not begin, at first or ever. @returns how often that was tried */
 function breakStarts(times = Infinity, error = new Error('broken')): () => number {
@@ -273,14 +280,20 @@ describe('gates', () => {
 
   it('hold a sudden flood where that is wanted', async () => {
     await set({ spike_protection_enabled: true });
-    await t.db.execute(
-      sql(`INSERT INTO inbox_messages (id, org_id, inbox_id, channel_id, channel_kind, sender_key, size_bytes, status, state, verdict, passed_at, raw_expires_at)
-           SELECT gen_random_uuid(), $1, $2, gen_random_uuid(), 'email', 'x', 1, 'settled', 'accepted', 'accepted', now(), now() FROM generate_series(1, 50)`),
-      [org.id, inbox.id],
-    );
+    await flood();
     const { id, hold_reason } = await settledMail();
     expect([hold_reason, await t.releaseDue()]).toEqual(['spike', 0]);
     await later(inbox.id, '11 minutes');
+    expect(await t.releaseDue()).toBe(1);
+    expect((await t.evaluated(id)).state).toBe('accepted');
+  });
+
+  it('let go what was held for a flood once that is not wanted any more', async () => {
+    await set({ spike_protection_enabled: true });
+    await flood();
+    const { id, hold_reason } = await settledMail();
+    expect([hold_reason, await t.releaseDue()]).toEqual(['spike', 0]);
+    await set({ spike_protection_enabled: false });
     expect(await t.releaseDue()).toBe(1);
     expect((await t.evaluated(id)).state).toBe('accepted');
   });

@@ -53,7 +53,7 @@ export class Rooms {
         return [
           need(
             inbox_id,
-            () => this.ofFlood(tx, inbox_id),
+            () => this.ofFlood(tx, inbox),
             (each) => here(each) && each.unpassed,
           ),
         ];
@@ -124,8 +124,9 @@ export class Rooms {
     return limits.length ? Math.min(...limits) : null;
   }
 
-  private async ofFlood(tx: Tx, inboxId: string): Promise<number> {
-    const { passed, room } = await this.repository.spike(tx, inboxId);
+  private async ofFlood(tx: Tx, inbox: HoldingInbox): Promise<number> {
+    if (!inbox.spike_protection_enabled) return Infinity;
+    const { passed, room } = await this.repository.spike(tx, inbox.inbox_id);
     return room - passed;
   }
 
