@@ -89,6 +89,23 @@ describe('a replay', () => {
     ]);
   });
 
+  it('joins no thread, also where it was held on the way', async () => {
+    const thread = (await t.evaluated(await t.mail(inbox, { message_id: 'm1@acme.com' }))).dispatched!.chat_id;
+    const id = await t.mail(inbox, { references: ['m1@acme.com'] });
+    expect((await t.evaluated(id)).dispatched!.chat_id).toBe(thread);
+    const status = (to: string) => t.call('PATCH', inbox.path, { as: org.owner, body: { status: to } });
+    await status('paused');
+    await act(id, 'replay');
+    expect((await t.evaluated(id)).hold_reason).toBe('inbox_paused');
+    await override(t, org.id, { max_queue_depth: 0 });
+    await status('active');
+    expect([await t.releaseDue(), (await t.evaluated(id)).hold_reason]).toEqual([1, 'queue_full']);
+    await override(t, org.id, { max_queue_depth: -1 });
+    expect(await t.releaseDue()).toBe(1);
+    const { state, dispatched } = await t.evaluated(id);
+    expect([state, dispatched!.chat_id === thread]).toEqual(['accepted', false]);
+  });
+
   it('twice at once evaluates twice, and anew what is being evaluated', async () => {
     const id = await aHeld();
     const answers = await Promise.all([act(id, 'replay'), act(id, 'replay')]);

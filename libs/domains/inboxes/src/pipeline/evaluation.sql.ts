@@ -159,8 +159,8 @@ const begins = (cause: string, wait: string) => `
 export const BEGIN = statement<{ evaluation_no: number }>(
   `UPDATE ${TABLE} SET ${begins('$2', '$3')} WHERE id = $1 RETURNING evaluation_no`,
 );
-/** What a human has released is not judged anew. */
-const GOES_ON = `CASE WHEN ${TABLE}.wait->'held_for'->>'by_hand' IS NULL THEN 'auto_release' ELSE 'release' END`;
+/** What a human has released is not judged anew, and what is replayed or retried stays that: it joins no thread, however long it was held. */
+const GOES_ON = `CASE WHEN ${TABLE}.wait->'held_for'->>'by_hand' IS NOT NULL THEN 'release' WHEN ${TABLE}.evaluation_cause IN ('replay', 'retry') THEN ${TABLE}.evaluation_cause ELSE 'auto_release' END`;
 /** Held messages go on, with a row in the trace of each, but for those that somebody is at. Values: ids, reason, rows of the trace, time. */
 export const RELEASE = statement<Told & { id: string; org_id: string; evaluation_no: number }>(`
   WITH l AS MATERIALIZED (
@@ -286,7 +286,7 @@ export const OLDEST_OF_SENDERS = statement<HeldMessage>(`
     UNION ALL
     SELECT n.sender_key FROM senders s CROSS JOIN LATERAL (SELECT sender_key FROM ${TABLE} WHERE ${OF_SENDERS} AND sender_key > s.sender_key ORDER BY sender_key LIMIT 1) n
   ), under_way AS MATERIALIZED (
-    SELECT sender_key, count(*) AS n FROM ${TABLE} WHERE inbox_id = $1 AND state = 'evaluating' AND evaluation_cause = 'auto_release' AND passed_at IS NULL GROUP BY sender_key
+    SELECT sender_key, count(*) AS n FROM ${TABLE} WHERE inbox_id = $1 AND state = 'evaluating' AND evaluation_cause <> 'release' AND wait->'held_for' IS NOT NULL AND passed_at IS NULL GROUP BY sender_key
   )
   SELECT h.* FROM senders s LEFT JOIN under_way u ON u.sender_key = s.sender_key CROSS JOIN LATERAL (
     SELECT least($4::int, $2::int - (SELECT count(*) FROM (${since('1 minute', 's.sender_key')} LIMIT $2) x), $3::int - (SELECT count(*) FROM (${since('1 hour', 's.sender_key')} LIMIT $3) x))
@@ -303,7 +303,7 @@ export interface LetGo extends Pick<InboxMessage, 'inbox_id'> {
 }
 export const LET_GO = statement<LetGo>(`
   SELECT m.inbox_id, m.wait->'held_for' AS held_for, m.passed_at IS NULL AS unpassed, count(*)::int AS n FROM inboxes i CROSS JOIN LATERAL (
-    SELECT inbox_id, wait, passed_at FROM ${TABLE} WHERE inbox_id = i.id AND state = 'evaluating' AND evaluation_cause IN ('auto_release', 'release') AND wait->'held_for' IS NOT NULL
+    SELECT inbox_id, wait, passed_at FROM ${TABLE} WHERE inbox_id = i.id AND state = 'evaluating' AND wait->'held_for' IS NOT NULL
   ) m WHERE i.org_id = $1 AND i.deleted_at IS NULL GROUP BY 1, 2, 3`);
 
 /** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */
