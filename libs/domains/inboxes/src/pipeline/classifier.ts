@@ -71,13 +71,7 @@ export class Classifier {
           if (await this.count(m)) calls++;
           else if (tries === 0) throw new NotAsked('classifier_quota');
           else break;
-          let length = 0;
-          const result = await this.models.streamChat(model, call, {
-            signal,
-            onEvent: (event) => {
-              if (event.type === 'text' && (length += event.text.length) > MAX_ANSWER) throw new TooLong();
-            },
-          });
+          const result = await this.models.streamChat(model, call, { signal });
           hold.receipt({ resolved: model, ...result });
           answer = answerOf(stage, parsed(result.text));
         }
@@ -87,9 +81,9 @@ export class Classifier {
         // One that was asked is paid, whatever its answer.
         if (error instanceof InferenceError && error.code === 'credits_exhausted' && !receipts.length)
           throw new NotAsked('credits_exhausted', { credits: error.credits });
-        // The provider is away, or says what is no answer: the rule says what then.
-        if (!(error instanceof InferenceError || error instanceof TooLong)) throw error;
-        failed = error instanceof InferenceError;
+        // The provider is away: the rule says what then.
+        if (!(error instanceof InferenceError)) throw error;
+        failed = true;
       }
       asked.inc({ outcome: answer ? 'label' : failed ? 'failed' : 'no_label' });
       if (!receipts.length) await hold.release();
@@ -130,11 +124,9 @@ export class Classifier {
   }
 }
 
-class TooLong extends Error {}
-
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return text.length > MAX_ANSWER ? null : JSON.parse(text);
   } catch {
     return null;
   }

@@ -387,6 +387,18 @@ describe('classifiers', () => {
     expect(await settledMail(answering('spam'))).toMatchObject({ state: 'accepted', decided_by: 'triage' });
   });
 
+  it('that say too much are asked once more, and paid for both answers', async () => {
+    await t.rules(inbox, { stages: [stage({ on_error: 'hold' })] });
+    const { body_text } = answering('spam');
+    const { trace, ...message } = await settledMail({ body_text: body_text.replace('{', `{${' '.repeat(3_000)}`) });
+    expect(message).toMatchObject({ state: 'held', hold_reason: 'classifier_error' });
+    expect([trace.at(-1)!.classifier, await receipts(), await counted()]).toMatchObject([
+      { label: null, calls: 2, cost_usd: expect.any(String) as string },
+      [{ message_id: message.id }, { message_id: message.id }],
+      2,
+    ]);
+  });
+
   it('are counted before they are asked, and no more of them than the day allows', async () => {
     await t.rules(inbox, { stages: [stage()] });
     // It had no limit then.
