@@ -167,6 +167,8 @@ export interface HeldFor {
 export interface EvaluationWait extends RunWait {
   /** How often its handler could not be begun. */
   tries?: number;
+  /** How often it was put off for an earlier mail of its thread. */
+  behind?: number;
   /** Of a release: whom it goes to instead of the inbox's target. */
   target?: { kind: HandlerKind; id: string } | null;
   /** Of one that is held, or was until it was let go by itself. */

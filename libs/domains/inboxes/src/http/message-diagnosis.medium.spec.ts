@@ -174,6 +174,8 @@ describe('the diagnosis of a message', () => {
     const resume_at = ago(-MINUTE).toISOString();
     const waiting = await put({ ...under, status: 'waiting', wait: { resume_at, tries: 1 } });
     expect(await of(waiting)).toMatchObject({ blocked_by: { kind: 'evaluation', until: resume_at }, lease: null, queue: null });
+    const behind = await put({ ...under, status: 'waiting', wait: { resume_at, behind: 1 } });
+    expect((await of(behind)).blocked_by).toMatchObject({ until: resume_at, sentence: 'It waits for an earlier mail of its thread.' });
     await put({ ...under, status: 'queued', dispatched_at: ago(90_000) });
     const queued = await put({ ...under, status: 'queued' });
     const { queue } = (await of(queued)) as unknown as { queue: { position: number; oldest_ahead_s: number } };

@@ -1,5 +1,5 @@
 import type { Diagnosis } from '@aps/chats';
-import type { HoldReason } from '@aps/entities';
+import type { EvaluationWait, HoldReason } from '@aps/entities';
 import type { RunDiagnosis } from '@aps/processes';
 
 export type FreedBy = 'itself' | 'member' | 'admin' | 'operator';
@@ -91,13 +91,12 @@ export function heldBy({ hold_reason: kind, since, ref, raw_available, until, li
 }
 
 /** Of one whose evaluation is under way. */
-export const evaluationOf = (since: Date, worker: string | null, resumeAt: string | null): Blocked => ({
-  blocked_by: {
-    ...{ kind: 'evaluation', since, ref: worker, until: resumeAt === null ? null : new Date(resumeAt), freed_by: 'itself' },
-    sentence: resumeAt === null ? 'It is being evaluated.' : 'Its handler could not be begun, which is tried again.',
-  },
-  next_action: 'wait',
-});
+export function evaluationOf(since: Date, worker: string | null, wait: EvaluationWait | null): Blocked {
+  const until = wait?.resume_at ? new Date(wait.resume_at) : null;
+  const putOff = wait?.tries ? 'Its handler could not be begun, which is tried again.' : 'It waits for an earlier mail of its thread.';
+  const sentence = until ? putOff : 'It is being evaluated.';
+  return { blocked_by: { kind: 'evaluation', since, ref: worker, until, freed_by: 'itself', sentence }, next_action: 'wait' };
+}
 
 /** Of one whose answer is written, and not due yet. */
 export const replyOf = ({ created_at, due_at }: { created_at: Date; due_at: Date }): Blocked => ({

@@ -98,7 +98,7 @@ export class MessageDiagnoses {
   }
 
   private async blocked(scope: OrgScope, inbox: Inbox, m: Facts, chat: Diagnosis | null, run: RunDiagnosis | null): Promise<Blocked> {
-    if (m.state === 'evaluating') return evaluationOf(m.dispatched_at, m.lease_owner, m.wait?.resume_at ?? null);
+    if (m.state === 'evaluating') return evaluationOf(m.dispatched_at, m.lease_owner, m.wait);
     if (m.state === 'held' && m.hold_reason) {
       const over = await this.over(scope, inbox, m, m.hold_reason);
       const { hold_reason, raw_available } = m;

@@ -6,6 +6,7 @@ import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import type { Told } from '../messages/message-log.sql';
 import {
   BEGIN,
+  BEHIND,
   CALLS_TODAY,
   COUNT_CALL,
   COUNT_ONE,
@@ -216,6 +217,11 @@ export class EvaluationRepository {
       }),
     );
     return released;
+  }
+
+  /** Whether an earlier mail that a mail refers to is still evaluated, and will begin a chat or not. */
+  async isBehind(tx: Tx, { id, references }: Pick<LoadedMessage, 'id' | 'references'>): Promise<boolean> {
+    return (await tx.query(BEHIND, [id, references])).length > 0;
   }
 
   async threadOf(

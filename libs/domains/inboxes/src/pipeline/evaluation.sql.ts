@@ -306,6 +306,10 @@ export const LET_GO = statement<LetGo>(`
     SELECT inbox_id, wait, passed_at FROM ${TABLE} WHERE inbox_id = i.id AND state = 'evaluating' AND wait->'held_for' IS NOT NULL
   ) m WHERE i.org_id = $1 AND i.deleted_at IS NULL GROUP BY 1, 2, 3`);
 
+/** An earlier mail that a mail refers to, and that has begun no chat yet: of the same channel, where the key of a mail is its Message-ID. */
+export const BEHIND = statement(`
+  SELECT FROM ${TABLE} m JOIN ${TABLE} o ON o.channel_id = m.channel_id AND o.dedupe_key = ANY ($2)
+  WHERE m.id = $1 AND o.state = 'evaluating' AND o.dispatched IS NULL AND (o.received_at, o.id) < (m.received_at, m.id) LIMIT 1`);
 /** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */
 export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
   SELECT c.id AS chat_id, c.agent_id FROM unnest($2::text[]) WITH ORDINALITY AS r(ref, n) CROSS JOIN LATERAL (

@@ -14,6 +14,16 @@ export type Handed =
   /** Until what is over, and why, where the reason does not say that. */
   | { refused: HoldReason; until?: HeldFor };
 
+/** So often a mail waits for earlier ones of its thread, a second at first and twice as long each time; then it begins a chat of its own. */
+const MAX_BEHIND = 6;
+
+/** An earlier mail of its thread is being evaluated, which may begin the chat that it is to join. */
+export class BehindThread extends Error {
+  constructor() {
+    super('An earlier mail of the thread is being evaluated');
+  }
+}
+
 /** Hands accepted messages to their handlers, in the transaction that says so: they are begun once, or not at all. */
 @Injectable()
 export class Handoff {
@@ -24,6 +34,7 @@ export class Handoff {
     private readonly runs: RunBegins,
   ) {}
 
+  /** @throws BehindThread; what its handler cannot be begun for */
   async toHandler(tx: Tx, m: LoadedMessage, target: Target | null): Promise<Handed> {
     if (!target) return { refused: 'handler_missing' };
     if (target.kind === 'process') return this.toProcess(tx, m, target.id);
@@ -65,6 +76,8 @@ export class Handoff {
     if (m.references.length === 0 || m.evaluation_cause === 'replay' || m.evaluation_cause === 'retry') return null;
     // Webhooks of one thread may come together, and name each other: the second joins the chat that the first begins.
     if (m.channel_kind === 'webhook') await advisoryLock(tx, `inbox-thread:${m.inbox_id}:${m.references[0]}`);
+    // Asked first: what has settled until then is seen below. Mails wait for earlier ones alone, so none for each other.
+    else if ((m.wait?.behind ?? 0) < MAX_BEHIND && (await this.repository.isBehind(tx, m))) throw new BehindThread();
     const thread = await this.repository.threadOf(tx, m);
     if (thread?.agent_id !== target.id) return null;
     if (m.channel_kind === 'webhook') return thread.chat_id;

@@ -1,10 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
+import type { EvaluationWait } from '@aps/entities';
 import { Database, NO_CALLER, OneByOne } from '@aps/platform/database';
 import { PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Evaluation, HandoffFailed } from './evaluation';
 import { EvaluationRepository, type ClaimedMessage } from './evaluation.repository';
-import { CLAIM } from './evaluation.sql';
+import { CLAIM, type LoadedMessage } from './evaluation.sql';
+import { BehindThread } from './handoff';
 
 /** Of an organization, so that a flood of one leaves room for the others. */
 const CAP = 32;
@@ -62,6 +64,10 @@ export class MessageKind extends PlainKind<'inbox.evaluate', ClaimedMessage> {
       await this.evaluation.dropOfDeleted(run, message, error);
       return 'dropped';
     }
+    if (error.cause instanceof BehindThread) {
+      const behind = (message.wait?.behind ?? 0) + 1;
+      return this.putOff(run, message, { behind }, FIRST_WAIT_MS * 2 ** (behind - 1));
+    }
     const tries = (message.wait?.tries ?? 0) + 1;
     this.logger.warn({
       msg: 'A handler could not be begun',
@@ -73,8 +79,17 @@ export class MessageKind extends PlainKind<'inbox.evaluate', ClaimedMessage> {
       await this.evaluation.giveUpHandler(run, message, error);
       return 'failed';
     }
-    const resume_at = new Date(this.db.now().getTime() + FIRST_WAIT_MS * 2 ** tries).toISOString();
-    await this.db.transaction(NO_CALLER, (tx) => this.repository.putOff(tx, run, { ...message.wait, tries, resume_at }));
+    return this.putOff(run, message, { tries }, FIRST_WAIT_MS * 2 ** tries);
+  }
+
+  private async putOff(
+    run: OwnedRun<ClaimedMessage>,
+    { wait }: LoadedMessage,
+    so: Pick<EvaluationWait, 'tries' | 'behind'>,
+    ms: number,
+  ): Promise<string> {
+    const resume_at = new Date(this.db.now().getTime() + ms).toISOString();
+    await this.db.transaction(NO_CALLER, (tx) => this.repository.putOff(tx, run, { ...wait, ...so, resume_at }));
     return 'waiting';
   }
 }

@@ -24,6 +24,9 @@ afterEach(() => jest.restoreAllMocks());
 
 const times = <T>(n: number, fn: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => fn(i));
 
+/** A mail that names itself, as senders do, and what it answers. */
+const mailOf = (i: number, references: string[]) => ({ message_id: `m${i}@acme.com`, dedupe_key: `m${i}@acme.com`, references });
+
 describe('messages of the same moment', () => {
   it('are stored together, and each is answered by itself', async () => {
     const closed = await t.inbox(org);
@@ -107,7 +110,10 @@ describe('messages of the same moment', () => {
     expect(most).toBe(3);
   });
 
-  it('of one thread that is new begin one chat', async () => {
+  it.each<[string, (i: number) => Promise<string>]>([
+    ['webhooks', () => t.hook(inbox, { references: ['order 7'] })],
+    ['mails', (i) => t.mail(inbox, mailOf(i, i > 0 ? [`m${i - 1}@acme.com`] : []))],
+  ])('of one thread that is new begin one chat: %s', async (_, receive) => {
     await t.rules(inbox, { stages: [] });
     const starts = t.get(ChatStarts);
     const start = starts.start.bind(starts);
@@ -120,7 +126,7 @@ describe('messages of the same moment', () => {
         return start(...args);
       });
     });
-    const ids = await Promise.all(times(2, () => t.hook(inbox, { references: ['order 7'] })));
+    const ids = [await receive(0), await receive(1)];
     const [one, other] = await Promise.all(ids.map((id) => t.evaluated(id)));
     expect([one.state, other.state]).toEqual(['accepted', 'accepted']);
     expect(one.dispatched!.chat_id).toBe(other.dispatched!.chat_id);
