@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { calls, script, type TestOrg } from '@aps/chats/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
+import { PutOff } from '@aps/platform/queues';
 import { eventually, sql } from '@aps/platform/testing';
 import { inboxesService, type TestInbox } from '../testing';
 import { RepliesRepository } from './replies.repository';
@@ -147,6 +148,22 @@ describe('a reply', () => {
     const [{ state, due_at }] = await repliesTo(id);
     expect(state).toBe('armed');
     expect(due_at.getTime()).toBeGreaterThan(Date.now() + 500_000);
+  });
+
+  it('waits while its organization is suspended, and does not go out once that is deleted', async () => {
+    await settings({ reply: 'auto', reply_delay_s: 3600 });
+    const [first, second] = [await answered(), await answered()];
+    const organization = (columns: string) => t.db.execute(sql(`UPDATE organizations SET ${columns} WHERE id = $1`), [org.id]);
+    const send = async ({ id }: { id: string }) => t.get(RepliesService).send((await repliesTo(id))[0].id);
+    await organization('suspended_at = now()');
+    await expect(send(first)).rejects.toThrow(PutOff);
+    expect(await repliesTo(first.id)).toMatchObject([{ state: 'armed' }]);
+    await organization('suspended_at = NULL');
+    await send(first);
+    expect(await repliesTo(first.id)).toMatchObject([{ state: 'sent' }]);
+    await organization('suspended_at = now(), deleted_at = now()');
+    await send(second);
+    expect(await repliesTo(second.id)).toMatchObject([{ state: 'stood_down' }]);
   });
 
   it.each([

@@ -18,6 +18,8 @@ export interface DueReply extends Pick<InboxReply, 'id' | 'org_id' | 'message_id
   references: string[];
   recipient: string | null;
   settings: InboxSettings;
+  org_suspended: boolean;
+  org_deleted: boolean;
 }
 
 const answered = (from: string, on: string) => `
@@ -44,8 +46,9 @@ const INSERT = statement<{ due_at: Date }>(`
   INSERT INTO inbox_replies (id, org_id, inbox_id, message_id, chat_id, source_id, call_key, to_address, body_text, state, reason, due_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + make_interval(secs => $12)) ON CONFLICT (source_id, call_key) DO NOTHING RETURNING due_at`);
 const LOCK_DUE = statement<DueReply>(`
-  SELECT r.id, r.org_id, r.message_id, r.to_address, r.body_text, m.subject, m.message_ref, m.recipient, i.settings, e."references"
-  FROM inbox_replies r JOIN inbox_messages m ON m.id = r.message_id JOIN inboxes i ON i.id = r.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id
+  SELECT r.id, r.org_id, r.message_id, r.to_address, r.body_text, m.subject, m.message_ref, m.recipient, i.settings, e."references",
+         o.suspended_at IS NOT NULL AS org_suspended, o.deleted_at IS NOT NULL AS org_deleted
+  FROM inbox_replies r JOIN inbox_messages m ON m.id = r.message_id JOIN inboxes i ON i.id = r.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id JOIN organizations o ON o.id = r.org_id
   WHERE r.id = $1 AND r.state = 'armed' FOR NO KEY UPDATE OF r`);
 const SENT = statement(`UPDATE inbox_replies SET state = 'sent', sent_at = now(), message_ref = $2 WHERE id = $1`);
 const STAND_DOWN = statement<{ id: string }>(

@@ -5,6 +5,7 @@ import { parseEmail } from '@aps/platform/email';
 import { Mailer, messageIdOf } from '@aps/platform/mail';
 import { counter } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
+import { PutOff } from '@aps/platform/queues';
 import { uuidv7 } from 'uuidv7';
 import { placeOf } from '../channels/addresses.policy';
 import { MessageLog } from '../messages/message-log';
@@ -12,6 +13,8 @@ import { RepliesRepository, type AnsweredMessage } from './replies.repository';
 
 const ended = counter('inbox_replies_total', 'Replies to mail, by what became of them', ['outcome']);
 
+/** Until a reply of an organization that is suspended is looked at again. */
+const SUSPENDED_S = 60;
 /** To one address within an hour; what is more is a loop, or no help. */
 const MAX_AN_HOUR = 10;
 
@@ -93,14 +96,19 @@ export class RepliesService {
     return { due_at: due_at ?? this.db.now() };
   }
 
-  /** Sends a reply that is armed; one that was sent or stood down is left alone. */
+  /**
+   * Sends a reply that is armed; one that was sent or stood down is left alone.
+   *
+   * @throws PutOff while its organization is suspended
+   */
   async send(id: string): Promise<void> {
     await this.db.transaction(NO_CALLER, async (tx) => {
       const due = await this.repository.lockDue(tx, id);
       if (!due) return;
       const from = due.recipient && { name: due.settings.from_name ?? null, address: due.recipient };
       // What was handed in without the address that it came to has none to be answered from.
-      if (!from) return this.standDown(tx, due.message_id);
+      if (!from || due.org_deleted) return this.standDown(tx, due.message_id);
+      if (due.org_suspended) throw new PutOff(SUSPENDED_S, 'The organization is suspended');
       const answers =
         due.message_ref === null ? [] : [...due.references.filter((ref) => ref !== due.message_ref).reverse(), due.message_ref];
       const mail = await this.mailer.send(tx, { to: due.to_address, subject: subjectOf(due.subject), text: due.body_text, from, answers });
