@@ -342,6 +342,29 @@ describe('the listener for mail', () => {
     );
   });
 
+  it.each([
+    ['a quarter of what is held, where it has some of the connections', '10', '452'],
+    ['all of it, where it has all', '100', '250'],
+  ])('holds of one address %s', async (_, connections, third) => {
+    await listener.beforeApplicationShutdown();
+    await start({ SMTP_CONNECTIONS_PER_ADDRESS: connections });
+    let open: () => void = () => undefined;
+    intake.gate = new Promise<void>((resolve) => (open = resolve));
+    const receive = jest.spyOn(intake, 'receive');
+    const large = `\r\n${`${'x'.repeat(998)}\r\n`.repeat(24_000)}.`;
+    const [a, b, c] = [await inData(), await inData(), await inData()];
+    const stored = [a, b].map((client) => client.say(large));
+    await eventually(
+      async () => receive.mock.calls.length,
+      (n) => n === 2,
+    );
+    receive.mockRestore();
+    const answer = c.say(large);
+    if (third === '452') expect(code(await answer)).toBe(third);
+    open();
+    expect((await Promise.all([...stored, answer])).map(code)).toEqual(['250', '250', third]);
+  });
+
   it('waits for nobody who names no recipient of ours', async () => {
     await listener.beforeApplicationShutdown();
     await start();

@@ -14,6 +14,8 @@ const outcomes = counter('inbox_smtp_mails_total', 'Mails that came by SMTP, by 
 
 /** Bytes of mails that are being taken in; who comes with more is asked to come again. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
+/** Of one address: whoever fills that leaves the others theirs. More where it may have more of the connections, as where all come from one. */
+const ofCaller = (): number => MAX_HELD_BYTES * Math.max(1 / 4, intakeConfig.value.smtpPerAddress / MAX_CLIENTS);
 const IDLE_MS = 60_000;
 /** Until a recipient is accepted: who wants nothing of us takes nobody's place for longer. */
 const FIRST_RECIPIENT_MS = 20_000;
@@ -47,6 +49,8 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   /** Those that a mail is coming by, or being stored. */
   private readonly busy = new Set<string>();
   private heldBytes = 0;
+  /** Of those, by whose they are. */
+  private readonly heldOf = new Map<string, number>();
   private ending = false;
   private server?: SMTPServer;
 
@@ -143,10 +147,11 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     const { mailFrom, rcptTo } = session.envelope;
     const to = rcptTo.flatMap(({ address }) => channels?.get(address) ?? []);
     this.busy.add(session.id);
+    const caller = callerOf(session.remoteAddress);
     const began = performance.now();
     const told = { outcome: 'failed', bytes: 0, message_ids: [] as string[] };
     try {
-      const raw = await this.read(stream);
+      const raw = await this.read(stream, caller);
       told.bytes = raw.length;
       try {
         const client = { ip: session.remoteAddress, helo: session.hostNameAppearsAs || session.remoteAddress };
@@ -155,7 +160,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
         told.message_ids = taken.map(({ message_id }) => message_id);
         return `Taken as ${told.message_ids.join(' ')}`;
       } finally {
-        this.heldBytes -= raw.length;
+        this.hold(caller, -raw.length);
       }
     } finally {
       outcomes.inc({ outcome: told.outcome });
@@ -168,27 +173,34 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /** All that comes, to its end: before that nobody listens to an answer. What is held is counted until its mail is stored. */
-  private async read(stream: SMTPServerDataStream): Promise<Buffer> {
+  private async read(stream: SMTPServerDataStream, caller: string): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
     let isFull = false;
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         if (isFull || stream.sizeExceeded) continue;
-        isFull = this.heldBytes + chunk.length > MAX_HELD_BYTES;
+        isFull = this.heldBytes + chunk.length > MAX_HELD_BYTES || (this.heldOf.get(caller) ?? 0) + chunk.length > ofCaller();
         if (isFull) continue;
         chunks.push(chunk);
         size += chunk.length;
-        this.heldBytes += chunk.length;
+        this.hold(caller, chunk.length);
       }
       if (stream.sizeExceeded) throw refusal('payload_too_large', `A mail may have ${MAX_MAIL_BYTES} bytes`);
       if (isFull) throw refusal('too_much_at_once', 'Too much mail at once, try again later');
       return Buffer.concat(chunks);
     } catch (error) {
-      this.heldBytes -= size;
+      this.hold(caller, -size);
       // What is no answer of ours: who sent it has gone.
       throw 'responseCode' in (error as Error) ? error : refusal('broken_off', 'The mail broke off');
     }
+  }
+
+  private hold(caller: string, bytes: number): void {
+    this.heldBytes += bytes;
+    const left = (this.heldOf.get(caller) ?? 0) + bytes;
+    if (left) this.heldOf.set(caller, left);
+    else this.heldOf.delete(caller);
   }
 
   private dismiss({ id }: SMTPServerSession, why = 'Shutting down, try again later'): void {
