@@ -301,6 +301,18 @@ describe('mails that wait for the DNS', () => {
     expect(await told(reads)).toEqual(ALL_SPF(1));
   });
 
+  it('come again, as do those that are parsed or come behind them, where this process ends before', async () => {
+    const answer = dns.hold();
+    const asked = dns.askedFor(1);
+    const [waiting] = fromMany(1);
+    await asked;
+    const parsed = from(1);
+    own.onApplicationShutdown();
+    answer();
+    const ended = { status: 'rejected', reason: { code: 'service_unavailable' } };
+    expect(await Promise.allSettled([waiting, parsed, from(2)])).toMatchObject([ended, ended, ended]);
+  });
+
   it('lose nothing by a mail that takes more memory than there is', async () => {
     const answer = dns.hold();
     const asked = dns.askedFor(8);

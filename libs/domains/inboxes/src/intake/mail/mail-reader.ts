@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
 import { Places, type Place } from '@aps/platform/children';
-import { fromAlone, NOBODY_ASKED, NOBODY_VOUCHES, type MailAuth, type MailEnvelope, type MailParts } from './mail.types';
+import { fromAlone, NOBODY_VOUCHES, type MailAuth, type MailEnvelope, type MailParts } from './mail.types';
 import { MailResolver } from './mail-resolver';
 import { ReaderProcess, type MailInProcess } from './reader-process';
 
@@ -26,6 +27,7 @@ export class MailReader implements OnApplicationShutdown {
 
   constructor(private readonly resolver: MailResolver) {}
 
+  /** @throws DomainError `service_unavailable` when this process ends before the mail is read: whoever has it sends it again */
   async read(raw: Buffer, envelope: MailEnvelope): Promise<ReadMail> {
     const { parts, auth } = await this.places.at((place) => this.parse(place, raw, envelope));
     if (parts === undefined) return { parts: null, auth: NOBODY_VOUCHES };
@@ -43,20 +45,21 @@ export class MailReader implements OnApplicationShutdown {
     const wasAlone = process.isEmpty;
     const { parts, auth } = process.read(raw, envelope);
     const found = { parts: await parts, auth };
-    return found.parts !== undefined || wasAlone || this.isEnding ? found : this.parse(place, raw, envelope);
+    const isOver = found.parts !== undefined || (wasAlone && !this.isEnding);
+    return isOver ? found : this.parse(place, raw, envelope);
   }
 
   /** Of a mail that waited in a process that has ended: until it is done, or was alone in one that ends as well. */
   private async askAgain(raw: Buffer, envelope: MailEnvelope, from: string | null): Promise<MailAuth> {
-    if (this.isEnding) return NOBODY_ASKED;
     const { auth, wasAlone } = await this.places.at((place) => {
       const process = this.runningAt(place);
       return { wasAlone: process.isEmpty, auth: process.authenticate(raw, envelope, from) };
     });
-    return (await auth) ?? (wasAlone ? NOBODY_VOUCHES : this.askAgain(raw, envelope, from));
+    return (await auth) ?? (wasAlone && !this.isEnding ? NOBODY_VOUCHES : this.askAgain(raw, envelope, from));
   }
 
   private runningAt(place: Place<ReaderProcess>): ReaderProcess {
+    if (this.isEnding) throw new DomainError('service_unavailable', 'This process ends. Try again.', { retryAfterS: 1 });
     return (place.holds = place.holds?.isRunning ? place.holds : new ReaderProcess(this.resolver));
   }
 }
