@@ -213,6 +213,14 @@ describe('a reply', () => {
     expect(await repliesTo(id)).toHaveLength(1);
   });
 
+  it('is the agent’s to send also when a member has spoken last', async () => {
+    await settings({ reply: 'tool' });
+    const { id, chat } = await answered();
+    await t.send(org, chat, calls('reply_to_sender', { text: 'Ten are on their way.' }));
+    await t.settled(org, chat, 2);
+    expect(await mailOf(await sent(id))).toContain('Ten are on their way.');
+  });
+
   it('is refused to an agent where the inbox does not, and in chats that no inbox has begun', async () => {
     const { id, chat } = await answered({ body_text: calls('reply_to_sender', { text: 'No.' }) });
     expect(await repliesTo(id)).toEqual([]);

@@ -30,6 +30,17 @@ const ANSWERING = `(
   SELECT coalesce(t.message_id, (SELECT b.message_id FROM turns b WHERE b.chat_id = t.chat_id AND b.seq < t.seq AND b.message_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)) AS message_id
   FROM turns t WHERE t.id = $1) t`;
 const ANSWERED_BY = statement<AnsweredMessage>(answered(ANSWERING, 'm.chat_message_id = t.message_id'));
+/** The newest mail of a chat, those among them that have begun another since. */
+const NEWEST_OF_CHAT = statement<AnsweredMessage>(
+  `${answered(
+    `(
+    SELECT id FROM inbox_messages WHERE dispatched->>'chat_id' = $1
+    UNION ALL
+    SELECT id FROM inbox_messages WHERE previous_dispatches <> '[]' AND previous_dispatches @> jsonb_build_array(jsonb_build_object('chat_id', $1::text))
+  ) c`,
+    'm.id = c.id',
+  )} ORDER BY m.received_at DESC, m.id DESC LIMIT 1`,
+);
 // Whoever terminates the message stands its replies down under its lock: one that is armed later would go out after all.
 const ANSWERED_BY_RUN = statement<AnsweredMessage>(`
   WITH RECURSIVE r AS (
@@ -61,6 +72,11 @@ export class RepliesRepository {
   /** The mail that a turn answers; null where it answers none. */
   async answeredBy(db: Db, turnId: string): Promise<AnsweredMessage | null> {
     return (await db.query(ANSWERED_BY, [turnId]))[0] ?? null;
+  }
+
+  /** The same where somebody else has spoken since: the newest mail of the turn's chat; null where it has none. */
+  async newestOfChat(db: Db, chatId: string): Promise<AnsweredMessage | null> {
+    return (await db.query(NEWEST_OF_CHAT, [chatId]))[0] ?? null;
   }
 
   /** The mail that a run answers: the one that it was begun by, or the run that it does again. It is not terminated before the transaction ends. */

@@ -24,7 +24,8 @@ export class ReplyToSenderTool {
       defineTool({
         slug: SLUG,
         name: SLUG,
-        description: 'Mails an answer to who wrote the mail that this turn is about. Each call is a mail of its own.',
+        description:
+          'Mails an answer to who wrote the mail that this turn is about, or else the newest mail of this chat. Each call is a mail of its own.',
         scope: 'core',
         accessLevel: 'write',
         parameters,
@@ -48,7 +49,7 @@ export class ReplyToSenderTool {
   }
 
   private async run(tx: Tx, { text }: z.infer<typeof parameters>, { chatId, turnId, toolCallId }: ToolContext): Promise<ToolOutcome> {
-    const message = await this.repository.answeredBy(tx, turnId);
+    const message = (await this.repository.answeredBy(tx, turnId)) ?? (await this.repository.newestOfChat(tx, chatId));
     const said = await this.replies.armByTool(tx, message, { chat_id: chatId, source_id: turnId, call_key: toolCallId, text });
     if ('refused' in said) return { kind: 'result', content: said.refused, isError: true };
     return { kind: 'result', content: JSON.stringify(said) };
