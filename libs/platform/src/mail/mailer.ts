@@ -14,8 +14,8 @@ export interface Mail {
   html?: string;
   /** Default: the sender of every mail. */
   from?: { name: string | null; address: string };
-  /** The mail that it answers by itself, by Message-IDs without their brackets: nearest last. */
-  answers?: string[];
+  /** What it answers by itself, by Message-IDs without their brackets: the mail, null where it has none, and those that this refers to, nearest last. */
+  answers?: { id: string | null; references: string[] };
 }
 
 /** What the body column holds, encrypted. */

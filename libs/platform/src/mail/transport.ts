@@ -97,7 +97,8 @@ export function messageIdOf({ id, from }: Pick<ReadyMail, 'id' | 'from'>): strin
 }
 
 function message(mail: ReadyMail): SendMailOptions {
-  const { answers = [] } = mail;
+  const { answers } = mail;
+  const thread = answers ? [...answers.references, answers.id].filter((id) => id !== null) : [];
   return {
     from: mail.from ? { name: headerText(mail.from.name ?? ''), address: mail.from.address } : mailConfig.value.from,
     // As an object it is one address, whatever commas it has in it.
@@ -107,9 +108,10 @@ function message(mail: ReadyMail): SendMailOptions {
     html: mail.html,
     // A repeat carries the same id, by which a mailbox tells that it has the mail already.
     messageId: `<${messageIdOf(mail)}>`,
-    ...(answers.length && { inReplyTo: `<${answers.at(-1)!}>`, references: answers.map((id) => `<${id}>`) }),
+    ...(answers?.id && { inReplyTo: `<${answers.id}>` }),
+    ...(thread.length && { references: thread.map((id) => `<${id}>`) }),
     // No machine answers to either.
-    headers: { 'Auto-Submitted': answers.length ? 'auto-replied' : 'auto-generated' },
+    headers: { 'Auto-Submitted': answers ? 'auto-replied' : 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,
   };

@@ -8,6 +8,7 @@ const NOTE = '\n\n[The rest was cut.]';
 export const MAX_LINE = 1_000;
 /** Characters of a key that others are compared with. */
 const MAX_KEY = 255;
+const HASH = 'sha256:';
 
 /** A text as it is kept: at most {@link MAX_TEXT} characters, with a note where some are missing. */
 export function cutText(text: string): string {
@@ -30,7 +31,10 @@ export function keyOf(text: string | null | undefined): string | null {
 }
 
 /** The key of what has none of its own. */
-export const sha256Key = (content: string | Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+export const sha256Key = (content: string | Buffer): string => `${HASH}${createHash('sha256').update(content).digest('hex')}`;
+
+/** Whether a key is the hash of something, which nobody else knows that by. */
+export const isHash = (key: string): boolean => key.startsWith(HASH);
 
 /** Names whose values let who reads them act as somebody. */
 const SECRET = /authorization|cookie|api-?key|signature|token|secret|password/;

@@ -6,6 +6,7 @@ import { calls, script, type TestOrg } from '@aps/chats/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { PutOff } from '@aps/platform/queues';
 import { eventually, sql } from '@aps/platform/testing';
+import { keyOf } from '../intake/text.policy';
 import { inboxesService, type TestInbox } from '../testing';
 import { RepliesRepository } from './replies.repository';
 import { RepliesService } from './replies.service';
@@ -81,6 +82,19 @@ describe('a reply', () => {
     expect(mail.replace(/\r?\n /g, ' ')).toContain('References: <m5@acme.com> <m6@acme.com> <m7@acme.com>');
     expect(mail).toContain('You said:');
     expect(await repliesTo(id)).toHaveLength(1);
+  });
+
+  it.each([
+    ['none', null],
+    ['one that is too long to be kept', keyOf(`${'x'.repeat(300)}@acme.com`)],
+  ])('says that it is one also where the Message-ID of the mail is %s', async (_, message_id) => {
+    await settings({ reply: 'auto' });
+    const references = ['m6@acme.com', keyOf(`${'y'.repeat(300)}@acme.com`)!, 'm5@acme.com'];
+    const { id } = await answered({ message_id, references });
+    const mail = await mailOf(await sent(id));
+    expect(mail).toContain('Auto-Submitted: auto-replied');
+    expect(mail.replace(/\r?\n /g, ' ')).toContain('References: <m5@acme.com> <m6@acme.com>\n');
+    expect(mail).not.toMatch(/In-Reply-To|sha256/);
   });
 
   it('is mailed when its chat has failed, and goes on', async () => {

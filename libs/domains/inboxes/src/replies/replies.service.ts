@@ -8,6 +8,7 @@ import { Outbox } from '@aps/platform/outbox';
 import { PutOff } from '@aps/platform/queues';
 import { uuidv7 } from 'uuidv7';
 import { placeOf } from '../channels/addresses.policy';
+import { isHash } from '../intake/text.policy';
 import { MessageLog } from '../messages/message-log';
 import { RepliesRepository, type AnsweredMessage } from './replies.repository';
 
@@ -109,8 +110,8 @@ export class RepliesService {
       // What was handed in without the address that it came to has none to be answered from.
       if (!from || due.org_deleted) return this.standDown(tx, due.message_id);
       if (due.org_suspended) throw new PutOff(SUSPENDED_S, 'The organization is suspended');
-      const answers =
-        due.message_ref === null ? [] : [...due.references.filter((ref) => ref !== due.message_ref).reverse(), due.message_ref];
+      const known = due.references.filter((ref) => ref !== due.message_ref && !isHash(ref)).reverse();
+      const answers = { id: due.message_ref === null || isHash(due.message_ref) ? null : due.message_ref, references: known };
       const mail = await this.mailer.send(tx, { to: due.to_address, subject: subjectOf(due.subject), text: due.body_text, from, answers });
       await this.repository.sent(tx, id, messageIdOf({ id: mail, from }));
       await this.log.changed(tx, [due.message_id]);
