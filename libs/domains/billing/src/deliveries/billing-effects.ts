@@ -5,7 +5,7 @@ import type { Author, By } from '@aps/platform/audit';
 import { advisoryLock, type Tx } from '@aps/platform/database';
 import { Decimal } from 'decimal.js';
 import { isPositive, minus } from '../amounts';
-import { isByTheYear } from '../subscriptions/periods.policy';
+import { isByTheYear, isLive } from '../subscriptions/periods.policy';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { EffectsRepository } from './effects.repository';
@@ -78,7 +78,9 @@ export class BillingEffects {
     if (await this.repository.findOrder(tx, order.id)) return said('no_op', orgId, 'The order was applied before.');
     const current = held?.subscription.external_subscription_id ?? null;
     const { subscription_id } = order.belongs;
-    if (offer.plan && current !== null && current !== subscription_id && order.billing_reason !== 'subscription_create' && subscription_id)
+    const isOther = current !== null && current !== subscription_id && order.billing_reason !== 'subscription_create' && subscription_id;
+    // One that is over in all but the news of its end gives way.
+    if (offer.plan && isOther && isLive(await this.repository.findSubscription(tx, current)))
       return said('unresolved', orgId, 'It pays a subscription that is not the current one of the organization.');
 
     const keys = offer.plan

@@ -3,7 +3,7 @@ import type { ExternalSubscription } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
 import { CreditAccountsQueries, type SubscriptionView } from '../subscriptions/credit-accounts.queries';
-import { MORE_THAN_A_MONTH } from '../subscriptions/periods.policy';
+import { NEARLY_A_YEAR } from '../subscriptions/periods.policy';
 import { differencesOf, type Difference } from './external-billing.policy';
 import { SelfServeRepository } from './self-serve.repository';
 
@@ -30,7 +30,7 @@ export interface ExternalBilling {
 const EXTERNAL = statement<ExternalRow>(`
   SELECT x.id, x.customer_id, x.product_id, x.status, x.current_period_end, x.cancel_at_period_end, x.revoked_at,
     coalesce(x.id = s.external_subscription_id, false) AS is_current, p.code AS plan_code,
-    coalesce(x.current_period_end - x.current_period_start > interval '${MORE_THAN_A_MONTH} days', false) AS is_annual
+    coalesce(x.current_period_end - x.current_period_start > interval '${NEARLY_A_YEAR} days', false) AS is_annual
   FROM external_subscriptions x LEFT JOIN subscriptions s ON s.org_id = x.org_id
     LEFT JOIN plans p ON x.product_id IN (p.polar_product_id::text, p.polar_product_id_annual::text)
   WHERE x.org_id = $1 AND (x.id = s.external_subscription_id OR x.revoked_at IS NULL)

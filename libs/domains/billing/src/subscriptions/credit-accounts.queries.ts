@@ -5,7 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { Entitlements, type EntitlementSet } from '../entitlements';
 import type { Overrides } from './overrides.policy';
-import { MORE_THAN_A_MONTH } from './periods.policy';
+import { NEARLY_A_YEAR } from './periods.policy';
 
 /** A subscription as it is shown: ours, and what the provider says of it. */
 export interface SubscriptionView {
@@ -51,7 +51,7 @@ const ACCOUNT = statement<AccountRow>(`
   SELECT trim_scale(a.balance)::text AS balance, trim_scale(a.purchased_balance)::text AS purchased_balance, trim_scale(a.purchase_total)::text AS purchase_total,
     trim_scale(a.overdraft)::text AS credits_overdraft, trim_scale(a.balance + a.purchased_balance + a.overdraft)::text AS credits_remaining, trim_scale(u.held)::text AS open_holds,
     a.plan_code, a.status, x.status AS external_status, coalesce(x.cancel_at_period_end, false) AS cancel_at_period_end,
-    a.period_start, a.period_end, CASE WHEN x.current_period_end - x.current_period_start > interval '${MORE_THAN_A_MONTH} days' THEN x.current_period_end END AS paid_until,
+    a.period_start, a.period_end, CASE WHEN x.current_period_end - x.current_period_start > interval '${NEARLY_A_YEAR} days' THEN x.current_period_end END AS paid_until,
     a.pending_change - 'product_id' AS pending_change, a.overrides, a.override_reason
   FROM (
     SELECT o.id, coalesce(c.balance, 0) AS balance, coalesce(c.purchased_balance, 0) AS purchased_balance, coalesce(c.purchase_total, 0) AS purchase_total,

@@ -96,7 +96,9 @@ export class CreditAccountsService {
         override_reason: wish.override_reason,
       });
       if (Object.keys(changes).length) {
-        const anchored = changes.period_end ? { period_anchor: changes.period_end } : {};
+        // An end without a beginning: the subscription ends with it where its plan does not renew.
+        const begun = (await this.repository.find(tx, orgId))!.plan.renews ? {} : { period_start: null };
+        const anchored = changes.period_end ? { period_anchor: changes.period_end, ...begun } : {};
         await this.repository.save(tx, orgId, { plan_id: subscription.plan_id, ...changes, ...anchored });
         this.subscriptions.announce(tx, orgId);
       }

@@ -51,14 +51,14 @@ export const isLive = <E extends Pick<ExternalSubscription, 'status' | 'revoked_
 export const goesOn = (external: ExternalSubscription | null): external is ExternalSubscription =>
   isLive(external) && !external.cancel_at_period_end;
 
-/** Days that no month has. What is paid at once for longer is paid by the year, whatever plan or product it is of by now. */
-export const MORE_THAN_A_MONTH = 45;
+/** Days that no trial and no quarter has. What is paid at once for longer is paid by the year, whatever plan or product it is of by now. */
+export const NEARLY_A_YEAR = 300;
 
 /** Whether the provider has told of a year that is paid at once. */
 export const isByTheYear = (told: Pick<ExternalSubscription, 'current_period_start' | 'current_period_end'> | null): boolean =>
   !!told?.current_period_start &&
   !!told.current_period_end &&
-  told.current_period_end.getTime() - told.current_period_start.getTime() > MORE_THAN_A_MONTH * DAY;
+  told.current_period_end.getTime() - told.current_period_start.getTime() > NEARLY_A_YEAR * DAY;
 
 /** What pays the period that follows on `periodEnd`. */
 export function payerOf(external: ExternalSubscription | null, periodEnd: Date): 'nobody' | 'year' | 'order' {

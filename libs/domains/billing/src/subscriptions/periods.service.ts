@@ -141,7 +141,7 @@ export class Periods {
     const expired = await this.expired(tx, orgId, end);
     // It was canceled, and the event that says so was lost.
     if (external?.cancel_at_period_end) {
-      await this.repository.bury(tx, external.id, end);
+      await this.repository.presumeCanceled(tx, external.id);
       await this.subscriptions.revoked(tx, { orgId, actor: PERIOD_END }, orgId);
     }
     // No period until it is paid; the provider goes on asking for the money, or ends the subscription.

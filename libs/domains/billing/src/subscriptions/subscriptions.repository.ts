@@ -28,6 +28,8 @@ const DUE = statement<{ org_id: string }>(`
 
 const BURY = statement('UPDATE external_subscriptions SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL');
 
+const PRESUME_CANCELED = statement(`UPDATE external_subscriptions SET status = 'canceled' WHERE id = $1`);
+
 const GONE = statement<{ id: string }>('SELECT id FROM organizations WHERE id = $1 AND deleted_at IS NOT NULL');
 
 const FIRST_TRIAL = statement(`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`);
@@ -77,6 +79,11 @@ export class SubscriptionsRepository {
 
   private externals(db: Db, orgId: string): Promise<ExternalSubscription[]> {
     return db.manager.findBy(ExternalSubscription, { org_id: orgId });
+  }
+
+  /** A subscription of the provider's has ended as far as we can tell; whatever is told of it next says better. */
+  async presumeCanceled(tx: Tx, id: string): Promise<void> {
+    await tx.execute(PRESUME_CANCELED, [id]);
   }
 
   /** A subscription of the provider's has ended: its orders until then count no more. @returns false where it had ended already */

@@ -3,7 +3,7 @@ import type { CreditPack, Plan, Subscription, SubscriptionStatus } from '@aps/en
 import { Audit, type By } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
+import { forEach, isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
 import { Ledger } from '../ledger/ledger.repository';
 import { PlanEntitlements } from '../plans/plan-entitlements';
 import { billingConfig } from '../billing.config';
@@ -108,7 +108,7 @@ export class Subscriptions {
   /**
    * An order for a plan was paid: the only thing that changes to a paid plan. The plan's allocation is granted the first time; later an
    * order that pays a period grants that month's credits, and so does one for another interval of the plan, which begins a period of its own.
-   * A change to a larger plan grants that month's, and nothing twice within a period, so going up and down earns none.
+   * A change to a larger plan grants what is left of that month, as it is paid, and nothing twice within a period, so going up and down earns none.
    *
    * @param by who is on record for it
    * @returns the keys of what was posted
@@ -128,7 +128,8 @@ export class Subscriptions {
       if (first && (isChange || reason === 'subscription_create'))
         return this.noting(posted, await this.allocate(tx, orgId, plan, paid.order_id));
       if (isWithin || isZero(plan.monthly_credits)) return '0';
-      return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, plan.monthly_credits, paid.order_id));
+      const amount = isChange && reason === 'subscription_update' ? restOfMonth(paid, period) : plan.monthly_credits;
+      return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, amount, paid.order_id));
     };
 
     if (paid.superseded || isPast(paid, current)) {
@@ -152,7 +153,7 @@ export class Subscriptions {
     const marker = current?.pending_change;
     // The next period of the plan that is paid anyway is no change.
     const isAnswered =
-      marker && (marker.change_id === paid.change_id || (marker.plan_code === plan.code && reason !== 'subscription_cycle'));
+      marker && (marker.change_id === paid.change_id || (marker.plan_code === plan.code && (isChange || reason !== 'subscription_cycle')));
     await this.repository.save(tx, orgId, {
       plan_id: plan.id,
       status: paidStatus(paid),
@@ -365,6 +366,13 @@ function periodOf(paid: PlanPaid, current: Subscription | undefined): Partial<Pe
   if (paid.annual) return monthOf(start, paid.paid_at);
   const anchor = paid.reason === 'subscription_cycle' ? (current?.period_anchor ?? start) : start;
   return { period_start: start, period_end: paid.period_end ?? nextPeriodEnd(anchor, start), period_anchor: anchor };
+}
+
+/** Of a month's credits, what the rest of it brings. */
+function restOfMonth({ plan, paid_at }: PlanPaid, { period_start, period_end }: Partial<Period>): string {
+  if (!period_start || !period_end || paid_at <= period_start) return plan.monthly_credits;
+  const [left, whole] = [period_end.getTime() - paid_at.getTime(), period_end.getTime() - period_start.getTime()];
+  return left > 0 ? forEach(left, plan.monthly_credits, String(whole)) : '0';
 }
 
 const isLater = (start: Date | null, than: Date | null): boolean => start !== null && than !== null && start > than;
