@@ -316,6 +316,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"data_keys\" (\"id\" uuid NOT NULL, \"org_id\" uuid, \"master_version\" integer NOT NULL, \"wrapped_key\" bytea NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"rewrapped_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"data_keys_org\" UNIQUE (\"org_id\"), CONSTRAINT \"data_keys_master_version_positive\" CHECK (master_version > 0), CONSTRAINT \"PK_75e186bab00acc0d8f955b75cbb\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"data_keys_master_version\" ON \"data_keys\"  (\"master_version\") ");
     await runner.query("CREATE TABLE \"events\" (\"topic\" text NOT NULL, \"seq\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"type\" text NOT NULL, \"data\" jsonb NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_2f82421afa27ae3b3c43a28b0ca\" PRIMARY KEY (\"topic\", \"seq\"))");
+    await runner.query("CREATE INDEX \"events_escalated\" ON \"events\"  (\"topic\") WHERE type = 'decision_recorded' AND data->>'kind' = 'escalate'");
     await runner.query("CREATE TABLE \"event_counts\" (\"topic\" text NOT NULL, \"seq\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"counts\" jsonb NOT NULL, CONSTRAINT \"PK_f80ba63e040854c3a4b0cbd2439\" PRIMARY KEY (\"topic\", \"seq\"))");
     await runner.query("CREATE TABLE \"idempotency_keys\" (\"id\" uuid NOT NULL, \"owner_id\" uuid NOT NULL, \"key\" text NOT NULL, \"request_hash\" bytea NOT NULL, \"resource_id\" uuid, \"attempt_id\" uuid NOT NULL, \"locked_until\" TIMESTAMP WITH TIME ZONE NOT NULL, \"status_code\" smallint, \"body\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"answered_at\" TIMESTAMP WITH TIME ZONE, \"expires_at\" TIMESTAMP WITH TIME ZONE NOT NULL, CONSTRAINT \"idempotency_keys_owner_key\" UNIQUE (\"owner_id\", \"key\"), CONSTRAINT \"idempotency_keys_answered\" CHECK ((status_code IS NULL) = (answered_at IS NULL)), CONSTRAINT \"PK_8ad20779ad0411107a56e53d0f6\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"idempotency_keys_expires_at\" ON \"idempotency_keys\"  (\"expires_at\") ");
@@ -539,6 +540,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"idempotency_keys_expires_at\"");
     await runner.query("DROP TABLE \"idempotency_keys\"");
     await runner.query("DROP TABLE \"event_counts\"");
+    await runner.query("DROP INDEX \"events_escalated\"");
     await runner.query("DROP TABLE \"events\"");
     await runner.query("DROP INDEX \"data_keys_master_version\"");
     await runner.query("DROP TABLE \"data_keys\"");

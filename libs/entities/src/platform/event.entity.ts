@@ -1,6 +1,8 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** The event log: what happened on a topic, numbered without gaps in commit order. Streams and timelines read it. */
+// What a chat was escalated by outlives its decisions.
+@Index('events_escalated', ['topic'], { where: `type = 'decision_recorded' AND data->>'kind' = 'escalate'` })
 @Entity('events')
 export class EventRow {
   @PrimaryColumn('text') topic: string;

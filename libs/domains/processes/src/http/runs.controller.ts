@@ -83,7 +83,7 @@ export class ProcessRunsController {
   @Operation({
     summary: 'Check that a run would go the same way again',
     description:
-      'By the results that its journal has, and today’s code. Nothing is written, sent or spent. What is not compared within 5 s of computing is left out. One at a time in an organization.',
+      'By the results that its journal has, and today’s code. Nothing is written, sent or spent. What is not compared within 5 s of computing is left out, and `deterministic` is false then. One at a time in an organization.',
     answers: ReplayCheckResponse,
     refuses: ['revision_invalid'],
   })

@@ -39,7 +39,8 @@ export async function replayed(definition: Definition, facts: RunFacts, journal:
         (row) => !recorded.has(keyOf(row)) && row.status !== 'cancelled' && !(row.seq > lastSeq && isWithinOpen(row, recorded)),
       );
   return {
-    deterministic: !first && !extra,
+    // Of what was cut off nobody knows.
+    deterministic: !first && !extra && !isCut,
     engine_version: ENGINE_VERSION,
     compared: recorded.size,
     first_divergence: first

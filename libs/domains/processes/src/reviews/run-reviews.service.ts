@@ -59,6 +59,7 @@ export class RunReviews {
     { input, run_id }: Simulated,
     bounds: Bounds,
   ): Promise<ProcessSimulation> {
+    bounds.signal?.throwIfAborted();
     await this.processes.get(this.db, scope, processId);
     await this.revisions.get(this.db, scope, { id: revisionId, process_id: processId });
     const definition = await this.definitions.of(scope.orgId, revisionId);
@@ -81,6 +82,7 @@ export class RunReviews {
   /** @param signal aborted when nobody waits for it any more @throws DomainError 404 */
   replayCheck(scope: OrgScope, processId: string, runId: string, signal?: AbortSignal): Promise<ReplayCheck> {
     return this.looks.run(scope.orgId, async () => {
+      signal?.throwIfAborted();
       const run = await this.find(scope, processId, runId);
       const definition = await this.definitions.of(scope.orgId, run.revision_id);
       return replayed(definition, runFactsOf(run), await this.journal.journal(this.db, runId), { maxMs: MAX_LOOK_MS, signal });

@@ -69,7 +69,7 @@ export async function simulated(
     return { output: stubFor(steps.get(row.step_id)!, templates) };
   };
   // A run has so many rows, and then it ends; where none is written any more, nothing will come.
-  for (let goesOn = true; goesOn && !end && !isCut; isCut = !(await look.pause())) {
+  for (let goesOn = true; goesOn && !end && !isCut; isCut = !(await look.pause()) && goesOn) {
     const progress = interpreter.advance(at, { outcomes });
     for (const row of progress.written) rows.set(row.id, row);
     end = progress.end;
