@@ -5,16 +5,13 @@ import { PlatformAdmin, Public, type AuthenticatedRequest, type Principal } from
 import { INTERNAL_TOKEN_HEADER } from '@aps/administration/http';
 import { InternalTokens } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
-import { PROXY_FAILURES, proxyRequest } from '@aps/platform/http';
+import { hasBody, PROXY_FAILURES, proxyRequest } from '@aps/platform/http';
 import { counter } from '@aps/platform/observability';
-import { callerOf } from '@aps/platform/rate-limit';
+import { callerOf, rateLimitConfig } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
 import { staysBelow, type ProxiedPath } from './proxied-path';
 
 const failures = counter('proxy_failures_total', 'Requests that the service behind a proxied path did not answer', ['path', 'code']);
-
-/** Requests that one address may have under way at a public path: each holds a connection to the service behind, for as long as its body takes to come. */
-const MAX_OPEN = 64;
 
 /** Makes the controller of a proxied path: one handler for every method and path below its prefix, behind the gateway's global guards. */
 export function proxyController(proxied: ProxiedPath): Type<unknown> {
@@ -24,7 +21,7 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
   @ApiExcludeController()
   @Controller(proxied.prefix)
   class ProxyController {
-    /** Requests under way, by whose they are. */
+    /** Requests whose bodies are coming, by whose they are: each holds a connection to the service behind. */
     private readonly open = new Map<string, number>();
 
     constructor(
@@ -37,24 +34,28 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
     async pass(@Req() request: AuthenticatedRequest, @Res() response: Response): Promise<void> {
       if (!staysBelow(request.originalUrl, proxied.prefix)) throw new DomainError('not_found', 'There is nothing at this address.');
       const headers = this.identify(request);
-      if (proxied.access.tier === 'public') this.admit(callerOf(request.ip), response);
+      if (proxied.access.tier === 'public') this.admit(request);
       const code = await proxyRequest(request, response, proxied.target(), headers);
       if (code) failures.inc({ path: proxied.prefix, code });
     }
 
-    /** Whoever holds many requests up, sending slowly, leaves the way open for others. */
-    private admit(caller: string, response: Response): void {
-      // The client left while the guards were asked, and will not leave again.
-      if (response.destroyed) return;
+    /** Whoever sends many bodies slowly leaves the way open for others. */
+    private admit(request: AuthenticatedRequest): void {
+      const { enabled, bodies_per_address: limit } = rateLimitConfig.value;
+      if (!enabled || !limit || !hasBody(request) || request.complete || request.destroyed) return;
+      const caller = callerOf(request.ip);
       const open = this.open.get(caller) ?? 0;
-      if (open >= MAX_OPEN)
-        throw new DomainError('service_unavailable', 'Too many requests of this address are under way.', { retryAfterS: 1 });
+      if (open >= limit) throw new DomainError('service_unavailable', 'Too many bodies are coming from this address.', { retryAfterS: 1 });
       this.open.set(caller, open + 1);
-      response.once('close', () => {
+      let isOver = false;
+      const free = () => {
+        if (isOver) return;
+        isOver = true;
         const left = this.open.get(caller)! - 1;
         if (left) this.open.set(caller, left);
         else this.open.delete(caller);
-      });
+      };
+      request.once('end', free).once('close', free);
     }
 
     /** What the service behind is told about the caller. */

@@ -57,6 +57,7 @@ describe('the way of deliveries through the gateway', () => {
   });
 
   it('is not held up by an address that sends many bodies slowly', async () => {
+    t.configure({ RATE_LIMITS: 'on', REDIS_PREFIX: `slow${Math.random().toString(36).slice(2)}` });
     const { body, headers } = signed({ type: 'x.y' });
     const slow = Array.from({ length: 70 }, () => {
       const request = http.request(`${t.url}/api/webhooks/polar`, {
@@ -79,6 +80,7 @@ describe('the way of deliveries through the gateway', () => {
       () => post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.7' } }),
       ({ status }) => status === 202,
     );
+    t.configure({ RATE_LIMITS: 'off' });
   });
 
   it('that is cut in the middle of a body leaves nothing, and the provider tries again', async () => {

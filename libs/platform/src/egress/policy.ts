@@ -49,9 +49,12 @@ export const asking =
   (servers = new dns.Resolver(PATIENCE)): Resolve =>
   async (hostname) => {
     const [four, six] = await Promise.allSettled([servers.resolve4(hostname), servers.resolve6(hostname)]);
-    const found = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (!found.length && four.status === 'rejected') throw four.reason;
-    return found;
+    const [a, aaaa] = [four, six].map((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (!a.length && !aaaa.length && four.status === 'rejected') throw four.reason;
+    // In turn: of many addresses the first few are tried, and a host may reach one kind alone.
+    return Array.from({ length: Math.max(a.length, aaaa.length) }, (_, i) => [a[i], aaaa[i]])
+      .flat()
+      .filter((address) => address !== undefined);
   };
 
 const askServers = asking();

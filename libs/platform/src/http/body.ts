@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, type BrotliOptions, type ZlibOptions } from 'node:zlib';
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Problem } from '@aps/contracts';
 import { DomainError } from '@aps/contracts';
-import type { Request, RequestHandler, Response } from 'express';
-import { json } from 'express';
+import type { Request } from 'express';
+import { rawBody, tooLarge } from './raw-body';
 
 /** Bytes of a JSON body: 1 MiB, and of who has shown no credential, 64 KiB. */
 export const JSON_BODY_LIMIT = 1024 * 1024;
@@ -168,71 +170,54 @@ function isJson(contentType = ''): boolean {
   return /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType) && /^utf-8$/i.test(charset);
 }
 
-/** The parser leaves on the request what it has made of the body, and we what it has made of numbers. */
-type Parsed = IncomingMessage & { body?: unknown; inexactNumbers?: Place[] };
+const DECODERS: Record<string, (raw: Buffer, options: ZlibOptions) => Promise<Buffer>> = {
+  identity: (raw) => Promise.resolve(raw),
+  gzip: promisify<Buffer, ZlibOptions, Buffer>(gunzip),
+  deflate: promisify<Buffer, ZlibOptions, Buffer>(inflate),
+  br: promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress),
+};
 
-const parsers = new Map<number, RequestHandler>();
-
-function parserOf(limit: number): RequestHandler {
-  let parser = parsers.get(limit);
-  if (!parser) {
-    parser = json({
-      limit,
-      strict: false,
-      type: () => true,
-      verify: (req: Parsed, _res, raw) => {
-        utf8.decode(raw);
-        const { tooDeep, inexact } = inspect(raw);
-        if (tooDeep) throw Object.assign(new Error('The body is nested too deeply'), { type: 'json.too.deep', status: 422 });
-        if (inexact.length) req.inexactNumbers = placesOf(raw, inexact);
-      },
-    }) as RequestHandler;
-    parsers.set(limit, parser);
-  }
-  return parser;
-}
+/** What is said of bytes that are no JSON. */
+const unread = (msg: string, ...at: number[]): JsonBody => ({
+  value: undefined,
+  problem: { loc: ['body', ...at], msg, type: 'json_invalid' },
+});
 
 /**
  * Reads the JSON body of a request, of who has been let in. What comes encoded grows on the way, and is held to the usual limit.
  *
  * @param handler takes as much as it says with {@link BodyLimit}, else {@link JSON_BODY_LIMIT}
- * @throws DomainError 413 `payload_too_large`, 415 `unsupported_media_type`
+ * @throws DomainError 413 `payload_too_large`, 415 `unsupported_media_type`; AbortError where the client has gone
  */
-export function readJsonBody(req: Request, res: Response, handler: object): Promise<JsonBody> {
-  if (req.method === 'GET' || req.method === 'HEAD' || !hasBody(req)) return Promise.resolve({ value: undefined });
+export async function readJsonBody(req: Request, handler: object): Promise<JsonBody> {
+  if (req.method === 'GET' || req.method === 'HEAD' || !hasBody(req)) return { value: undefined };
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = req.headers;
+  if (!isJson(type)) throw unsupportedMediaType('application/json in UTF-8');
+  const decode = Object.hasOwn(DECODERS, encoding.toLowerCase()) && DECODERS[encoding.toLowerCase()];
+  if (!decode)
+    throw new DomainError(
+      'unsupported_media_type',
+      'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.',
+    );
   const access = Reflect.getMetadata(ACCESS, handler) as { tier: string } | undefined;
   const usual = access?.tier === 'public' ? ANONYMOUS_BODY_LIMIT : JSON_BODY_LIMIT;
   const said = (Reflect.getMetadata(BODY_LIMIT, handler) as number | undefined) ?? usual;
-  const limit = req.headers['content-encoding'] === undefined ? said : Math.min(said, JSON_BODY_LIMIT);
-  return new Promise((resolve, reject) => {
-    if (!isJson(req.headers['content-type'])) return reject(unsupportedMediaType('application/json in UTF-8'));
-    const refuse = () => reject(new DomainError('payload_too_large', `The body is larger than ${limit} bytes.`));
-    // Said as soon as it is known. The parser would first take in all that the client has to send.
-    if (Number(req.headers['content-length'] ?? 0) > limit) return refuse();
-    let received = 0;
-    if (req.headers['transfer-encoding'] !== undefined) req.on('data', (chunk: Buffer) => (received += chunk.length) > limit && refuse());
-    const failed = ({ type, status, message }: { type?: string; status?: number; message?: string }): void => {
-      const unread = (msg: string, at?: number) =>
-        resolve({ value: undefined, problem: { loc: at === undefined ? ['body'] : ['body', at], msg, type: 'json_invalid' } });
-      if (type === 'entity.too.large') return refuse();
-      if (type === 'json.too.deep') return unread(`The body may nest ${MAX_DEPTH} levels deep`);
-      if (type === 'encoding.unsupported')
-        return reject(
-          new DomainError(
-            'unsupported_media_type',
-            'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.',
-          ),
-        );
-      if (type === 'entity.parse.failed' || type === 'entity.verify.failed' || status === 400) {
-        const at = /position (\d+)/.exec(message ?? '');
-        return unread('The body is not valid JSON in UTF-8', at ? Number(at[1]) : undefined);
-      }
-      reject(new Error('The body could not be read', { cause: message }));
-    };
-    parserOf(limit)(req, res, (error?: unknown) => {
-      if (error) return failed(error as Error);
-      const { body, inexactNumbers } = req as Parsed;
-      resolve({ value: body, inexactNumbers });
-    });
-  });
+  const limit = decode === DECODERS.identity ? said : Math.min(said, JSON_BODY_LIMIT);
+  const sent = await rawBody(req, limit);
+  try {
+    return parsed(await decode(sent, { maxOutputLength: limit }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    const at = /position (\d+)/.exec((error as Error).message);
+    return unread('The body is not valid JSON in UTF-8', ...(at ? [Number(at[1])] : []));
+  }
+}
+
+/** @throws Error for what is no JSON, or no UTF-8 */
+function parsed(raw: Buffer): JsonBody {
+  const text = utf8.decode(raw);
+  if (!text) return { value: undefined };
+  const { tooDeep, inexact } = inspect(raw);
+  if (tooDeep) return unread(`The body may nest ${MAX_DEPTH} levels deep`);
+  return { value: JSON.parse(text) as unknown, inexactNumbers: inexact.length ? placesOf(raw, inexact) : undefined };
 }

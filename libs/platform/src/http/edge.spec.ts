@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { eventually } from '@aps/platform/testing';
 import { ApiDocsController, WelcomeController } from './api-docs';
@@ -94,6 +95,30 @@ describe('a body', () => {
     expect([statusOf(answer), JSON.parse(answer.split('\r\n\r\n')[1])]).toEqual([
       415,
       { code: 'unsupported_media_type', detail: expect.stringContaining('application/json'), request_id: expect.any(String) },
+    ]);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('may come as %s, and grow to no more than it may be', async (encoding, encode) => {
+    const send = (text: string) =>
+      fetch(`${edge.url}/things`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+        body: encode(text),
+      });
+    expect(await (await send('{"text":"packed"}')).json()).toEqual({ text: 'packed' });
+    expect((await send(' '.repeat(1024 * 1024 + 1))).status).toBe(413);
+    const broken = await fetch(`${edge.url}/things`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+      body: 'none of it',
+    });
+    expect([broken.status, ((await broken.json()) as { detail: object[] }).detail]).toEqual([
+      422,
+      [{ loc: ['body'], msg: expect.any(String), type: 'json_invalid' }],
     ]);
   });
 

@@ -92,7 +92,7 @@ export function errorBody(error: DomainError, requestId: string): ErrorBody | Va
 /** Writes an error to a response; used by the filter and by what answers outside of Nest (proxy, not found). */
 export function sendError(error: unknown, request: Request & Partial<RequestContext>, response: Response, logger?: Logger): void {
   // Cut because the client has gone: nobody is there to be told, and nothing is wrong.
-  if (response.destroyed && (error as Error | null)?.name === 'AbortError') return;
+  if ((response.destroyed || request.destroyed) && (error as Error | null)?.name === 'AbortError') return;
   const { error: known, unexpected } = toDomainError(error);
   const requestId = request.requestId ?? '';
   // Who is cut off is told nothing, whatever it was.

@@ -3,7 +3,7 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { DomainError, type Problem } from '@aps/contracts';
 import { validateSync, type ValidationError } from 'class-validator';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { readJsonBody, type JsonBody } from './body';
 import { instantiate, keepsNumbers, queryKindOf, type QueryKind } from './declared-fields';
 import { rememberRulesByClass } from './rules-by-class';
@@ -121,12 +121,11 @@ export class RequestValidationGuard implements CanActivate {
     const handler = context.getHandler();
     let inputs = this.inputs.get(handler);
     if (!inputs) this.inputs.set(handler, (inputs = inputsOf(context.getClass(), handler.name)));
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
+    const request = context.switchToHttp().getRequest<Request>();
     const { query, body } = inputs;
     if (!body) return this.judge(query ? readQuery(request, query) : []);
     // What nobody can read has no problems to list.
-    return readJsonBody(request, http.getResponse<Response>(), handler).then((sent) =>
+    return readJsonBody(request, handler).then((sent) =>
       this.judge([...(query ? readQuery(request, query) : []), ...takeBody(request, body, sent)]),
     );
   }

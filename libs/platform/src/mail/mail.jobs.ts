@@ -7,7 +7,7 @@ import { counter, gauge } from '@aps/platform/observability';
 import { JobHandler, PutOff } from '@aps/platform/queues';
 import { bodyPlace, type MailBody } from './mailer';
 import { DELIVERY_MS, MailError, MailTransport } from './transport';
-import { AGAIN, CLAIM, FAILED, HELD, PURGE, SENT, WAITING } from './mail.sql';
+import { AGAIN, CLAIM, FAILED, HELD, LOST, PURGE, SENT, WAITING } from './mail.sql';
 
 /** How long a worker has for one mail: until then no second one begins with it. */
 const CLAIM_S = DELIVERY_MS / 1_000 + 10;
@@ -16,6 +16,8 @@ const CLAIM_S = DELIVERY_MS / 1_000 + 10;
 const TRIED_FOR_H = 72;
 const FIRST_WAIT_S = 5;
 const LONGEST_WAIT_S = 3_600;
+/** What is wrong with us, or with the mail, is tried so often. */
+const MAX_OWN_FAULTS = 8;
 
 const tries = counter('mail_tries_total', 'Tries to hand a mail to the mail server, by what came of it', ['outcome']);
 
@@ -54,9 +56,9 @@ export class MailJobs {
       await this.transport.deliver({ id, to: mail.recipient, subject: mail.subject, ...body });
     } catch (error) {
       const code = error instanceof MailError ? error.code : error instanceof DecryptionError ? 'UNDECRYPTABLE' : 'INTERNAL';
-      const permanent = error instanceof MailError && error.permanent;
-      tries.inc({ outcome: permanent || mail.is_last ? 'failed' : 'later' });
-      if (permanent || mail.is_last) {
+      const isOver = error instanceof MailError ? error.permanent || mail.is_last : mail.attempts >= MAX_OWN_FAULTS;
+      tries.inc({ outcome: isOver ? 'failed' : 'later' });
+      if (isOver) {
         await this.db.execute(FAILED, [id, code]);
         this.logger.warn(`Gave up on mail ${id} after ${mail.attempts} attempt${mail.attempts === 1 ? '' : 's'}: ${code}`);
         return;
@@ -71,11 +73,12 @@ export class MailJobs {
   }
 
   /**
-   * Removes what is left of mails that are over; called by the maintenance until it returns less than `limit`.
+   * Removes what is left of mails that are over, and gives up those whose job is gone; called by the maintenance until it returns less than `limit`.
    *
    * @returns how many were removed
    */
-  purge(limit = 1_000, olderThanDays = 30): Promise<number> {
+  async purge(limit = 1_000, olderThanDays = 30): Promise<number> {
+    await this.db.execute(LOST, [TRIED_FOR_H + 24]);
     return this.db.execute(PURGE, [limit, olderThanDays]);
   }
 }

@@ -223,9 +223,15 @@ describe('mail', () => {
     const ids = [await send(), await send(), await send()];
     await jobs.send({ mail_id: ids[0] });
     await jobs.send({ mail_id: ids[1] });
-    await database.db.execute(sql(`UPDATE outbound_mails SET created_at = now() - interval '31 days' WHERE id <> $1`), [ids[1]]);
+    const ageIs = (id: string, age: string) =>
+      database.db.execute(sql('UPDATE outbound_mails SET created_at = now() - $2::interval WHERE id = $1'), [id, age]);
+    await ageIs(ids[0], '31 days');
+    // Its job was given up.
+    await ageIs(ids[2], '97 hours');
+    const tried = await send();
+    await ageIs(tried, '71 hours');
     expect([await jobs.purge(10), await jobs.purge(10)]).toEqual([1, 0]);
-    expect(await row(ids[2])).toMatchObject({ status: 'pending' });
+    expect([await row(ids[2]), await row(tried)]).toMatchObject([{ status: 'failed', body: null }, { status: 'pending' }]);
   });
 
   it('makes links into the application', () => {

@@ -16,6 +16,10 @@ export const SENT = statement(
 export const FAILED = statement(
   `UPDATE outbound_mails SET status = 'failed', body = NULL, claimed_until = NULL, last_error = $2 WHERE id = $1`,
 );
+/** Those that are tried no more since their job was given up. */
+export const LOST = statement(
+  `UPDATE outbound_mails SET status = 'failed', body = NULL, claimed_until = NULL WHERE status = 'pending' AND created_at < now() - make_interval(hours => $1)`,
+);
 export const AGAIN = statement('UPDATE outbound_mails SET claimed_until = NULL, last_error = $2 WHERE id = $1');
 /** Mails that have not left, and for how long the oldest has not. */
 export const WAITING = statement<{ n: number; oldest_s: number }>(`

@@ -96,8 +96,12 @@ export function messageIdOf({ id, from }: Pick<ReadyMail, 'id' | 'from'>): strin
   return `${id}@${domain}`;
 }
 
+/** As mails have it that waited while this was deployed: the ids alone, nearest last. */
+const answersOf = (answers: Mail['answers'] | string[]): Mail['answers'] =>
+  !Array.isArray(answers) ? answers : answers.length ? { id: answers.at(-1)!, references: answers.slice(0, -1) } : undefined;
+
 function message(mail: ReadyMail): SendMailOptions {
-  const { answers } = mail;
+  const answers = answersOf(mail.answers);
   const thread = answers ? [...answers.references, answers.id].filter((id) => id !== null) : [];
   return {
     from: mail.from ? { name: headerText(mail.from.name ?? ''), address: mail.from.address } : mailConfig.value.from,

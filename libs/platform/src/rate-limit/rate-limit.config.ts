@@ -17,6 +17,11 @@ export const rateLimitConfig = configSection('rate-limit', {
   webhook_channel: perMinute('RATE_LIMIT_WEBHOOK_CHANNEL', 300, 'Messages of one webhook channel'),
   prompt_test: perMinute('RATE_LIMIT_PROMPT_TEST', 30, 'Prompt tests of one session or API token'),
   export: perMinute('RATE_LIMIT_EXPORT', 6, 'Exports of one session or API token'),
+  bodies_per_address: setting(
+    'RATE_LIMIT_BODIES_PER_ADDRESS',
+    integer(64, 0, 1_000_000),
+    'Bodies for webhooks that may be coming from one IP address at once, at one gateway; 0 = no limit',
+  ),
   sse_per_user: setting(
     'RATE_LIMIT_SSE_PER_USER',
     integer(20, 0, 1_000_000),

@@ -76,7 +76,15 @@ describe('classification', () => {
       connectionError(
         new EgressError(reason, 'It failed.', code === undefined ? {} : { cause: Object.assign(new Error('at 10.0.0.7'), { code }) }),
       );
-    for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
+    for (const code of [
+      'ECONNREFUSED',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+      'ESERVFAIL',
+      'ETIMEDOUT',
+      'CERT_HAS_EXPIRED',
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+    ]) {
       const plain = connectionError(Object.assign(new Error(), { code }));
       expect(guarded(code)).toMatchObject({ code: plain.code, retryable: plain.retryable, message: plain.message });
     }
