@@ -314,24 +314,29 @@ describe('a paid order', () => {
     expect((await now()).code).toBe('starter');
   });
 
-  it('for a larger plan that was had in an earlier period brings its month once to each', async () => {
+  it('for a larger plan that was had in an earlier period brings what is left of its month, once to each', async () => {
     const life = await bought();
     await tell(life.order);
-    let after = 0;
-    const change = (to: Plan, month: number, billing_reason = 'subscription_update') => {
-      const [start, current_period_end] = [month, month + 1].map((n) => new Date(Date.UTC(2040, n)).toISOString());
-      const at = new Date(Date.parse(start) + (after += 60_000)).toISOString();
-      const subscription = { status: 'active', modified_at: at, current_period_start: start, current_period_end };
+    const change = (to: Plan, month: number, day: number, billing_reason = 'subscription_update') => {
+      const [at, current_period_start, current_period_end] = [
+        Date.UTC(2040, month, day),
+        Date.UTC(2040, month),
+        Date.UTC(2040, month + 1),
+      ].map((time) => new Date(time).toISOString());
+      const subscription = { status: 'active', modified_at: at, current_period_start, current_period_end };
       return tell(orderEvent({ product_id: to.polar_product_id, billing_reason, subscription_id: life.id, subscription, at }));
     };
-    await change(team, 1);
-    await change(starter, 2, 'subscription_cycle');
+    const [MARCH, APRIL, JUNE] = [2, 3, 5];
+    await change(team, MARCH, 2);
+    await change(starter, APRIL, 1, 'subscription_cycle');
     const before = (await ledger()).length;
-    for (const to of [team, starter, team]) await change(to, 2);
-    expect((await ledger()).slice(before)).toEqual(['expire -3000', 'grant 20000', 'expire -17000']);
-    await change(starter, 3, 'subscription_cycle');
-    await change(team, 3);
-    expect((await ledger()).slice(before + 3)).toEqual(['expire -3000', 'grant 3000', 'expire -3000', 'grant 20000']);
+    await change(team, APRIL, 16);
+    await change(starter, APRIL, 17);
+    await change(team, APRIL, 18);
+    expect((await ledger()).slice(before)).toEqual(['expire -3000', 'grant 10000', 'expire -7000']);
+    await change(starter, JUNE, 1, 'subscription_cycle');
+    await change(team, JUNE, 25);
+    expect((await ledger()).slice(before + 3)).toEqual(['expire -3000', 'grant 3000', 'expire -3000', 'grant 4000']);
   });
 
   it('clears the change of plan that it answers', async () => {

@@ -88,7 +88,7 @@ export class CreditAccountsService {
       const period_end = typeof wish.period_end === 'string' ? new Date(wish.period_end) : wish.period_end;
       if (isChange) await this.subscriptions.change(tx, orgId, plan, `${orgId}:change:${uuidv7()}`);
       // What the new plan brings is no wish.
-      const { subscription } = (await this.repository.find(tx, orgId))!;
+      const { subscription, plan: held } = (await this.repository.find(tx, orgId))!;
       const changes = changesOf(subscription, {
         status: wish.status,
         period_end,
@@ -97,8 +97,8 @@ export class CreditAccountsService {
       });
       if (Object.keys(changes).length) {
         // An end without a beginning: the subscription ends with it where its plan does not renew.
-        const begun = (await this.repository.find(tx, orgId))!.plan.renews ? {} : { period_start: null };
-        const anchored = changes.period_end ? { period_anchor: changes.period_end, ...begun } : {};
+        const alone = !held.renews && { period_start: null };
+        const anchored = changes.period_end && { period_anchor: changes.period_end, ...alone };
         await this.repository.save(tx, orgId, { plan_id: subscription.plan_id, ...changes, ...anchored });
         this.subscriptions.announce(tx, orgId);
       }
