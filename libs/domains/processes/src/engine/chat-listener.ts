@@ -17,10 +17,10 @@ interface CutTurn {
   turnId: string;
 }
 
-/** How a chat's reason for being closed is told of its step. */
-const REFUSED: Record<string, StepError | undefined> = {
-  credits_exhausted: stepError('credits_exhausted', 'This organization is out of credits.'),
-  model_unpriced: stepError('model_unavailable', 'The model of the agent has no price.'),
+/** Reasons for which chats are closed that steps know by themselves. */
+const REFUSED: Record<string, { code?: string; message: string } | undefined> = {
+  credits_exhausted: { message: 'This organization is out of credits.' },
+  model_unpriced: { code: 'model_unavailable', message: 'The model of the agent has no price.' },
 };
 
 /** Hears of what steps wait for in the domain of chats: what agents have said, and what humans have answered. */
@@ -95,7 +95,7 @@ export class ChatListener implements EndListener, RunAsker {
     const { error, stop_reason } = await this.chats.whyOver(tx, scope, chatId);
     if (how === 'failed' && error?.code === 'budget_exceeded') return stepError(error.code, error.message);
     const refused = how === 'archived' && stop_reason && REFUSED[stop_reason];
-    if (refused) return refused;
+    if (refused) return stepError(refused.code ?? stop_reason, refused.message);
     return stepError('agent_failed', `The chat of the agent has ended: ${how}.`);
   }
 
