@@ -198,6 +198,7 @@ describe('mail', () => {
     await ageIs('71 hours');
     await tried();
     expect(waits).toHaveLength(4);
+    expect(await metrics.getSingleMetricAsString('mail_tries_total')).toMatch(/outcome="failed"\} \d/);
     const [, oldest] = /^mail_oldest_waiting_seconds (\d+)/m.exec(await metrics.metrics())!;
     expect(Number(oldest)).toBeGreaterThanOrEqual(71 * 3_600);
     await ageIs('73 hours');
