@@ -1,5 +1,5 @@
 import { CanActivate, ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { ModuleRef, Reflector } from '@nestjs/core';
 import { DomainError, isSlug, isUuid, PROJECT_RESOURCE_TYPES, type Problem, requireValid, type TokenArea } from '@aps/contracts';
 import { credentialsIn } from '@aps/platform/http';
 import { holdCaller, RateLimiter } from '@aps/platform/rate-limit';
@@ -53,6 +53,7 @@ export class AccessGuard implements CanActivate {
     @Inject(Tickets) private readonly tickets: Tickets,
     @Inject(SignInRules) private readonly signIns: SignInRules,
     private readonly limiter: RateLimiter,
+    private readonly modules: ModuleRef,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -75,7 +76,8 @@ export class AccessGuard implements CanActivate {
         throw error;
       });
     }
-    await holdCaller(this.limiter, request, http.getResponse<Response>());
+    const proven = access.provenBy && (await this.modules.get(access.provenBy, { strict: false }).prove(request));
+    await holdCaller(this.limiter, request, http.getResponse<Response>(), proven);
     checkPath(params, access);
     if (!request.principal) return true;
 

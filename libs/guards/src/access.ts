@@ -11,11 +11,19 @@ export type Tier = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'platform_
 /** How a path parameter must look before anything is looked up. */
 export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'prefixed_id' | 'string' | 'token' | 'resource_type' | 'resource_id';
 
+/** Knows credentials of callers that are no users. A provider of the application. */
+export interface CallerProof {
+  /** @returns an id, by which the caller is counted. @throws DomainError 401 `not_authenticated` */
+  prove(request: Request): Promise<string>;
+}
+
 export interface AccessOptions {
   /** Syntax of path parameters that differ from the rule: parameters named `*_id` are UUIDs, all others free strings. */
   params?: Record<string, ParamSyntax>;
   /** Only for public routes: nobody has to sign in, but who sends a bearer token is known by it. */
   identifies?: boolean;
+  /** Only for public routes: tells by the headers whether the caller has a credential that no user has. It is asked before the body is read. */
+  provenBy?: Type<CallerProof>;
   /** It changes nothing, although it is no GET: API tokens need the read scope of its area alone. */
   reads?: boolean;
   /** Callers that hold an API token are refused; only a session will do. */

@@ -47,8 +47,8 @@ export class DaemonHeartbeatResponse {
 export class DaemonResultRequest {
   @UuidField({ description: 'The work.' }) work_id: string;
   @IntField({ nullable: true, optional: true, description: 'Null where it was killed.' }) exit_code?: number | null;
-  @StringField({ optional: true, max: MAX_OUTPUT, description: 'What it wrote.' }) stdout?: string;
-  @StringField({ optional: true, max: MAX_OUTPUT, description: 'What it wrote of errors.' }) stderr?: string;
+  @StringField({ optional: true, max: MAX_OUTPUT, made: true, description: 'What it wrote.' }) stdout?: string;
+  @StringField({ optional: true, max: MAX_OUTPUT, made: true, description: 'What it wrote of errors.' }) stderr?: string;
   @BooleanField({ optional: true, description: 'Its ceiling was reached.' }) timed_out?: boolean;
   @BooleanField({ optional: true, description: 'It wrote more than is sent.' }) truncated?: boolean;
   @StringField({

@@ -72,6 +72,7 @@ export class Environment {
 @Index('environment_commands_queued', ['environment_id', 'id'], { where: `status = 'queued'` })
 @Index('environment_commands_running', ['org_id'], { where: `status = 'running'` })
 @Index('environment_commands_turn', ['turn_id'], { where: `status IN ('queued', 'running')` })
+@Index('environment_commands_token', ['token_hash'], { where: 'token_hash IS NOT NULL' })
 @Index('environment_commands_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
 @Index('environment_commands_kept', ['finished_at'], { where: `stdout <> '' OR stderr <> '' OR content IS NOT NULL` })
 @Index('environment_commands_over', ['finished_at'], { where: 'finished_at IS NOT NULL' })

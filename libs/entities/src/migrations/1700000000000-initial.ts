@@ -67,6 +67,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"environment_commands_over\" ON \"environment_commands\"  (\"finished_at\") WHERE finished_at IS NOT NULL");
     await runner.query("CREATE INDEX \"environment_commands_kept\" ON \"environment_commands\"  (\"finished_at\") WHERE stdout <> '' OR stderr <> '' OR content IS NOT NULL");
     await runner.query("CREATE INDEX \"environment_commands_chat\" ON \"environment_commands\"  (\"chat_id\") WHERE chat_id IS NOT NULL");
+    await runner.query("CREATE INDEX \"environment_commands_token\" ON \"environment_commands\"  (\"token_hash\") WHERE token_hash IS NOT NULL");
     await runner.query("CREATE INDEX \"environment_commands_turn\" ON \"environment_commands\"  (\"turn_id\") WHERE status IN ('queued', 'running')");
     await runner.query("CREATE INDEX \"environment_commands_running\" ON \"environment_commands\"  (\"org_id\") WHERE status = 'running'");
     await runner.query("CREATE INDEX \"environment_commands_queued\" ON \"environment_commands\"  (\"environment_id\", \"id\") WHERE status = 'queued'");
@@ -790,6 +791,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"environment_commands_queued\"");
     await runner.query("DROP INDEX \"environment_commands_running\"");
     await runner.query("DROP INDEX \"environment_commands_turn\"");
+    await runner.query("DROP INDEX \"environment_commands_token\"");
     await runner.query("DROP INDEX \"environment_commands_chat\"");
     await runner.query("DROP INDEX \"environment_commands_kept\"");
     await runner.query("DROP INDEX \"environment_commands_over\"");

@@ -7,11 +7,16 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { Problem } from '@aps/contracts';
 import { DomainError } from '@aps/contracts';
 import type { Request } from 'express';
+import { HeldBytes } from './held-bytes';
 import { rawBody, tooLarge } from './raw-body';
 
 /** Bytes of a JSON body: 1 MiB, and of who has shown no credential, 64 KiB. */
 export const JSON_BODY_LIMIT = 1024 * 1024;
 const ANONYMOUS_BODY_LIMIT = 64 * 1024;
+
+/** Bytes of JSON bodies that a process has in memory as they came: of all, and of one caller. */
+const ALL_BYTES = 256 * 1024 * 1024;
+const BYTES_OF_CALLER = 32 * 1024 * 1024;
 
 /** Where a handler says who may call it. The guards stand above this library and export it. */
 export const ACCESS = 'aps:access';
@@ -177,6 +182,13 @@ const DECODERS: Record<string, (raw: Buffer, options: ZlibOptions) => Promise<Bu
   br: promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress),
 };
 
+const bytes = new HeldBytes();
+
+/** A request of which is known who it is counted as; of anybody else the address is. */
+export interface CallersRequest extends Request {
+  countedAs?: string;
+}
+
 /** What is said of bytes that are no JSON. */
 const unread = (msg: string, ...at: number[]): JsonBody => ({
   value: undefined,
@@ -187,9 +199,9 @@ const unread = (msg: string, ...at: number[]): JsonBody => ({
  * Reads the JSON body of a request, of who has been let in. What comes encoded grows on the way, and is held to the usual limit.
  *
  * @param handler takes as much as it says with {@link BodyLimit}, else {@link JSON_BODY_LIMIT}
- * @throws DomainError 413 `payload_too_large`, 415 `unsupported_media_type`; AbortError where the client has gone
+ * @throws DomainError 413 `payload_too_large`, 415 `unsupported_media_type`, 503 `service_unavailable`; AbortError where the client has gone
  */
-export async function readJsonBody(req: Request, handler: object): Promise<JsonBody> {
+export async function readJsonBody(req: CallersRequest, handler: object): Promise<JsonBody> {
   if (req.method === 'GET' || req.method === 'HEAD' || !hasBody(req)) return { value: undefined };
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = req.headers;
   if (!isJson(type)) throw unsupportedMediaType('application/json in UTF-8');
@@ -203,7 +215,8 @@ export async function readJsonBody(req: Request, handler: object): Promise<JsonB
   const usual = access?.tier === 'public' ? ANONYMOUS_BODY_LIMIT : JSON_BODY_LIMIT;
   const said = (Reflect.getMetadata(BODY_LIMIT, handler) as number | undefined) ?? usual;
   const limit = decode === DECODERS.identity ? said : Math.min(said, JSON_BODY_LIMIT);
-  const sent = await rawBody(req, limit);
+  const shares = { all: ALL_BYTES, [`of ${req.countedAs ?? req.ip}`]: BYTES_OF_CALLER };
+  const sent = await bytes.holding(shares, (hold) => rawBody(req, limit, hold));
   try {
     return parsed(await decode(sent, { maxOutputLength: limit }));
   } catch (error) {

@@ -9,6 +9,8 @@ import { ApiDocsController, WelcomeController } from './api-docs';
 import { StringField } from './fields';
 import { startEdge, type TestEdge } from './testing/edge';
 
+const MIB = 1024 * 1024;
+
 class Thing {
   @StringField({ optional: true })
   text?: string;
@@ -151,6 +153,24 @@ describe('a body', () => {
       statusOf(await raw('POST /things HTTP/1.1')),
       statusOf(await raw('POST /things HTTP/1.1\r\nContent-Length: 0\r\nContent-Type: text/plain')),
     ]).toEqual([201, 201]);
+  });
+
+  it('is for later where its sender has too much of them on the way', async () => {
+    const begun = await Promise.all(
+      Array.from({ length: 33 }, async () => {
+        const socket = net.connect(edge.port, '127.0.0.1');
+        socket.on('error', () => undefined);
+        socket.write(`POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${MIB}\r\n\r\n`);
+        await new Promise((resolve) => socket.write(Buffer.alloc(MIB - 1, ' '), resolve));
+        return socket;
+      }),
+    );
+    const length = 1024;
+    const large = () => raw(`POST /things HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${length}`, BODY.padEnd(length));
+    const refused = await eventually(large, (answer) => statusOf(answer) === 503);
+    expect(refused).toContain('Retry-After: 1');
+    for (const socket of begun) socket.destroy();
+    await eventually(large, (answer) => statusOf(answer) === 201);
   });
 
   it('that nobody asked for is passed over', async () => {

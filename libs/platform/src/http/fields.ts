@@ -22,6 +22,7 @@ import {
 } from 'class-validator';
 import { isUuid, MAX_SLUG, SLUG, UUID } from '@aps/contracts';
 import { parseEmail } from '@aps/platform/email';
+import { storable } from '../database/storable';
 import { readUrl } from '../egress/address';
 import { READING, type Ctor, type FieldReading, type QueryKind } from './declared-fields';
 
@@ -75,6 +76,8 @@ export interface StringOptions extends FieldOptions {
   maxBytes?: number;
   /** What is around it, white space, is no part of it. */
   trim?: boolean;
+  /** What cannot be stored of it, NUL and half characters, is taken out, and not refused: nobody chose it. */
+  made?: boolean;
   /**
    * The value is a credential, shown in this answer alone: no cache may keep the answer, and its repeat by `Idempotency-Key` says null.
    * So it is nullable where the operation is idempotent.
@@ -117,6 +120,7 @@ export function StringField(o: StringOptions = {}): PropertyDecorator {
     credential: o.credential,
     decimal: o.format === 'decimal',
     ...(o.trim && { convert: (value: unknown) => (typeof value === 'string' ? value.trim() : value) }),
+    ...(o.made && { convert: storable }),
   });
 }
 

@@ -7,6 +7,7 @@ export * from './express-adapter';
 export { answer } from './answer';
 export { instantiate, nullableFields, type Ctor } from './declared-fields';
 export * from './fields';
+export * from './held-bytes';
 export * from './http-app';
 export * from './http.config';
 export * from './openapi';

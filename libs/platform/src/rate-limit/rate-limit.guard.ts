@@ -60,19 +60,25 @@ export function holdToRates(asked: readonly (RateDecision | undefined)[], respon
 export interface CountedRequest extends Request {
   principal?: { userId: string; credentialId: string; via?: string };
   rate?: RateDecision;
+  /** As whom it is counted: its user, its credential where no user has that, else its address. */
+  countedAs?: string;
 }
 
 /**
- * Counts a request of a session or token. The access guard asks as soon as it knows who calls: what it refuses costs as much as what it lets
+ * Counts a request of a session, of a token, or of another credential. The access guard asks as soon as it knows who calls: what it refuses costs as much as what it lets
  * in, or more, and is counted like that.
  *
+ * @param proven the credential of a caller that is no user
  * @throws DomainError 429 `rate_limited`
  */
-export async function holdCaller(limiter: RateLimiter, request: CountedRequest, response: Response): Promise<void> {
+export async function holdCaller(limiter: RateLimiter, request: CountedRequest, response: Response, proven?: string): Promise<void> {
+  const { principal } = request;
+  request.countedAs = principal?.userId ?? proven ?? callerOf(request.ip);
+  const credential = principal?.credentialId ?? proven;
   // Behind the gateway, which has counted the request already.
-  if (!request.principal || request.principal.via === 'internal') return;
+  if (!credential || principal?.via === 'internal') return;
   const { token, tokenBurst } = rateLimitConfig.value;
-  request.rate = await limiter.take(`token:${request.principal.credentialId}`, { perMinute: token, burst: tokenBurst });
+  request.rate = await limiter.take(`token:${credential}`, { perMinute: token, burst: tokenBurst });
   holdToRates([request.rate], response);
 }
 

@@ -11,6 +11,9 @@ import { callerOf, holdCaller, RateLimit, RateLimitGuard, type CountedRequest } 
 const BASE = { DATABASE_URL: 'postgres://unused', REDIS_URL: 'redis://unused' };
 const configure = (env: NodeJS.ProcessEnv = {}) => loadConfig({ ...BASE, ...env });
 
+/** A caller that is no user. */
+const MACHINE = 'machine';
+
 /** A Redis that is away, and says how often it was asked. */
 class NoRedis {
   asked = 0;
@@ -61,8 +64,8 @@ describe('RateLimitGuard', () => {
       async canActivate(context: ExecutionContext) {
         const req = context.switchToHttp().getRequest<CountedRequest>();
         const as = req.headers['x-as'] as string | undefined;
-        if (as) req.principal = { userId: as.slice(0, 1), credentialId: as };
-        await holdCaller(limiter, req, context.switchToHttp().getResponse());
+        if (as && as !== MACHINE) req.principal = { userId: as.slice(0, 1), credentialId: as };
+        await holdCaller(limiter, req, context.switchToHttp().getResponse(), as === MACHINE ? as : undefined);
         return true;
       },
     };
@@ -122,6 +125,7 @@ describe('RateLimitGuard', () => {
     expect((await get('a').expect(200)).headers).toMatchObject({ 'ratelimit-limit': '600', 'ratelimit-remaining': '0' });
     await get('a').expect(429);
     await get('b').expect(200);
+    for (const status of [200, 200, 429]) await get(MACHINE).expect(status);
     for (let i = 0; i < 5; i++) expect((await get().expect(200)).headers).not.toHaveProperty('ratelimit-limit');
   });
 

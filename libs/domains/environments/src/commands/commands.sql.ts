@@ -1,7 +1,7 @@
 import type { EnvironmentCommand } from '@aps/entities';
 import { statement } from '@aps/platform/database';
 import { HEARTBEAT_TTL_S, SLACK_S } from '../environments.policy';
-import { isOfLive } from '../environments.sql';
+import { isOfLive, isThere } from '../environments.sql';
 
 export type CommandStatus = EnvironmentCommand['status'];
 /** A command without the bytes of its file. */
@@ -64,6 +64,11 @@ export const STATUSES = statement<{ id: string; status: CommandStatus }>(`SELECT
 export const OF_TOKEN = statement<Pick<EnvironmentCommand, 'id' | 'environment_id' | 'org_id' | 'status' | 'heartbeat_at'>>(
   `SELECT id, environment_id, org_id, status, heartbeat_at FROM ${TABLE} c WHERE id = $1 AND token_hash = $2 AND ${isOfLive('c')}`,
 );
+
+/** Of the machine whose token it is, or was when it took what is still kept. */
+export const OF_ANY_TOKEN = statement<Pick<EnvironmentCommand, 'environment_id'>>(`
+  SELECT id AS environment_id FROM environments e WHERE token_hash = $1 AND ${isThere('e')}
+  UNION ALL SELECT environment_id FROM ${TABLE} c WHERE token_hash = $1 AND ${isOfLive('c')} LIMIT 1`);
 
 export const FINISH = statement<CommandRef>(`
   UPDATE ${TABLE} SET status = 'done', finished_at = now(), content = $9, exit_code = $3, stdout = $4, stderr = $5, timed_out = $6, truncated = $7, error = $8

@@ -22,7 +22,7 @@ const TOKEN = 'By `Authorization: Bearer aed_…`, the token of a remote machine
 /** What daemons ask for that cannot open a socket. */
 @ApiTags('Environments')
 @Controller('api/daemon/work')
-@Public()
+@Public({ provenBy: Machines })
 export class DaemonController {
   constructor(private readonly machines: Machines) {}
 

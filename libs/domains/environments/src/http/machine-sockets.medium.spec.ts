@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import http from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { EnvironmentCommand } from '@aps/entities';
@@ -229,9 +230,19 @@ describe('the socket of a machine', () => {
         });
         asked.end('{"email":"nobody@example.com","password":"x"}');
       });
-    const h2c = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA' };
+    const authorization = `Bearer ${machine.token}`;
+    const h2c = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA', authorization };
     expect(await said(h2c, '/api/daemon/work/result')).toEqual([422, expect.stringContaining('work_id')]);
     expect((await said({ connection: 'Upgrade', upgrade: 'websocket' }, '/api/orgs'))[0]).toBe(404);
+  });
+
+  it('leaves the body of a stranger unread', async () => {
+    const headers = { authorization: `Bearer aed_${'x'.repeat(43)}`, 'content-type': 'application/json', 'content-length': '4000000' };
+    const asked = http.request(`${t.url}/api/daemon/work/result`, { method: 'POST', headers });
+    asked.flushHeaders();
+    const [answer] = (await once(asked, 'response')) as [http.IncomingMessage];
+    expect([answer.statusCode, String(await buffer(answer))]).toEqual([401, expect.stringContaining('not_authenticated')]);
+    asked.destroy();
   });
 
   it('ends where a frame is too long, and where the first is no hello', async () => {
@@ -289,8 +300,19 @@ describe('the socket of a machine', () => {
     second.cut();
     const expected_last_heartbeat = (await rowOf(work_id)).heartbeat_at!.toISOString();
     expect((await machine.ask('heartbeat', { work_id, expected_last_heartbeat })).body).toMatchObject({ cancel: false });
-    await machine.ask('result', { work_id, exit_code: 0, stdout: 'by requests' });
+    await machine.ask('result', { work_id, exit_code: 0, stdout: 'by\0 requests' });
     expect(await ran).toMatchObject({ status: 'done', stdout: 'by requests' });
+  });
+
+  it('waits for work by one request at a time, the newest', async () => {
+    const first = machine.ask('claim', { hello: HELLO, wait_s: 25 });
+    await eventually(isConnected, (connected) => connected);
+    const second = machine.ask('claim', { hello: HELLO, wait_s: 25 });
+    expect((await first).body).toMatchObject({ work: null });
+    const ran = run();
+    const { work } = (await second).body as { work: { id: string } };
+    await machine.ask('result', { work_id: work.id, exit_code: 0 });
+    expect(await ran).toMatchObject({ status: 'done' });
   });
 
   it('says goodbye for the commands, too', async () => {

@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
 import type { Environment, MachineFacts } from '@aps/entities';
+import type { CallerProof } from '@aps/guards';
 import { hashToken } from '@aps/platform/crypto';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { RealtimeHub } from '@aps/platform/realtime';
+import type { Request } from 'express';
 import { CommandsRepository, machineTopic, type CommandResult } from '../commands/commands.repository';
-import { OF_TOKEN as COMMAND_OF_TOKEN, RENEW, type ClaimedCommand } from '../commands/commands.sql';
+import { OF_ANY_TOKEN, OF_TOKEN as COMMAND_OF_TOKEN, RENEW, type ClaimedCommand } from '../commands/commands.sql';
 import { EnvironmentLog } from '../environment-log';
 import { HEARTBEAT_TTL_S } from '../environments.policy';
 import { OF_TOKEN, RENEWED, SEEN } from '../environments.sql';
@@ -29,7 +31,10 @@ const LOOK_MS = 5_000;
 
 /** What the daemons of remote machines ask for over plain requests: work, and to be believed that they are still at it. */
 @Injectable()
-export class Machines {
+export class Machines implements CallerProof {
+  /** Whose claims wait in this process: what ends each. */
+  private readonly waiting = new Map<string, AbortController>();
+
   constructor(
     private readonly db: Database,
     private readonly commands: CommandsRepository,
@@ -45,8 +50,15 @@ export class Machines {
     return { ...machine, tokenHash };
   }
 
+  /** By the token of a machine, or one that it had when it took a command. @returns the machine's id. @throws DomainError 401 */
+  async prove({ headers }: Request): Promise<string> {
+    const [known] = await this.db.query(OF_ANY_TOKEN, [hashOf(headers.authorization)]);
+    if (!known) throw unauthenticated();
+    return known.environment_id;
+  }
+
   /**
-   * The oldest command that waits for the machine; waits for one.
+   * The oldest command that waits for the machine; waits for one, until the machine asks anew.
    *
    * @param signal ends the waiting: the machine has gone
    * @throws DomainError 401, also where the token is replaced meanwhile
@@ -54,6 +66,10 @@ export class Machines {
   async claim(authorization: string | undefined, hello: MachineFacts, waitS: number, signal: AbortSignal): Promise<ClaimedWork> {
     const machine = await this.authenticate(authorization);
     const until = Date.now() + waitS * 1_000;
+    const over = new AbortController();
+    this.waiting.get(machine.id)?.abort();
+    this.waiting.set(machine.id, over);
+    const ended = AbortSignal.any([signal, over.signal]);
     let wake = new AbortController();
     const listener = { onSignal: () => wake.abort() };
     await this.hub.listen(machineTopic(machine.id), listener);
@@ -63,11 +79,12 @@ export class Machines {
         const claimed = await this.taken(machine, hello);
         const left = Math.min(until - Date.now(), LOOK_MS);
         if (claimed.work || left <= 0) return claimed;
-        await sleep(left, undefined, { signal: AbortSignal.any([wake.signal, signal]) }).catch(() => undefined);
-        // Who has gone takes nothing, and is not there.
-        if (signal.aborted) return { ...claimed, work: null };
+        await sleep(left, undefined, { signal: AbortSignal.any([wake.signal, ended]) }).catch(() => undefined);
+        // Who has gone, or asks anew, takes nothing by this.
+        if (ended.aborted) return { ...claimed, work: null };
       }
     } finally {
+      if (this.waiting.get(machine.id) === over) this.waiting.delete(machine.id);
       this.hub.unlisten(machineTopic(machine.id), listener);
     }
   }

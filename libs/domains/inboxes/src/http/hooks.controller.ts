@@ -1,9 +1,8 @@
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { DomainError } from '@aps/contracts';
 import { InboxHookResponse, InboxMailHookResponse } from '@aps/dtos';
 import { Public } from '@aps/guards';
-import { Operation, rawBody } from '@aps/platform/http';
+import { HeldBytes, Operation, rawBody } from '@aps/platform/http';
 import { holdToRates, RateLimiter, rateLimitConfig } from '@aps/platform/rate-limit';
 import type { Request, Response } from 'express';
 import { intakeConfig, MAX_DELIVERY } from '../intake.config';
@@ -19,8 +18,7 @@ const OF_WEBHOOK = 4;
 @ApiTags('Hooks')
 @Controller('api/hooks')
 export class HooksController {
-  /** Bytes of deliveries that are in memory, by whose share they are counted in. */
-  private readonly held = new Map<string, number>();
+  private readonly bytes = new HeldBytes();
 
   constructor(
     private readonly webhooks: WebhookDoor,
@@ -51,8 +49,8 @@ export class HooksController {
     const rate = { perMinute: rateLimitConfig.value.webhook_channel };
     holdToRates([await this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
     const shares = { webhooks: ofDoor(), [channel.channel_id]: ofChannel() };
-    const receipt = await this.holding(shares, request, MAX_WEBHOOK, OF_WEBHOOK, (body) =>
-      this.webhooks.receive(channel, request.headers, body),
+    const receipt = await this.bytes.holding(shares, async (hold) =>
+      this.webhooks.receive(channel, request.headers, await rawBody(request, MAX_WEBHOOK, (bytes) => hold(OF_WEBHOOK * bytes))),
     );
     if ('message_id' in receipt && !receipt.duplicate) return { message_id: receipt.message_id, status: 'received' };
     response.status(200);
@@ -75,44 +73,10 @@ export class HooksController {
 
   private async takeMail(name: string, request: Request): Promise<InboxMailHookResponse> {
     const provider = this.mails.served(name);
-    const { messages, rejected } = await this.holding({ mails: ofDoor() }, request, MAX_DELIVERY, 1, (body) =>
-      this.mails.receive(provider, { headers: request.headers, body }),
+    const { messages, rejected } = await this.bytes.holding({ mails: ofDoor() }, async (hold) =>
+      this.mails.receive(provider, { headers: request.headers, body: await rawBody(request, MAX_DELIVERY, hold) }),
     );
     return { messages: messages.map(({ recipient, message_id }) => ({ recipient, message_id })), rejected };
-  }
-
-  /**
-   * Reads a body and takes it in, where there is room for it: by what has come of each, so that those that send slowly keep nobody out.
-   *
-   * @param shares it is counted in, and what may be held of each
-   */
-  private async holding<T>(
-    shares: Record<string, number>,
-    request: Request,
-    limit: number,
-    times: number,
-    take: (body: Buffer) => Promise<T>,
-  ): Promise<T> {
-    let held = 0;
-    const heldOf = (share: string) => this.held.get(share) ?? 0;
-    const count = (bytes: number) => {
-      held += bytes;
-      for (const share of Object.keys(shares)) {
-        const left = heldOf(share) + bytes;
-        if (left) this.held.set(share, left);
-        else this.held.delete(share);
-      }
-    };
-    const hold = (bytes: number) => {
-      if (Object.entries(shares).some(([share, most]) => heldOf(share) + times * bytes > most))
-        throw new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
-      count(times * bytes);
-    };
-    try {
-      return await take(await rawBody(request, limit, hold));
-    } finally {
-      count(-held);
-    }
   }
 }
 
