@@ -17,6 +17,7 @@ import { SourceKind } from './ingestion/source.kind';
 import { KnowledgeQueries } from './knowledge.queries';
 import { Embedder } from './search/embedder';
 import { Embedding } from './search/embedding.maintenance';
+import { OwnModels } from './search/own-models.repository';
 import { SearchQueries } from './search/search.queries';
 import { KnowledgeSearch } from './search/search.service';
 import { VectorsRepository } from './search/vectors.repository';
@@ -48,8 +49,8 @@ const exported = [
 
 @Module({
   imports: [ConnectionsModule, EgressModule, FilesModule, InferenceModule],
-  providers: [...exported, DocumentTree, DocumentsRepository, Embedder, SearchQueries, SourceFiles, VectorsRepository],
-  exports: [...exported, Embedder, VectorsRepository],
+  providers: [...exported, DocumentTree, DocumentsRepository, Embedder, OwnModels, SearchQueries, SourceFiles, VectorsRepository],
+  exports: [...exported, Embedder, OwnModels, VectorsRepository],
 })
 export class KnowledgeModule {
   constructor(dependents: ConnectionDependents, syncs: SyncsQueries) {

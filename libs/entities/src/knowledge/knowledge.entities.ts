@@ -187,6 +187,18 @@ export class KnowledgeVector {
   @Column('bytea') vector: Buffer;
 }
 
+/** What the platform has learnt of an organization's pieces, where no model is named; vectors by it are in the space `own`. */
+@Entity('knowledge_own_models')
+export class KnowledgeOwnModel {
+  @ForeignKey(() => Organization) @PrimaryColumn('uuid') org_id: string;
+  /** How many pieces the organization had then. */
+  @Column('int') pieces: number;
+  @Column('bytea') model: Buffer;
+  /** Tells one that was learnt anew from the one before. */
+  @Column('uuid') version: string;
+  @Column('timestamptz', { default: () => 'now()' }) learnt_at: Date;
+}
+
 /** How many sources and chunks a base has; see {@link KNOWLEDGE_TALLY}. */
 @Entity('knowledge_tallies')
 @Index('knowledge_tallies_base', ['kb_id'])

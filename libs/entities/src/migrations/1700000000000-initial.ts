@@ -259,6 +259,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"knowledge_chunks\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"kb_id\" uuid NOT NULL, \"source_id\" uuid NOT NULL, \"position\" integer NOT NULL, \"content\" text NOT NULL, \"heading_path\" text array NOT NULL, \"char_start\" integer NOT NULL, \"char_end\" integer NOT NULL, \"page\" integer, \"token_count\" integer NOT NULL, \"words\" tsvector NOT NULL, CONSTRAINT \"knowledge_chunks_position\" UNIQUE (\"source_id\", \"position\") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT \"knowledge_chunks_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"PK_81af684d79d321813c41019a5cd\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE TABLE \"knowledge_vectors\" (\"chunk_id\" uuid NOT NULL, \"model\" text NOT NULL, \"org_id\" uuid NOT NULL, \"kb_id\" uuid NOT NULL, \"bits\" bit varying NOT NULL, \"vector\" bytea NOT NULL, CONSTRAINT \"PK_98bd36c18edd7d7fc53a591b0ec\" PRIMARY KEY (\"chunk_id\", \"model\"))");
     await runner.query("CREATE INDEX \"knowledge_vectors_base\" ON \"knowledge_vectors\"  (\"kb_id\", \"model\") ");
+    await runner.query("CREATE TABLE \"knowledge_own_models\" (\"org_id\" uuid NOT NULL, \"pieces\" integer NOT NULL, \"model\" bytea NOT NULL, \"version\" uuid NOT NULL, \"learnt_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_7986e2def0d6f258c1851659ae4\" PRIMARY KEY (\"org_id\"))");
     await runner.query("CREATE TABLE \"knowledge_tallies\" (\"id\" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, \"org_id\" uuid NOT NULL, \"kb_id\" uuid NOT NULL, \"state\" text NOT NULL, \"sources\" integer NOT NULL, \"chunks\" integer NOT NULL, \"folded\" boolean NOT NULL DEFAULT false, CONSTRAINT \"PK_efdab38fd98c38281b07ba0a697\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"knowledge_tallies_appended\" ON \"knowledge_tallies\"  (\"folded\") WHERE NOT folded");
     await runner.query("CREATE INDEX \"knowledge_tallies_base\" ON \"knowledge_tallies\"  (\"kb_id\") ");
@@ -410,6 +411,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"knowledge_contents\" ADD CONSTRAINT \"FK_2f9df9218a2539a6f6a2625f99e\" FOREIGN KEY (\"org_id\", \"source_id\") REFERENCES \"knowledge_sources\"(\"org_id\",\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"knowledge_chunks\" ADD CONSTRAINT \"FK_103197c228dc715ef7ba6737030\" FOREIGN KEY (\"org_id\", \"source_id\") REFERENCES \"knowledge_sources\"(\"org_id\",\"id\") ON DELETE CASCADE ON UPDATE NO ACTION DEFERRABLE INITIALLY DEFERRED");
     await runner.query("ALTER TABLE \"knowledge_vectors\" ADD CONSTRAINT \"FK_f8aac64578091be67d82a596b59\" FOREIGN KEY (\"org_id\", \"chunk_id\") REFERENCES \"knowledge_chunks\"(\"org_id\",\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"knowledge_own_models\" ADD CONSTRAINT \"FK_7986e2def0d6f258c1851659ae4\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"processes\" ADD CONSTRAINT \"FK_08f96e7b467fafd1b218dd8505f\" FOREIGN KEY (\"org_id\") REFERENCES \"organizations\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"processes\" ADD CONSTRAINT \"FK_4ce4418dea798c25b1c867d9e10\" FOREIGN KEY (\"org_id\", \"project_id\") REFERENCES \"projects\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"process_revisions\" ADD CONSTRAINT \"FK_ea8bec27b1f477cf7c44babd55d\" FOREIGN KEY (\"org_id\", \"process_id\") REFERENCES \"processes\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
@@ -449,6 +451,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"process_revisions\" DROP CONSTRAINT \"FK_ea8bec27b1f477cf7c44babd55d\"");
     await runner.query("ALTER TABLE \"processes\" DROP CONSTRAINT \"FK_4ce4418dea798c25b1c867d9e10\"");
     await runner.query("ALTER TABLE \"processes\" DROP CONSTRAINT \"FK_08f96e7b467fafd1b218dd8505f\"");
+    await runner.query("ALTER TABLE \"knowledge_own_models\" DROP CONSTRAINT \"FK_7986e2def0d6f258c1851659ae4\"");
     await runner.query("ALTER TABLE \"knowledge_vectors\" DROP CONSTRAINT \"FK_f8aac64578091be67d82a596b59\"");
     await runner.query("ALTER TABLE \"knowledge_chunks\" DROP CONSTRAINT \"FK_103197c228dc715ef7ba6737030\"");
     await runner.query("ALTER TABLE \"knowledge_contents\" DROP CONSTRAINT \"FK_2f9df9218a2539a6f6a2625f99e\"");
@@ -600,6 +603,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"knowledge_tallies_base\"");
     await runner.query("DROP INDEX \"knowledge_tallies_appended\"");
     await runner.query("DROP TABLE \"knowledge_tallies\"");
+    await runner.query("DROP TABLE \"knowledge_own_models\"");
     await runner.query("DROP INDEX \"knowledge_vectors_base\"");
     await runner.query("DROP TABLE \"knowledge_vectors\"");
     await runner.query("DROP TABLE \"knowledge_chunks\"");

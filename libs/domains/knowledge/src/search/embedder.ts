@@ -12,6 +12,8 @@ import {
   type ResolvedModel,
 } from '@aps/inference';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
+import { OwnModel } from './own-model.policy';
+import { OWN_SPACE, OwnModels } from './own-models.repository';
 
 const FEATURE = 'embedding';
 
@@ -23,17 +25,22 @@ export interface EmbeddingWork extends Pick<HoldingWork, 'orgId' | 'name' | 'rec
   charge?: (tx: Tx, cost: CallCost) => Promise<void>;
 }
 
-/** A model for embeddings. What two of the same space say of texts can be compared. */
+/** A model for embeddings, of a provider or the platform's own. What two of the same space say of texts can be compared. */
 export interface EmbeddingModel {
-  model: ResolvedModel;
+  model: ResolvedModel | OwnModel;
   space: string;
 }
+
+const NOTHING = (): Promise<void> => Promise.resolve();
 
 const spaceOf = (key: string, remoteId: string): string => `${key}/${remoteId}`;
 /** The key of the model behind a space. */
 const keyOf = (space: string): string => space.slice(0, space.indexOf('/'));
 
-/** Has models say what texts mean: metered as any call, and never where no model is named for it. */
+/**
+ * Has models say what texts mean: metered as any call where one is named for it. Where none is, the platform does so by what it has learnt
+ * of the organization's pieces: no text leaves, and it costs nothing.
+ */
 @Injectable()
 export class Embedder {
   constructor(
@@ -43,6 +50,7 @@ export class Embedder {
     private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
+    private readonly own: OwnModels,
   ) {}
 
   /** The space of what the platform names, in which all vectors belong but those of organizations with models of their own; null where it names nothing. */
@@ -55,10 +63,15 @@ export class Embedder {
 
   /**
    * @param space of an index that stands; without one, the model that is named now
-   * @returns null where none is named, or it cannot be called
+   * @returns null where it cannot be called; where none is named, also as long as nothing was learnt
    */
   async model(orgId: string, space?: string): Promise<EmbeddingModel | null> {
-    if ((await this.named()) === null) return null;
+    const isNamed = (await this.named()) !== null;
+    if (space === OWN_SPACE || (!isNamed && space === undefined)) {
+      const model = await this.own.of(orgId);
+      return model && { model, space: OWN_SPACE };
+    }
+    if (!isNamed) return null;
     try {
       const requested = space === undefined ? {} : { embeddingModel: keyOf(space) };
       const model = await this.resolver.resolve({ orgId, scope: 'chat', feature: FEATURE, requested });
@@ -83,8 +96,13 @@ export class Embedder {
     { model }: EmbeddingModel,
     texts: string[],
     ms: number,
-    store: (tx: Tx, vectors: number[][]) => Promise<void> = () => Promise.resolve(),
+    store: (tx: Tx, vectors: number[][]) => Promise<void> = NOTHING,
   ): Promise<number[][] | null> {
+    if (model instanceof OwnModel) {
+      const said = texts.map((text) => model.embed(text));
+      if (store !== NOTHING) await this.db.transaction(NO_CALLER, (tx) => store(tx, said));
+      return said;
+    }
     const { chatId = null, turnId = null, agentId = null } = of ?? {};
     const call: ModelCall = { messages: [{ role: 'user', content: texts.join('\n') }], maxOutputTokens: 0, feature: FEATURE };
     return this.holds.holding({ ...work, chatId, agentId, feature: FEATURE }, async (hold) => {

@@ -4,6 +4,7 @@ import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { uuidv7 } from 'uuidv7';
 import { Embedder, type EmbeddingModel } from './embedder';
+import { OwnModels, textOf } from './own-models.repository';
 import { VectorsRepository, type ClaimedSource, type Target, type Waiting } from './vectors.repository';
 
 /** Pieces that a call embeds. */
@@ -35,8 +36,10 @@ export class Embedding {
     private readonly db: Database,
     private readonly embedder: Embedder,
     private readonly vectors: VectorsRepository,
+    private readonly own: OwnModels,
     maintenance: Maintenance,
   ) {
+    maintenance.register({ name: 'knowledge_own_models', everyS: 60, batch: 1, run: () => this.learnNext() });
     maintenance.register({ name: 'knowledge_vectors', everyS: 5, batch: 1, run: () => this.embedNext() });
     maintenance.register({ name: 'knowledge_indexes', everyS: 60, batch: SWAPS, run: () => this.swapAll() });
   }
@@ -44,12 +47,19 @@ export class Embedding {
   /** Gives each organization that has something to do its turn. @returns how many got on */
   async embedNext(): Promise<number> {
     const target = await this.target();
-    if (!target) return 0;
     for (const [orgId, until] of this.resting) if (until <= performance.now()) this.resting.delete(orgId);
     const waiting = await this.vectors.waiting(this.db, target, [...this.resting.keys()], LOOKED_FOR);
     const turns = await Promise.allSettled(waiting.map((next) => this.places.at(() => this.turnOf(next))));
     for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
     return turns.filter((turn) => turn.status === 'fulfilled' && turn.value).length;
+  }
+
+  /** Where no model is named, learns of the pieces of an organization whatever there is to learn by now. @returns how many models came or went */
+  async learnNext(): Promise<number> {
+    const isNamed = (await this.embedder.space()) !== null;
+    const learner = isNamed ? null : await this.own.learner();
+    if (learner) await this.own.learn(learner);
+    return (await this.own.forget(isNamed)) + (learner ? 1 : 0);
   }
 
   /** Has bases use an index that nothing is missing of any more. @returns how many there were */
@@ -59,6 +69,7 @@ export class Embedding {
     return bases.length;
   }
 
+  /** @returns null where no model is named */
   private async target(): Promise<Target | null> {
     const space = await this.embedder.space();
     if (space === null) return null;
@@ -86,7 +97,7 @@ export class Embedding {
     const until = performance.now() + TURN_MS;
     const lacking = () => this.vectors.lacking(this.db, source, model.space, AT_ONCE);
     for (let pieces = await lacking(); pieces.length; pieces = await lacking()) {
-      const texts = pieces.map(({ heading_path, content }) => [...heading_path, content].join('\n'));
+      const texts = pieces.map(textOf);
       const work = { orgId: source.org_id, name: `embedding:${source.id}:${uuidv7()}` };
       const store = (tx: Tx, found: number[][]) => this.vectors.store(tx, source, model.space, pieces, found);
       const answered = await this.embedder.embed(work, model, texts, CALL_MS, store);

@@ -147,13 +147,60 @@ describe('vectors', () => {
     expect((await search(base, 'tiger')).titles[0]).toBe('tiger');
   });
 
-  it('are neither made nor asked for where no model is named', async () => {
-    await t.name(null);
-    const base = await withTexts('zebra');
-    await t.fill();
-    expect(await embedded(base)).toEqual([false]);
-    expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra'] });
-    expect(await t.receipts(base)).toEqual([]);
+  describe('where no model is named', () => {
+    beforeEach(() => t.name(null));
+    /** So many pieces that have hardly a word in common, but for those of each tenth. */
+    const withPieces = async (pieces: number) => {
+      const base = await withTexts('zebra');
+      const word = (i: number, j: number) => `w${(i * 7919 + j * 104_729) % 9_973}`;
+      const section = (i: number) => {
+        const topic = [
+          'The invoice is overdue; ask for payment of the outstanding sum.',
+          'A reminder of a payment that is overdue: the debtor pays the sum.',
+          'The hamster eats seeds; a rodent sleeps by day.',
+          'Rodents like seeds, and sleep by day.',
+        ][i % 10];
+        return `# ${word(i, 0)}\n\n${topic ?? ''} ${Array.from({ length: 250 }, (_, j) => word(i, j)).join(' ')}`;
+      };
+      const { id } = await t.text(base, 'all', Array.from({ length: pieces }, (_, i) => section(i)).join('\n\n'));
+      await t.settled(base, id);
+      return base;
+    };
+
+    it('are not made of less than there is to learn from', async () => {
+      const base = await withTexts('zebra');
+      expect(await t.get(Embedding).learnNext()).toBe(0);
+      await t.fill();
+      expect(await embedded(base)).toEqual([false]);
+      expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra'] });
+    });
+
+    it('are made by what the platform has learnt, which costs nothing and asks nobody; and are those of a model when one is named', async () => {
+      const { calls, letGo } = t.hold('');
+      letGo();
+      const base = await withPieces(200);
+      expect((await search(base, 'invoice')).mode).toBe('text');
+      expect(await t.get(Embedding).learnNext()).toBe(1);
+      expect(await t.get(Embedding).learnNext()).toBe(0);
+      await t.fill();
+      expect(await embedded(base)).toEqual([true, true]);
+      const found = await search(base, 'zebra');
+      expect([found.mode, found.titles[0]]).toEqual(['hybrid', 'zebra']);
+      expect([await t.receipts(base), calls()]).toEqual([[], 0]);
+      // As if there were four times as many pieces by now.
+      await t.db.execute(sql('UPDATE knowledge_own_models SET pieces = 50 WHERE org_id = $1'), [base.org.id]);
+      expect(await t.get(Embedding).learnNext()).toBe(1);
+      expect([await embedded(base), (await search(base, 'zebra')).mode]).toEqual([[false, false], 'text']);
+      await t.fill();
+      expect((await search(base, 'zebra')).mode).toBe('hybrid');
+      await t.name('first');
+      expect((await search(base, 'zebra')).mode).toBe('hybrid');
+      await t.fill();
+      expect(Object.keys(await t.vectors(base))).toEqual(['first/mock-embedding']);
+      expect(await t.get(Embedding).learnNext()).toBe(1);
+      await t.name(null);
+      expect((await search(base, 'zebra')).mode).toBe('text');
+    });
   });
 
   it('follow when a gate opens that was closed, and searches by words go on meanwhile', async () => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { KnowledgeChunk, KnowledgeSource } from '@aps/entities';
 import { statement, type Db, type Tenant, type Tx } from '@aps/platform/database';
+import { OWN_SPACE } from './own-models.repository';
 import { bitsOf, dot, packed, unpacked } from './vectors.policy';
 
 /** In which space vectors belong by now. */
@@ -32,12 +33,16 @@ const CANDIDATES = 200;
 const IS_LIVE = 'b.deleted_at IS NULL AND o.deleted_at IS NULL AND o.suspended_at IS NULL';
 
 // Those that are where they belong are far more: they are not read, and of the others one for each organization and space.
-const others = (name: string, side: '<' | '>'): string => `
+const others = (name: string, side: '<' | '>', from = ''): string => `
   ${name} AS (
-    (SELECT s.embedded_as, s.org_id FROM knowledge_sources s WHERE s.chunk_count > 0 AND s.embedded_as ${side} $1 ORDER BY 1, 2 LIMIT 1)
+    (SELECT s.embedded_as, s.org_id FROM knowledge_sources s WHERE s.chunk_count > 0 AND s.embedded_as ${side} $1 ${from} ORDER BY 1, 2 LIMIT 1)
     UNION ALL SELECT n.embedded_as, n.org_id FROM ${name} p CROSS JOIN LATERAL (
       SELECT s.embedded_as, s.org_id FROM knowledge_sources s
       WHERE s.chunk_count > 0 AND s.embedded_as ${side} $1 AND (s.embedded_as, s.org_id) > (p.embedded_as, p.org_id) ORDER BY 1, 2 LIMIT 1) n)`;
+/** SQL of since when the first source of a pair waits. */
+const FIRST = `CROSS JOIN LATERAL (
+      SELECT s.embed_at FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
+      WHERE s.chunk_count > 0 AND s.embedded_as = p.embedded_as AND s.org_id = p.org_id AND s.embed_at <= now() AND ${IS_LIVE} ORDER BY s.embed_at LIMIT 1) first`;
 const OWNERS = statement<{ org_id: string }>(`
   SELECT o.id AS org_id FROM organizations o WHERE o.id IN (SELECT owner_org_id FROM model_catalog WHERE kind = 'embedding')
     AND EXISTS (SELECT FROM knowledge_sources s WHERE s.org_id = o.id)`);
@@ -47,12 +52,19 @@ const WAITING = statement<Waiting>(`
   ), due AS MATERIALIZED (
     SELECT DISTINCT ON (p.org_id) p.org_id, p.embedded_as, first.embed_at
     FROM (SELECT * FROM below UNION ALL SELECT * FROM above UNION ALL SELECT $1, org_id FROM own) p LEFT JOIN own ON own.org_id = p.org_id
-    CROSS JOIN LATERAL (
-      SELECT s.embed_at FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
-      WHERE s.chunk_count > 0 AND s.embedded_as = p.embedded_as AND s.org_id = p.org_id AND s.embed_at <= now() AND ${IS_LIVE} ORDER BY s.embed_at LIMIT 1) first
+    ${FIRST}
     WHERE p.embedded_as <> coalesce(own.space, $1) AND p.org_id <> ALL ($3::uuid[]) ORDER BY p.org_id, first.embed_at
   )
   SELECT org_id, embedded_as FROM due ORDER BY embed_at LIMIT $4`);
+// Of what the platform says itself: whoever has nothing yet is found by what was learnt, as all that have too little to learn from have nothing, too.
+const WAITING_FOR_OWN = statement<Waiting>(`
+  WITH RECURSIVE ${others('below', '<', `AND s.embedded_as > ''`)}, ${others('above', '>')}, due AS MATERIALIZED (
+    SELECT DISTINCT ON (p.org_id) p.org_id, p.embedded_as, first.embed_at
+    FROM (SELECT * FROM below UNION ALL SELECT * FROM above UNION ALL SELECT '', org_id FROM knowledge_own_models) p JOIN knowledge_own_models m ON m.org_id = p.org_id
+    ${FIRST}
+    WHERE p.org_id <> ALL ($2::uuid[]) ORDER BY p.org_id, first.embed_at
+  )
+  SELECT org_id, embedded_as FROM due ORDER BY embed_at LIMIT $3`);
 const CLAIM = statement<ClaimedSource>(`
   WITH s AS MATERIALIZED (
     SELECT s.id FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
@@ -109,9 +121,15 @@ export class VectorsRepository {
     return (await db.query(OWNERS, [])).map(({ org_id }) => org_id);
   }
 
-  /** Organizations that have sources to be given vectors, who waits longest first. @param but those that are left out */
-  waiting(db: Db, { space, own }: Target, but: readonly string[], limit: number): Promise<Waiting[]> {
-    return db.query(WAITING, [space, JSON.stringify(own), but, limit]);
+  /**
+   * Organizations that have sources to be given vectors, who waits longest first.
+   *
+   * @param target null: by what the platform has learnt of each
+   * @param but those that are left out
+   */
+  waiting(db: Db, target: Target | null, but: readonly string[], limit: number): Promise<Waiting[]> {
+    if (!target) return db.query(WAITING_FOR_OWN, [OWN_SPACE, but, limit]);
+    return db.query(WAITING, [target.space, JSON.stringify(target.own), but, limit]);
   }
 
   /** Takes up one of them, which nobody else does meanwhile. */

@@ -1,0 +1,181 @@
+/** Numbers of a vector. */
+export const DIMENSIONS = 256;
+/** What words are told apart by; two that fall together are taken for one, which few are. */
+const BUCKETS = 1 << 16;
+/** Words whose company is remembered, those that stand in most texts. */
+const MAX_WORDS = 20_000;
+/** Places of a word's own vector that are not zero. */
+const OWN_PLACES = 8;
+/** Of a longer word its beginning counts besides: what is inflected has the same. */
+const BEGINNING = 5;
+const MAX_LETTERS = 64;
+/** Scripts that do not tell words apart: two neighbouring letters count as one. */
+const UNSPACED =
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Thai}|\p{Script=Khmer}|\p{Script=Lao}|\p{Script=Myanmar}/u;
+const FORMAT = 1;
+const HEADER_BYTES = 16;
+const WORD_BYTES = 8 + DIMENSIONS;
+/** Largest of a signed byte. */
+const SCALE = 127;
+
+/** FNV-1a. */
+function bucketOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
+  return (hash ^ (hash >>> 16)) & (BUCKETS - 1);
+}
+
+/** What a text is made of: the buckets of its words, and how often each stands in it. */
+function wordsOf(text: string): Map<number, number> {
+  const words = new Map<number, number>();
+  const count = (word: string) => {
+    const bucket = bucketOf(word);
+    words.set(bucket, (words.get(bucket) ?? 0) + 1);
+  };
+  for (const [run] of text
+    .normalize('NFKC')
+    .toLowerCase()
+    .matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
+    if (UNSPACED.test(run)) {
+      const letters = [...run];
+      for (let i = 0; i < Math.max(1, letters.length - 1); i++) count(letters.slice(i, i + 2).join(''));
+    } else if (run.length <= MAX_LETTERS) {
+      count(run);
+      if (run.length > BEGINNING) count(`${run.slice(0, BEGINNING)}…`);
+    }
+  }
+  return words;
+}
+
+/** Adds a word's own vector, which follows from the word alone: a few places, scattered, so that any two have hardly one in common. */
+function addOwn(sum: Float32Array, bucket: number, weight: number): void {
+  let state = Math.imul(bucket + 1, 0x9e3779b1) | 1;
+  for (let i = 0; i < OWN_PLACES; i++) {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);
+    state = Math.imul(state ^ (state >>> 12), 0x297a2d39);
+    state ^= state >>> 15;
+    sum[(state >>> 8) % DIMENSIONS] += state & 1 ? weight : -weight;
+  }
+}
+
+function normalized(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return length ? vector.map((value) => value / length) : vector;
+}
+
+const rarity = (texts: number, having: number): number => Math.log((1 + texts) / having);
+
+/**
+ * Says what texts mean by what it has learnt of others: words that stand in the same company are near to each other. A text is the sum of
+ * its words, each by itself and by its company, the rare ones more than the usual.
+ */
+export class OwnModel {
+  /** @param words by their bucket: in how many texts it stands, and where its company begins in `company` */
+  private constructor(
+    private readonly texts: number,
+    private readonly words: ReadonlyMap<number, { having: number; at: number }>,
+    private readonly company: Int8Array,
+    /** What all texts have in common says nothing of any. */
+    private readonly common: Float32Array,
+  ) {}
+
+  /**
+   * Learns from texts, which it goes through three times.
+   *
+   * @param read gives them in parts, between which others have their turn
+   */
+  static async learn(read: () => AsyncIterable<readonly string[]>): Promise<OwnModel> {
+    let texts = 0;
+    const having = new Uint32Array(BUCKETS);
+    for await (const part of read())
+      for (const text of part) {
+        texts++;
+        for (const bucket of wordsOf(text).keys()) having[bucket]++;
+      }
+    const known = [...having.keys()].filter((bucket) => having[bucket] > 1).sort((a, b) => having[b] - having[a]);
+    const words = new Map(known.slice(0, MAX_WORDS).map((bucket, i) => [bucket, { having: having[bucket], at: i * DIMENSIONS }]));
+    const sums = new Float32Array(words.size * DIMENSIONS);
+    for await (const part of read())
+      for (const text of part) {
+        const buckets = [...wordsOf(text).keys()];
+        const weights = buckets.map((bucket) => rarity(texts, having[bucket] || 1));
+        const whole = new Float32Array(DIMENSIONS);
+        buckets.forEach((bucket, i) => addOwn(whole, bucket, weights[i]));
+        const length = Math.hypot(...whole) || 1;
+        buckets.forEach((bucket, i) => {
+          const word = words.get(bucket);
+          if (!word) return;
+          const sum = sums.subarray(word.at, word.at + DIMENSIONS);
+          for (let d = 0; d < DIMENSIONS; d++) sum[d] += whole[d] / length;
+          // Nobody keeps company with themselves.
+          addOwn(sum, bucket, -weights[i] / length);
+        });
+      }
+    const model = new OwnModel(texts, words, companyOf(sums), new Float32Array(DIMENSIONS));
+    for await (const part of read()) for (const text of part) model.sumOf(text).forEach((value, d) => (model.common[d] += value / texts));
+    return model;
+  }
+
+  /** As {@link pack} has written it. */
+  static unpack(bytes: Buffer): OwnModel {
+    if (bytes.readUInt32LE(0) !== FORMAT) throw new Error('This model is of another format');
+    const [texts, count] = [bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
+    const common = Float32Array.from({ length: DIMENSIONS }, (_, d) => bytes.readFloatLE(HEADER_BYTES + 4 * d));
+    const from = HEADER_BYTES + 4 * DIMENSIONS;
+    const words = new Map<number, { having: number; at: number }>();
+    const company = new Int8Array(count * DIMENSIONS);
+    for (let i = 0; i < count; i++) {
+      const at = from + i * WORD_BYTES;
+      words.set(bytes.readUInt32LE(at), { having: bytes.readUInt32LE(at + 4), at: i * DIMENSIONS });
+      company.set(new Int8Array(bytes.buffer, bytes.byteOffset + at + 8, DIMENSIONS), i * DIMENSIONS);
+    }
+    return new OwnModel(texts, words, company, common);
+  }
+
+  /** At most 5.3 MB. */
+  pack(): Buffer {
+    const bytes = Buffer.alloc(HEADER_BYTES + 4 * DIMENSIONS + this.words.size * WORD_BYTES);
+    [FORMAT, this.texts, this.words.size].forEach((value, i) => bytes.writeUInt32LE(value, 4 * i));
+    this.common.forEach((value, d) => bytes.writeFloatLE(value, HEADER_BYTES + 4 * d));
+    let at = HEADER_BYTES + 4 * DIMENSIONS;
+    for (const [bucket, word] of this.words) {
+      bytes.writeUInt32LE(bucket, at);
+      bytes.writeUInt32LE(word.having, at + 4);
+      Buffer.from(this.company.buffer, word.at, DIMENSIONS).copy(bytes, at + 8);
+      at += WORD_BYTES;
+    }
+    return bytes;
+  }
+
+  /** @returns a vector of length 1, and of 0 for a text without words */
+  embed(text: string): number[] {
+    const sum = this.sumOf(text);
+    if (!sum.some(Boolean)) return [...sum];
+    return [...normalized(sum.map((value, d) => value - this.common[d]))];
+  }
+
+  private sumOf(text: string): Float32Array {
+    const sum = new Float32Array(DIMENSIONS);
+    for (const [bucket, times] of wordsOf(text)) {
+      const word = this.words.get(bucket);
+      const weight = rarity(this.texts, word?.having ?? 1) * (1 + Math.log(times));
+      addOwn(sum, bucket, weight / Math.sqrt(OWN_PLACES));
+      if (word) for (let d = 0; d < DIMENSIONS; d++) sum[d] += (weight * this.company[word.at + d]) / SCALE;
+    }
+    return normalized(sum);
+  }
+}
+
+/** Each of length 1 in signed bytes, and without what all have in common. */
+function companyOf(sums: Float32Array): Int8Array {
+  const count = sums.length / DIMENSIONS;
+  const each = Array.from({ length: count }, (_, i) => normalized(sums.slice(i * DIMENSIONS, (i + 1) * DIMENSIONS)));
+  const common = new Float32Array(DIMENSIONS);
+  for (const vector of each) vector.forEach((value, d) => (common[d] += value / count));
+  const company = new Int8Array(sums.length);
+  each.forEach((vector, i) => {
+    const own = normalized(vector.map((value, d) => value - common[d]));
+    for (let d = 0; d < DIMENSIONS; d++) company[i * DIMENSIONS + d] = Math.round(own[d] * SCALE);
+  });
+  return company;
+}
