@@ -1,6 +1,5 @@
-import { headOf } from './text';
-
 import type { ChatEnd } from '../state/chat-ends';
+import { headOf } from '../state/text';
 
 /** What the parent is told of a child that has ended. */
 export interface ChildResult {

@@ -1,4 +1,4 @@
-import { headOf } from './text';
+import { headOf } from '../state/text';
 
 /** Delegations below a root chat, whatever its agents allow. */
 export const MAX_DEPTH = 5;

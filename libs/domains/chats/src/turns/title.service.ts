@@ -13,6 +13,7 @@ import {
 import { NO_CALLER, Database } from '@aps/platform/database';
 import { ChatLog } from '../state/chat-log';
 import { ChatState } from '../state/chat-state.repository';
+import { headOf } from '../state/text';
 import { TitleRepository, type UntitledChat } from './title.repository';
 import { wishOf } from './turn-calls';
 
@@ -109,6 +110,6 @@ export function cleanTitle(text: string): string {
     .trim()
     .replace(/^["'\u201c\u201d\u00ab\u00bb#*\s]+|["'\u201c\u201d\u00ab\u00bb*\s]+$/g, '');
   if (line.length <= MAX_TITLE) return line;
-  const cut = line.slice(0, MAX_TITLE).toWellFormed();
-  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MAX_TITLE / 2)).trimEnd()}…`;
+  const cut = headOf(line, MAX_TITLE);
+  return `${headOf(cut, Math.max(cut.lastIndexOf(' '), MAX_TITLE / 2)).trimEnd()}…`;
 }
