@@ -52,6 +52,7 @@ import { ToolResults } from './turns/tool-results';
 import { ToolStepRunner } from './turns/tool-step';
 import { TurnBudgets } from './turns/turn-budgets';
 import { TurnCalls } from './turns/turn-calls';
+import { TurnCharges } from './turns/turn-charges';
 import { TurnTools } from './turns/turn-tools';
 import { TurnEndings } from './turns/turn-endings';
 import { TurnQuotes } from './turns/turn-quotes';
@@ -157,6 +158,7 @@ export class ChatsModule {
     ModelStepRunner,
     ToolCalls,
     ToolStepRunner,
+    TurnCharges,
     Compaction,
     TitleRepository,
     TitleService,

@@ -5,7 +5,6 @@ import {
   ModelCalls,
   ModelResolver,
   OrgRuntimeService,
-  ReceiptsRepository,
   type WorkHold,
   type ModelCall,
   type ResolvedModel,
@@ -15,11 +14,11 @@ import { counter } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
-import { ChatState } from '../state/chat-state.repository';
 import type { NewEvent, TranscriptRow } from '../state/chat.types';
 import { heldTurn } from './held-turn';
 import type { RunningTurn } from './running-turn';
 import { wishOf } from './turn-calls';
+import { TurnCharges } from './turn-charges';
 import { TurnRepository } from './turn.repository';
 
 /** Share of the context window that is left word for word. */
@@ -101,12 +100,11 @@ export class Compaction {
   constructor(
     private readonly db: Database,
     private readonly turns: TurnRepository,
-    private readonly chats: ChatState,
     private readonly runtime: OrgRuntimeService,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
-    private readonly receipts: ReceiptsRepository,
+    private readonly charges: TurnCharges,
     private readonly log: ChatLog,
   ) {}
 
@@ -152,7 +150,7 @@ export class Compaction {
       await this.replaceBySummary(turn, cut, { summary, before, hold });
     } catch (error) {
       // What was called is paid for, whatever came of it.
-      if (hold.receipts.length) await this.db.transaction(NO_CALLER, (tx) => this.charge(tx, claim, hold));
+      if (hold.receipts.length) await this.db.transaction(NO_CALLER, (tx) => this.charges.charge(tx, claim, hold));
       throw error;
     }
   }
@@ -236,7 +234,7 @@ export class Compaction {
       before: made.before,
       after: made.after,
     });
-    await this.charge(tx, claim, made.hold);
+    await this.charges.charge(tx, claim, made.hold);
     const events: NewEvent[] = [
       {
         type: 'compaction',
@@ -252,11 +250,5 @@ export class Compaction {
     ];
     const told = await this.log.append(tx, claim.chat_id, events, at);
     tx.afterCommit(() => turn.signals.events(told));
-  }
-
-  /** Once, whether or not the commit of an earlier try was heard of. */
-  private charge(tx: Tx, { id: turn_id, org_id, chat_id, agent_id }: RunningTurn['claim'], { receipts }: WorkHold): Promise<void> {
-    const owner = { org_id, chat_id, turn_id, agent_id };
-    return this.receipts.insertOnce(tx, receipts, owner, (cost) => this.chats.addCost(tx, chat_id, cost));
   }
 }

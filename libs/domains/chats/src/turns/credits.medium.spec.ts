@@ -104,6 +104,26 @@ describe('a chat of an organization that pays in credits', () => {
     expect(await act(chat, '/diagnosis', 'GET')).toMatchObject({ body: { blocked_by: { kind: 'credits' } } });
   });
 
+  it.each([
+    ['was answered', [{ text: 'all of it', ...DEAR }], ['user', 'assistant']],
+    ['was answered without a word, and is asked for again', [{ text: '', ...DEAR }, { text: 'never said' }], ['user']],
+  ])('burns what a call came to that %s before the chat was stopped', async (_, steps, roles) => {
+    await has({ granted: '5' });
+    const chat = await app.chat(org);
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    asked().mockImplementationOnce(async (...args) => {
+      const result = await real(...args);
+      await act(chat, '/stop');
+      return result;
+    });
+    await app.send(org, chat, script(...steps));
+    const [receipt, ...others] = await eventually(receipts, (all) => all.length > 0);
+    expect([others, await burned(), await open()]).toEqual([[], [[`burn:${receipt.id}`, -1.1]], []]);
+    const { messages, cost_credits } = await app.until(org, chat, (c) => c.messages.length === roles.length);
+    expect([messages.map(({ role }: { role: string }) => role), cost_credits]).toEqual([roles, '1.1']);
+  });
+
   it('burns nothing for a call whose worker died, and holds nothing for it once another has gone on', async () => {
     await has({ granted: '5' });
     const chat = await app.chat(org);

@@ -17,6 +17,7 @@ import { Compaction } from './compaction';
 import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
 import { isLastStep, TurnCalls } from './turn-calls';
+import { TurnCharges } from './turn-charges';
 import type { RunningTurn } from './running-turn';
 import { TurnRepository, type StepCommit } from './turn.repository';
 import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
@@ -71,6 +72,7 @@ export class ModelStepRunner {
     private readonly outbox: Outbox,
     private readonly log: ChatLog,
     private readonly compaction: Compaction,
+    private readonly charges: TurnCharges,
     private readonly ends: ChatEnds,
   ) {}
 
@@ -104,7 +106,7 @@ export class ModelStepRunner {
     });
   }
 
-  /** The call will not be committed. When a stop is why, what the model had said is kept. */
+  /** The call will not be committed. When a stop is why, what was answered is paid for, and what the model had said is kept. */
   private async cutOff(
     turn: RunningTurn,
     model: ResolvedModel,
@@ -113,10 +115,12 @@ export class ModelStepRunner {
     step: { messageId: string; stepNo: number; restarted: boolean },
   ): Promise<void> {
     const { claim } = turn;
-    surplus.inc(Math.ceil(partial.text.length / CHARACTERS_PER_TOKEN));
-    const content = storable(partial.text);
     // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
-    if (content.trim() === '' || (error.reason !== 'stopped' && error.reason !== 'lost')) return;
+    const mayBeStopped = error.reason === 'stopped' || error.reason === 'lost';
+    const isPaid = mayBeStopped && (await this.charge(turn, partial.hold));
+    if (!isPaid) for (const { output_tokens } of partial.hold.receipts) surplus.inc(output_tokens);
+    const content = storable(partial.text);
+    if (content.trim() === '' || !mayBeStopped) return;
     const at = this.db.now();
     const message = eventMessage({ id: step.messageId, role: 'assistant', content, model: model.resolved_model, interrupted: true, at });
     const event: NewEvent = {
@@ -143,6 +147,21 @@ export class ModelStepRunner {
     }
   }
 
+  /** @returns whether the turn was stopped and is charged for what it was answered; one that goes on elsewhere pays for what it is answered there */
+  private async charge({ claim }: RunningTurn, hold: WorkHold): Promise<boolean> {
+    if (hold.receipts.length === 0) return false;
+    try {
+      return await this.db.transaction(NO_CALLER, async (tx) => {
+        const isOver = await this.turns.isStopped(tx, claim);
+        if (isOver) await this.charges.charge(tx, claim, hold);
+        return isOver;
+      });
+    } catch (cause) {
+      this.logger.warn({ msg: 'A stopped turn was not charged', turn_id: claim.id, error: (cause as Error).message });
+      return false;
+    }
+  }
+
   /** What says nothing is asked for once more, as the same step. Where that fails, the first answer stands: it has been paid for. */
   private async answer(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
     const first = await this.askFitting(turn, model, messageId, partial);
@@ -154,7 +173,6 @@ export class ModelStepRunner {
       second = await this.askFitting(turn, model, messageId, partial);
     } catch (error) {
       if (error instanceof InferenceError) return first;
-      surplus.inc(first.usage.output);
       throw error;
     }
     return { ...second, usage: sumOf(first.usage, second.usage), attempts: first.attempts + second.attempts };
@@ -192,6 +210,7 @@ export class ModelStepRunner {
       partial.hold.receipt({ resolved: model, ...result });
       return result;
     } catch (error) {
+      if (error instanceof LeaseEnded) surplus.inc(Math.ceil(partial.text.length / CHARACTERS_PER_TOKEN));
       turn.signals.discardText(messageId);
       throw error;
     } finally {

@@ -100,6 +100,7 @@ const LOCK_OWNED = statement<{
   status: string;
 }>(`SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
        FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR NO KEY UPDATE OF c, t`);
+const IS_STOPPED = statement(`SELECT 1 FROM turns WHERE id = $1 AND fence = $2 AND status = 'stopped'`);
 const LOCK_OPEN = statement<{ status: string }>(
   `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR NO KEY UPDATE OF c, t`,
 );
@@ -238,6 +239,11 @@ export class TurnRepository {
       JSON.stringify(message.detail),
     ]);
     return row ?? null;
+  }
+
+  /** Whether a turn is over by somebody's wish, and had no other owner since: nobody runs it again. */
+  async isStopped(db: Db, { id, fence }: { id: string; fence: string }): Promise<boolean> {
+    return (await db.query(IS_STOPPED, [id, fence])).length > 0;
   }
 
   /** Whether this owner may still write: locks the chat and the turn for the rest of the transaction. */
