@@ -49,6 +49,8 @@ export class HitlRequest {
   @Column('uuid', { nullable: true }) answered_by: string | null;
   @Column('timestamptz', { nullable: true }) answered_at: Date | null;
   @Column('jsonb', { nullable: true }) answer: Record<string, unknown> | null;
+  /** Whether its chat, or its run, has gone on with the answer; of one that may be repeated. */
+  @Column('boolean', { nullable: true }) resumed: boolean | null;
   /** What was not done as it was asked for; told with the answer. */
   @Column('text', { nullable: true }) notice: string | null;
   /** Who sees it besides its assignee: as of its chat, kept by triggers. */

@@ -76,6 +76,20 @@ describe('questions to humans', () => {
     expect((await app.until(org, chat, (c) => c.status === 'ACTIVE')).messages.at(-1)).toMatchObject({ content: 'thanks' });
   });
 
+  it('say again of an answer that changed nothing that it did not', async () => {
+    const { chat, id } = await asked([{ kind: 'question', prompt: 'Which?' }]);
+    await app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { archived: true } });
+    const hitl = app.get(HitlService);
+    const answering = hitl.answer.bind(hitl);
+    jest.spyOn(hitl, 'answer').mockImplementationOnce(async (...args) => {
+      await answering(...args);
+      throw new Error('connection lost');
+    });
+    const again = () => answer(id, { answer: 'this' }, { headers: { 'Idempotency-Key': `answer-${id}` } });
+    expect((await again()).status).toBe(500);
+    expect(await again()).toMatchObject({ status: 200, body: { id, status: 'answered', resumed: false } });
+  });
+
   it('pause the chat, and the answer is the result of the call', async () => {
     const { chat, body, requests, id } = await asked([
       { kind: 'question', prompt: 'Which one?', options: ['Train', { id: '1', label: 'Bus' }, { label: 'Car' }] },

@@ -28,6 +28,7 @@ const PENDING_OF_CHAT = statement<{ id: string }>(`SELECT id FROM hitl_requests 
 const ANSWER = statement(
   `UPDATE hitl_requests SET status = 'answered', answer = $2, answered_by = $3, answered_at = $4, updated_at = $4 WHERE id = $1 AND status = 'pending'`,
 );
+const NOTE_RESUMED = statement(`UPDATE hitl_requests SET resumed = $2 WHERE id = $1`);
 const CLOSE = statement<HitlRequest>(
   `UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`,
 );
@@ -73,6 +74,11 @@ export class HitlRepository {
   async answer(tx: Tx, id: string, by: { userId: string | null; answer: Record<string, unknown>; at: Date }): Promise<boolean> {
     const n = await tx.execute(ANSWER, [id, JSON.stringify(by.answer), by.userId, by.at]);
     return n > 0;
+  }
+
+  /** What its answer came to, for who repeats it. */
+  async noteResumed(tx: Tx, id: string, resumed: boolean): Promise<void> {
+    await tx.execute(NOTE_RESUMED, [id, resumed]);
   }
 
   /** Ends requests without an answer. @returns those that were pending */

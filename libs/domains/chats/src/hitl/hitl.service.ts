@@ -15,7 +15,7 @@ import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { expiryOf } from './hitl.config';
 import { checkAnswer, mayAnswer, requestedEvent, resolvedEvent, type AnswerInput } from './hitl.policy';
 import { HitlQueries, type SeenRequest } from './hitl.queries';
-import { HitlRepository, type DueRequest } from './hitl.repository';
+import { HitlRepository, type DueRequest, type LockedChat } from './hitl.repository';
 import { RunQuestions } from './run-questions';
 
 /** What is asked, and by whom. */
@@ -93,24 +93,31 @@ export class HitlService {
       if (known.run_id) await this.runs.lock(tx, known.run_id);
       const request = await this.answerable(tx, scope, id);
       await this.requests.answer(tx, id, { userId: scope.actor.userId, answer, at });
-      if (attempt) await this.idempotency.attach(tx, attempt, id);
       const now: HitlRequest = { ...request, status: 'answered', answer, answered_by: scope.actor.userId, answered_at: at, updated_at: at };
       if (request.kind === 'approval') await this.recordApproval(tx, scope, now);
       tx.afterCommit(() => {
         resolved.inc({ status: 'answered' });
         waited.observe({ kind: request.kind }, (at.getTime() - request.created_at.getTime()) / 1000);
       });
-      if (request.run_id) return { request: now, resumed: await this.runs.tell(tx, now) };
-      if (!chat || !request.turn_id) return { request: now, resumed: false };
-
-      const woken = await this.waits.wake(tx, request.turn_id, at);
-      const open = woken ? [] : await this.requests.pendingOfTurn(tx, chat.id, request.turn_id);
-      const events = [resolvedEvent(now), ...(woken ?? []), ...(open.length ? await this.showNext(tx, chat.id, open[0]) : [])];
-      await this.log.tell(tx, chat.id, events, at);
-      // A turn that has not begun to wait goes on by itself.
-      const goesOn = chat.status === 'RUNNING' && chat.current_turn_id === request.turn_id && open.length === 0;
-      return { request: now, resumed: woken !== null || goesOn };
+      const resumed = request.run_id ? await this.runs.tell(tx, now) : await this.goOn(tx, chat, now, at);
+      if (attempt) {
+        await this.idempotency.attach(tx, attempt, id);
+        await this.requests.noteResumed(tx, id, resumed);
+      }
+      return { request: now, resumed };
     });
+  }
+
+  /** Lets the chat that has asked go on, and tells its readers. @returns whether it does */
+  private async goOn(tx: Tx, chat: LockedChat | null, answered: HitlRequest, at: Date): Promise<boolean> {
+    const { turn_id: turnId } = answered;
+    if (!chat || !turnId) return false;
+    const woken = await this.waits.wake(tx, turnId, at);
+    const open = woken ? [] : await this.requests.pendingOfTurn(tx, chat.id, turnId);
+    const events = [resolvedEvent(answered), ...(woken ?? []), ...(open.length ? await this.showNext(tx, chat.id, open[0]) : [])];
+    await this.log.tell(tx, chat.id, events, at);
+    // A turn that has not begun to wait goes on by itself.
+    return woken !== null || (chat.status === 'RUNNING' && chat.current_turn_id === turnId && open.length === 0);
   }
 
   /**
@@ -175,9 +182,7 @@ export class HitlService {
 
   private async answered(scope: OrgScope, id: string): Promise<{ request: HitlRequest; resumed: boolean }> {
     const request = await this.queries.get(scope, id);
-    const { chat_id, turn_id } = request;
-    const open = chat_id && turn_id ? await this.requests.pendingOfTurn(this.db, chat_id, turn_id) : [];
-    return { request, resumed: open.length === 0 };
+    return { request, resumed: request.resumed === true };
   }
 
   /** What the caller may answer. */
