@@ -74,6 +74,7 @@ export class RetryService {
       await this.depth.confirm(tx, room);
       const first = opening[0].turn_id;
       const choices = first ? await this.turns.choicesOf(tx, first) : null;
+      const authors = opening.map(({ author_id }) => author_id);
       const { environment_id, sandbox_enabled, model_mode_override, enabled_scopes, max_steps, origin_kind, origin_ref_id } = source;
       await this.chats.insert(tx, live, {
         id: turn.chat_id,
@@ -96,7 +97,7 @@ export class RetryService {
         seq: 1,
         cause: 'retry',
         messageId: copies.at(-1) ?? null,
-        principalId: choices && principalOf(scope, choices),
+        principalId: choices && principalOf(scope, choices, authors),
         choices: choices ? carriedChoices(choices, direct) : null,
         unpricedAllowed: false,
       };

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
+import { ConnectionsQueries } from '@aps/connections';
+import { DomainError, refuseValue } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { counter, durationHistogram } from '@aps/platform/observability';
-import type { ToolContext } from '@aps/tools';
+import { ToolCatalog, type ToolContext } from '@aps/tools';
 import { ChatLog } from '../state/chat-log';
 import { ChatState } from '../state/chat-state.repository';
 import type { NewEvent } from '../state/chat.types';
@@ -50,6 +51,8 @@ export class HitlService {
     private readonly endings: TurnEndings,
     private readonly log: ChatLog,
     private readonly audit: Audit,
+    private readonly catalog: ToolCatalog,
+    private readonly connections: ConnectionsQueries,
   ) {}
 
   /**
@@ -80,12 +83,13 @@ export class HitlService {
    *
    * @param attempt knows whether the same was answered before, and nobody heard of it
    * @returns the request as it is now, and whether the chat goes on with it
-   * @throws DomainError 404; 403 `insufficient_role` for another one's; 409 `already_resolved`; 422 for what does not fit the question
+   * @throws DomainError 404; 403 `insufficient_role` for another one's; 409 `already_resolved`; 422 for what does not fit the question, and for arguments of a tool that the caller may not use
    */
   async answer(scope: OrgScope, id: string, input: AnswerInput, attempt?: Attempt): Promise<{ request: HitlRequest; resumed: boolean }> {
     if (attempt?.resourceId) return this.answered(scope, id);
     const known = await this.answerable(this.db, scope, id);
     const answer = checkAnswer(known, input);
+    if (known.tool_call && input.decision === 'edit') await this.requireReached(scope, known.tool_call.tool_slug);
     const at = this.db.now();
     return this.db.transaction(scope, async (tx) => {
       // A turn that is about to wait looks at the request under this lock: it either sees the answer or is seen waiting.
@@ -183,6 +187,23 @@ export class HitlService {
   private async answered(scope: OrgScope, id: string): Promise<{ request: HitlRequest; resumed: boolean }> {
     const request = await this.queries.get(scope, id);
     return { request, resumed: request.resumed === true };
+  }
+
+  /**
+   * Who writes the arguments of a call has it made, and by a connection that is somebody else's alone nobody has. One that is gone is
+   * refused in the same words.
+   *
+   * @throws DomainError 422
+   */
+  private async requireReached(scope: OrgScope, toolSlug: string): Promise<void> {
+    if (this.catalog.own().some(({ slug }) => slug === toolSlug)) return;
+    const [connection] = toolSlug.split('.');
+    const mine = { userId: scope.actor.userId, slugs: [connection], tool: toolSlug.slice(connection.length + 1) };
+    if ((await this.connections.withTools(this.db, scope, mine)).length === 0)
+      throw refuseValue(
+        ['body', 'decision'],
+        'You may not use this tool, so its arguments are not yours to edit; approve or reject the call',
+      );
   }
 
   /** What the caller may answer. */

@@ -38,7 +38,7 @@ export class HitlController {
     summary: 'Answer a request',
     description:
       'The chat goes on when no other question of the same step is open. Everybody who sees a request may answer it; where there is an assignee, that user and admins. ' +
-      'What is approved runs exactly as the request shows it, or with the edited arguments.',
+      'What is approved runs exactly as the request shows it, or with the edited arguments. Those of a tool that the caller may not use, such as one of a private connection of somebody else, are not theirs to edit.',
     status: 200,
     answers: AnsweredHitlRequest,
     refuses: ['insufficient_role', 'already_resolved'],

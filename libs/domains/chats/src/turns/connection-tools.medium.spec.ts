@@ -1,3 +1,4 @@
+import { entitle } from '@aps/billing/testing';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, tool } from '@aps/connections/testing';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
@@ -11,7 +12,10 @@ describe('tools of connections in a turn', () => {
   const app = new (besideTools(ChatsService))({}, [ConnectionsHttpModule]);
   let org: TestOrg;
 
-  beforeAll(() => app.start());
+  beforeAll(async () => {
+    await app.start();
+    await app.addUnpricedModel('unpriced');
+  });
   afterAll(() => app.close());
   beforeEach(async () => {
     Object.assign(app.has, {
@@ -22,6 +26,7 @@ describe('tools of connections in a turn', () => {
     org = await app.org({ allowed_tools: ['*'] });
     app.server.seen.length = 0;
   });
+  afterEach(() => entitle(app, { enforces_credits: false }));
 
   /** Connects the demo. @returns its path */
   const connect = async (body: object = {}, as: Bearer = org.owner): Promise<string> => {
@@ -66,7 +71,7 @@ describe('tools of connections in a turn', () => {
     expect(results(chat)).toEqual(['seen']);
     const refused = 'There is no tool mine__look, or you may not use it.';
     expect(results(await say(calls('mine__look', {}), { as: org.member, chat: chat.id })).at(-1)).toBe(refused);
-    // What the member wrote is not done with the owner's connection because the owner has it done again.
+    // What the owner wrote is not done with it because the member has it done again.
     await app.make('POST', `${org.path}/${chat.id}/retry`, { as: org.member });
     expect(made('look')).toHaveLength(1);
 
@@ -80,6 +85,71 @@ describe('tools of connections in a turn', () => {
     expect(made('look')).toHaveLength(1);
     await say(delegate);
     expect(made('look')).toHaveLength(2);
+  });
+
+  describe('of a private connection are not there for what others have written, although its owner has it done:', () => {
+    const refused = ['There is no tool mine__look, or you may not use it.'];
+    const look = { tool_calls: [{ name: 'mine__look', arguments: {} }] };
+    const shared = async (): Promise<string> => {
+      await connect({ label: 'Mine' });
+      const chat = await app.chat(org);
+      await app.make('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { shared: true } });
+      return chat;
+    };
+    const write = (chat: string, as: Bearer, content: string, more: object = {}) =>
+      app.make('POST', `${org.path}/${chat}/messages`, { as, body: { content, ...more } });
+
+    it.each([
+      ['the owner', (): Bearer[] => [org.owner, org.owner], ['seen']],
+      ['the owner and a member', (): Bearer[] => [org.owner, org.member], refused],
+    ])('retried after %s have written', async (_, authors, wanted) => {
+      const chat = await shared();
+      for (const as of authors()) {
+        await write(chat, as, script({ error: { status: 400, message: 'no', times: 1 }, ...look }, { text: 'done' }));
+        await app.until(org, chat, (c) => c.status === 'ERRORED');
+      }
+      const { id } = await app.make('POST', `${org.path}/${chat}/retry`, { as: org.owner });
+      expect(results(await app.settled(org, id, 1))).toEqual(wanted);
+    });
+
+    it.each([
+      ['the owner', () => org.owner, ['seen']],
+      ['a member', () => org.member, refused],
+    ])('continued after %s has written to the closed chat', async (_, author, wanted) => {
+      await entitle(app, { enforces_credits: true, direct_model_choice: true });
+      const chat = await shared();
+      await write(chat, org.owner, 'hello', { model: 'unpriced' });
+      await app.until(org, chat, (c) => c.status === 'ARCHIVED');
+      expect(await write(chat, author(), script(look, { text: 'done' }))).toMatchObject({ reason: 'chat_archived' });
+      await app.call('POST', `${org.path}/${chat}/continue`, { as: org.owner });
+      expect(results(await app.settled(org, chat, 1))).toEqual(wanted);
+    });
+  });
+
+  it('of a private connection take no arguments of others, who may approve what was asked for', async () => {
+    await connect({ label: 'Mine' });
+    await connect({ label: 'Ours', scope: 'org' });
+    const asked = async (tool_slug: string) => {
+      const call = { kind: 'escalate', summary: 'Post it', basis: 'Rule 1', tool_slug, arguments: { to: 'ann' } };
+      const chat = await app.chat(org);
+      await app.make('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { shared: true } });
+      await app.send(org, chat, script({ tool_calls: [{ name: 'record_decision', arguments: call }] }, { text: 'done' }));
+      await app.until(org, chat, (c) => c.status === 'PAUSED');
+      const path = `/api/orgs/${org.id}/hitl-requests`;
+      const { items } = (await app.call('GET', `${path}?chat_id=${chat}`, { as: org.owner })).body;
+      return { chat, answer: (as: Bearer, body: object) => app.call('POST', `${path}/${items[0].id}/answer`, { as, body }) };
+    };
+    const edit = { decision: 'edit', edited_arguments: { to: 'bob' } };
+    const [approved, edited, ours] = [await asked('mine__post'), await asked('mine__post'), await asked('ours__post')];
+    expect(await approved.answer(org.member, edit)).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'decision'] }] } });
+    expect((await approved.answer(org.member, { decision: 'approve' })).status).toBe(200);
+    expect((await edited.answer(org.owner, edit)).status).toBe(200);
+    expect((await ours.answer(org.member, edit)).status).toBe(200);
+    for (const { chat } of [approved, edited, ours])
+      expect(results(await app.settled(org, chat, 1))).toEqual([expect.stringMatching(/posted$/)]);
+    expect(made('post').map(({ params }) => params?.arguments)).toEqual(
+      expect.arrayContaining([{ to: 'ann' }, { to: 'bob' }, { to: 'bob' }]),
+    );
   });
 
   it('are not called once their connection is switched off, given away or gone, also within a turn', async () => {

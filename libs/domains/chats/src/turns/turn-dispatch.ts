@@ -133,7 +133,7 @@ export class TurnDispatch {
       seq: chat.turn_seq + 1,
       cause,
       messageId,
-      principalId: principalOf(scope, last),
+      principalId: principalOf(scope, last, await this.chats.unreadAuthors(tx, chat)),
       choices: last && carriedChoices(last, direct),
       unpricedAllowed,
     };
@@ -154,7 +154,14 @@ export class TurnDispatch {
 /**
  * On whose behalf a turn goes on where another ended: on that of who says so, if that was so before. What somebody else has written is not
  * done with the connections of whoever has it done.
+ *
+ * @param authors of what it is the first to read, or reads anew; null where no human has written it
  */
-export function principalOf({ actor }: OrgScope, last: Pick<TurnToResume, 'principal_id'> | null): string | null {
-  return !last || last.principal_id === actor.userId ? actor.userId : null;
+export function principalOf(
+  { actor }: OrgScope,
+  last: Pick<TurnToResume, 'principal_id'> | null,
+  authors: readonly (string | null)[],
+): string | null {
+  const wasSo = !last || last.principal_id === actor.userId;
+  return wasSo && authors.every((author) => author === null || author === actor.userId) ? actor.userId : null;
 }
