@@ -3,6 +3,7 @@ import { AgentModelsModule } from '@aps/agents';
 import { AdministrationHttpModule, InternalAuthenticator, InternalCallerModule } from '@aps/administration/http';
 import { BillingModule, OrgPlans } from '@aps/billing';
 import { BillingAdminHttpModule } from '@aps/billing/http';
+import { MemberChatsModule } from '@aps/chats';
 import { ConnectionOwnersModule } from '@aps/connections';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { GuardsModule } from '@aps/guards';
@@ -31,6 +32,7 @@ import { PromptModelsModule } from '@aps/prompts';
     ProcessModelsModule,
     InboxModelsModule,
     ConnectionOwnersModule,
+    MemberChatsModule,
     AdministrationHttpModule,
     BillingAdminHttpModule,
   ],

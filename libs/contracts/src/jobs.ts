@@ -18,6 +18,7 @@ export const JOBS = {
   'turn.run': { queue: 'turns', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
   'chat.title': { queue: 'titles', version: 1, payload: z.object({ ...ids, chat_id: z.uuid(), turn_id: z.uuid() }) },
   'agent.end_chats': { queue: 'maintenance', version: 1, payload: z.object({ ...ids, agent_id: z.uuid() }) },
+  'member.end_chats': { queue: 'maintenance', version: 1, payload: z.object({ ...ids, user_id: z.uuid() }) },
   'mail.send': { queue: 'maintenance', version: 1, payload: z.object({ mail_id: z.uuid() }) },
   'inbox.evaluate': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, message_id: z.uuid() }) },
   'inbox.reply': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, reply_id: z.uuid() }) },

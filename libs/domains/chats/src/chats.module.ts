@@ -20,7 +20,7 @@ import { DispatchRepository } from './turns/dispatch.repository';
 import { ChatStarts } from './sending/chat-starts';
 import { SendRepository } from './sending/send.repository';
 import { ChatsService } from './chats.service';
-import { CONTROL, CONTROL_PARTS } from './control';
+import { CONTROL, CONTROL_PARTS, MemberChatsModule } from './control';
 import { CostQueries } from './reading/cost.queries';
 import { ChildWaits } from './delegation/child-waits';
 import { DelegateTool } from './delegation/delegate.tool';
@@ -77,6 +77,7 @@ const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, De
     PromptsModule,
     PromptToolsModule,
     KnowledgeToolsModule,
+    MemberChatsModule,
     RolloutChatsModule,
     ToolsModule,
   ],

@@ -4,10 +4,11 @@ export * from './chats.module';
 export { ChatsQueries } from './reading/chats.queries';
 export { ChatsService, type NewChat } from './chats.service';
 export {
-  AgentEndService,
   CloseService,
   ContinueService,
   DiagnosisQueries,
+  EndService,
+  MemberChatsModule,
   RetryService,
   StopService,
   UpdateService,

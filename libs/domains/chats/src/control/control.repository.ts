@@ -3,7 +3,7 @@ import type { ChatStatus, TurnStatus, TurnWait } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import type { Pause } from '../state/chat.types';
-import { VISIBLE_CHAT } from '../state/visible-chats.sql';
+import { isMember, VISIBLE_CHAT } from '../state/visible-chats.sql';
 
 /** A chat under its row's lock, with the turn that is dispatched and not over. */
 export interface ControlledChat {
@@ -19,7 +19,14 @@ export interface ControlledChat {
   shared: boolean;
   parent_chat_id: string | null;
   root_chat_id: string | null;
-  turn: { id: string; status: 'queued' | 'running' | 'waiting'; wait: TurnWait | null } | null;
+  turn: {
+    id: string;
+    status: 'queued' | 'running' | 'waiting';
+    wait: TurnWait | null;
+    principal_id: string | null;
+    /** A worker has had it. */
+    begun: boolean;
+  } | null;
 }
 
 /** Chats are found again under their locks; one that another has delegated meanwhile is locked in the next round. */
@@ -42,13 +49,32 @@ const LOCK_CHATS = statement<Omit<ControlledChat, 'turn'> & { current_turn_id: s
   SELECT id, org_id, status, pause, title, stop_reason, stop_requested_at, completed_at, created_by, shared, parent_chat_id, root_chat_id, current_turn_id
   FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE`);
 // A statement of its own: what is joined to a row that had to be waited for would be older than the row.
-const TURNS = statement<{ id: string; status: TurnStatus; wait: TurnWait | null }>('SELECT id, status, wait FROM turns WHERE id = ANY($1)');
+const TURNS = statement<Omit<NonNullable<ControlledChat['turn']>, 'status'> & { status: TurnStatus }>(
+  'SELECT id, status, wait, principal_id, started_at IS NOT NULL AS begun FROM turns WHERE id = ANY($1)',
+);
 
 const BUSY = statement<{ id: string }>(`
   SELECT c.id FROM chats c
   WHERE c.agent_id = $2 AND c.org_id IS NOT DISTINCT FROM $1 AND c.deleted_at IS NULL AND ($3::uuid IS NULL OR c.id > $3)
     AND (c.current_turn_id IS NOT NULL OR EXISTS (SELECT 1 FROM hitl_requests h WHERE h.chat_id = c.id AND h.status = 'pending'))
   ORDER BY c.id LIMIT $4`);
+
+// Chats that are theirs alone, wherever a turn of those stands; turns that act for them, wherever those are; questions that nobody else sees.
+// Of turns, each of the three is an index of few rows. A turn of theirs behind somebody else's is ended at its claim.
+const BUSY_OF_LEAVER = statement<{ id: string }>(`
+  SELECT b.id FROM (
+    SELECT c.id FROM agents a JOIN chats c ON c.agent_id = a.id AND c.private_to = $2 WHERE a.org_id = $1 AND c.current_turn_id IS NOT NULL
+    UNION
+    SELECT t.chat_id FROM (
+      SELECT id, chat_id, principal_id FROM turns WHERE org_id = $1 AND status = 'queued' AND finished_at IS NULL
+      UNION ALL SELECT id, chat_id, principal_id FROM turns WHERE org_id = $1 AND status = 'waiting' AND finished_at IS NULL
+      UNION ALL SELECT id, chat_id, principal_id FROM turns WHERE org_id = $1 AND lease_owner IS NOT NULL
+    ) t JOIN chats c ON c.id = t.chat_id AND c.current_turn_id = t.id WHERE t.principal_id = $2 AND c.deleted_at IS NULL
+    UNION
+    SELECT h.chat_id FROM hitl_requests h WHERE h.org_id = $1 AND h.status = 'pending' AND h.private_to = $2 AND h.chat_id IS NOT NULL
+  ) b WHERE ${isMember({ org: '$1', user: '$2' })} IS NULL ORDER BY b.id LIMIT $3`);
+
+const ORGS_OF = statement<{ org_id: string }>('SELECT org_id FROM memberships WHERE user_id = $1');
 
 const WITH_UNREAD = statement<{ id: string }>(
   `SELECT DISTINCT parent_chat_id AS id FROM child_waits WHERE parent_chat_id = ANY($1) AND status = 'finished' AND waits`,
@@ -119,6 +145,16 @@ export class ControlRepository {
    */
   async busyOf(db: Db, orgId: string, agentId: string, after: string | null, limit: number): Promise<string[]> {
     return (await db.query(BUSY, [orgId, agentId, after, limit])).map((r) => r.id);
+  }
+
+  /** Chats in which something is done, or asked, for somebody who is no member any more, or is locked out; none for a member. Older ones first. */
+  async busyOfLeaver(db: Db, orgId: string, userId: string, limit: number): Promise<string[]> {
+    return (await db.query(BUSY_OF_LEAVER, [orgId, userId, limit])).map((r) => r.id);
+  }
+
+  /** Where somebody is a member, also where they are locked out. */
+  async orgsOf(db: Db, userId: string): Promise<string[]> {
+    return (await db.query(ORGS_OF, [userId])).map((r) => r.org_id);
   }
 
   /** Of these chats, those whose children have come to something that no turn has read. */

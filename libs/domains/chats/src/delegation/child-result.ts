@@ -16,6 +16,11 @@ export interface ChildResult {
 /** Longest answer of a child that its parent gets, characters. Escaped and with what goes around it, a result stays below what a tool may return. */
 export const MAX_CHILD_RESULT_CHARS = 20_000;
 
+const WHY_STOPPED: Partial<Record<string, string>> = {
+  agent_deleted: 'The agent was deleted.',
+  member_left: 'Who had this done has left the organization.',
+};
+
 /** What a child came to, as its parent gets it. */
 export function childResult(
   status: ChatEnd,
@@ -23,9 +28,7 @@ export function childResult(
 ): ChildResult {
   const error =
     child.error ??
-    (child.stop_reason
-      ? { code: child.stop_reason, message: child.stop_reason === 'agent_deleted' ? 'The agent was deleted.' : 'The chat is closed.' }
-      : null);
+    (child.stop_reason ? { code: child.stop_reason, message: WHY_STOPPED[child.stop_reason] ?? 'The chat is closed.' } : null);
   return {
     status,
     child_chat_id: child.id,

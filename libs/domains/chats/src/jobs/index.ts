@@ -1,7 +1,7 @@
 import { Controller, Injectable, Module } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import type { Broadcasts, JobPayload } from '@aps/contracts';
-import { AgentEndService, ChatsModule, TitleService, TurnKind, TurnsModule } from '@aps/chats';
+import { ChatsModule, EndService, TitleService, TurnKind, TurnsModule } from '@aps/chats';
 import { OnBroadcast } from '@aps/platform/broadcast';
 import { Database } from '@aps/platform/database';
 import { durationHistogram } from '@aps/platform/observability';
@@ -34,12 +34,17 @@ export class TitleProcessor {
 }
 
 @Injectable()
-export class AgentProcessor {
-  constructor(private readonly ends: AgentEndService) {}
+export class EndProcessor {
+  constructor(private readonly ends: EndService) {}
 
   @JobHandler('agent.end_chats')
-  run({ org_id, agent_id }: JobPayload<'agent.end_chats'>, context: JobContext): Promise<void> {
-    return this.ends.endChats(org_id, agent_id, context.signal);
+  ofAgent({ org_id, agent_id }: JobPayload<'agent.end_chats'>, context: JobContext): Promise<void> {
+    return this.ends.ofAgent(org_id, agent_id, context.signal);
+  }
+
+  @JobHandler('member.end_chats')
+  ofMember({ org_id, user_id }: JobPayload<'member.end_chats'>, context: JobContext): Promise<void> {
+    return this.ends.ofMember(org_id, user_id, context.signal);
   }
 }
 
@@ -57,5 +62,5 @@ export class ChatBroadcasts {
   }
 }
 
-@Module({ imports: [ChatsModule, TurnsModule], providers: [TurnProcessor, TitleProcessor, AgentProcessor], controllers: [ChatBroadcasts] })
+@Module({ imports: [ChatsModule, TurnsModule], providers: [TurnProcessor, TitleProcessor, EndProcessor], controllers: [ChatBroadcasts] })
 export class ChatsJobsModule {}

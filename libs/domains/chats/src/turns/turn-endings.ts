@@ -10,7 +10,7 @@ import { MOVES } from '../state/chat-state.policy';
 import { ChatState } from '../state/chat-state.repository';
 import { ToolResults } from './tool-results';
 import { TurnWaits } from './turn-waits';
-import { TurnRepository, type TurnRef } from './turn.repository';
+import { TurnRepository, type TurnBar, type TurnRef } from './turn.repository';
 
 interface Ending {
   turnStatus: 'done' | 'stopped' | 'skipped' | 'failed' | 'cancelled';
@@ -98,13 +98,9 @@ export class TurnEndings {
     await this.endUnowned(turn, { turnStatus: 'skipped', chat: 'rest' });
   }
 
-  /** Its agent was deleted before it came to a worker. */
-  async agentDeleted(turn: TurnRef & { steps_done: number }): Promise<void> {
-    await this.endUnowned(turn, {
-      turnStatus: turn.steps_done > 0 ? 'stopped' : 'skipped',
-      chat: 'rest',
-      stopReason: 'agent_deleted',
-    });
+  /** Its agent was deleted, or who it acts for has left, before it came to a worker. */
+  async barred(turn: TurnRef & { steps_done: number }, stopReason: TurnBar): Promise<void> {
+    await this.endUnowned(turn, { turnStatus: turn.steps_done > 0 ? 'stopped' : 'skipped', chat: 'rest', stopReason });
   }
 
   private async endOwned(turn: TurnRef & { fence: string }, ending: Ending): Promise<void> {
@@ -129,8 +125,7 @@ export class TurnEndings {
     const to = MOVES[chat].to;
     // It may have asked humans and not come to wait for them; nobody would read their answers.
     const wait = await this.turns.waitOf(tx, turn.id);
-    const withdrawn =
-      wait?.kind === 'human' ? await this.waits.abandon(tx, wait, stopReason === 'agent_deleted' ? 'agent_deleted' : 'stopped') : [];
+    const withdrawn = wait?.kind === 'human' ? await this.waits.abandon(tx, wait, BARS.find((bar) => bar === stopReason) ?? 'stopped') : [];
     const lost = (await this.results.giveUp(tx, [turn.id], at)).get(turn.chat_id) ?? [];
     await this.commands.cancelOfTurns(tx, [turn.id]);
     const goesOn = await this.turns.endTurn(tx, turn, {
@@ -152,6 +147,8 @@ export class TurnEndings {
     await this.ends.tell(tx, { id: turn.chat_id }, endOf(ending), turn.id);
   }
 }
+
+const BARS: TurnBar[] = ['agent_deleted', 'member_left'];
 
 /** The same as a parent of the chat is told. */
 function endOf({ turnStatus, chat, stopReason }: Ending): ChatEnd {

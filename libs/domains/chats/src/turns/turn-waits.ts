@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { Database, type Db, type Tx } from '@aps/platform/database';
 import type { NewEvent, Pause } from '../state/chat.types';
-import { TurnRepository, type AnsweredCall } from './turn.repository';
+import { TurnRepository, type AnsweredCall, type TurnBar } from './turn.repository';
 
 /** What a waiting call gets when its wait is over: a result, or another call that runs in its place. */
 export type WaitOutcome =
@@ -11,7 +11,7 @@ export type WaitOutcome =
   | { kind: 'run'; toolSlug: string; arguments: unknown; remark?: string; events?: NewEvent[] };
 
 /** Why nobody waits any more for something that is not over. */
-export type AbandonReason = 'stopped' | 'message' | 'terminated' | 'deleted' | 'agent_deleted';
+export type AbandonReason = 'stopped' | 'message' | 'terminated' | 'deleted' | TurnBar;
 
 /** Things that turns wait for: questions to humans, child chats. The rows of the source are the truth about what is over. */
 export interface WaitSource {

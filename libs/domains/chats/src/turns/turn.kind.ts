@@ -75,7 +75,8 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
   refuse(turn: TurnAnswer, why: TurnRefusal | 'lost'): Promise<void> {
     switch (why) {
       case 'agent_deleted':
-        return this.endings.agentDeleted(turn);
+      case 'member_left':
+        return this.endings.barred(turn, why);
       case 'skipped':
         return this.endings.skipped(turn);
       case 'lost':

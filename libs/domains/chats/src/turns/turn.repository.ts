@@ -49,8 +49,10 @@ export interface ClaimedTurn extends ClaimedRun {
   transcript: TranscriptRow[];
 }
 
-/** Why a turn is not run that could be: its agent is deleted, or a stop came first. */
-export type TurnRefusal = 'agent_deleted' | 'skipped';
+/** What nothing of a chat, or of somebody's part in it, runs after; its `stop_reason` then. */
+export type TurnBar = 'agent_deleted' | 'member_left';
+/** Why a turn is not run that could be: its agent is deleted, who it acts for has left, or a stop came first. */
+export type TurnRefusal = TurnBar | 'skipped';
 export type TurnAnswer = ClaimAnswer<ClaimedTurn, TurnRefusal>;
 
 /** As it comes: in JSON. */

@@ -7,7 +7,7 @@ import { appendEvent, appendEvents } from '@aps/platform/realtime';
 import { claimStatement, lastStepDone, runStatements, stepDone, type RunTable } from '@aps/platform/runs';
 import type { MessageUsage, NewEvent, TranscriptRow } from '../state/chat.types';
 import { changeChats, insertMessages, topicOf } from '../state/chat-state.sql';
-import { agentDeletedAt } from '../state/visible-chats.sql';
+import { agentDeletedAt, isMember } from '../state/visible-chats.sql';
 
 /** Turns, as runs. */
 export const TURNS = {
@@ -61,6 +61,7 @@ export const CLAIM = claimStatement(TURNS, {
   isGone: 'l.deleted_at IS NOT NULL',
   refusals: [
     { verdict: 'agent_deleted', when: `${agentDeletedAt('l.agent_id')} IS NOT NULL` },
+    { verdict: 'member_left', when: `l.principal_id IS NOT NULL AND ${isMember({ org: 'l.org_id', user: 'l.principal_id' })} IS NULL` },
     { verdict: 'skipped', when: 'l.dispatched_at <= l.stop_requested_at' },
   ],
   effects: `c AS (${changeChats({

@@ -1,15 +1,24 @@
-import { eventually } from '@aps/testing';
+import { OrgPlans } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
+import { actingOperator } from '@aps/guards';
+import { UsersService } from '@aps/identity';
+import { aPerson } from '@aps/identity/testing';
+import { OrgsModule } from '@aps/orgs';
+import { OrgsHttpModule } from '@aps/orgs/http';
+import { aMember, type Member } from '@aps/orgs/testing';
+import { eventually } from '@aps/testing';
 import type { JobContext } from '@aps/platform/queues';
 import { Outbox } from '@aps/platform/outbox';
-import { sql } from '@aps/platform/testing';
+import { sql, type Bearer } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
-import { addAgent, childrenOf, delegate, delegating, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
+import { EndService } from './end.service';
+import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { TurnKind } from '../turns/turn.kind';
 
+const app = chatsService(undefined, [OrgsModule.forRoot(OrgPlans), OrgsHttpModule]);
+
 describe('the chats of a deleted agent', () => {
-  const app = chatsService();
   let org: TestOrg;
   let agent: TestPlace;
   let agents = 0;
@@ -196,4 +205,162 @@ describe('the chats of a deleted agent', () => {
     expect((await remove()).status).toBe(204);
     expect(await app.send(agent, chat, 'hello', headers)).toMatchObject({ status: 409, body: { code: 'agent_deleted' } });
   });
+});
+
+describe('what is done for a member who leaves', () => {
+  let org: TestOrg;
+  let worker: TestPlace;
+  let ann: Member;
+  beforeAll(async () => {
+    org = await app.org({ allowed_tools: ['*'] });
+    worker = await addAgent(app, org, { name: 'Worker' });
+  });
+  beforeEach(async () => {
+    ann = await aMember(app, org, 'MEMBER');
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const say = async (chat: string, content: string, as: Bearer = ann) =>
+    (await app.make('POST', `${org.path}/${chat}/messages`, { as, body: { content } })).turn_id as string;
+  const begin = async (content: string, as: Bearer = ann) => {
+    const chat = await app.chat(org, {}, as);
+    await say(chat, content, as);
+    return chat;
+  };
+  /** A chat that everybody sees. */
+  const open = async (by: Bearer) => {
+    const chat = await app.chat(org, {}, by);
+    await app.make('PATCH', `${org.path}/${chat}`, { as: by, body: { shared: true } });
+    return chat;
+  };
+  const STATE = sql<{ status: string; pause: { kind: string } | null; stop_reason: string | null }>(
+    'SELECT status, pause, stop_reason FROM chats WHERE id = $1',
+  );
+  const become = async (chat: string, wanted: string) =>
+    (
+      await eventually(
+        () => app.db.query(STATE, [chat]),
+        ([{ status, pause }]) => (pause?.kind ?? status) === wanted,
+      )
+    )[0];
+  const left = { status: 'ACTIVE', pause: null, stop_reason: 'member_left' };
+  const remove = () => app.call('DELETE', `/api/orgs/${org.id}/members/${ann.memberId}`, { as: org.owner });
+  const overFor = ({ id }: { id: string }) =>
+    eventually(
+      () =>
+        app.db.query(
+          sql(`SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id
+               WHERE (c.private_to = $1 OR t.principal_id = $1) AND t.status IN ('queued', 'running', 'waiting')`),
+          [id],
+        ),
+      (turns) => turns.length === 0,
+    );
+  const turnStatus = async (id: string) =>
+    (await app.db.query(sql<{ status: string }>('SELECT status FROM turns WHERE id = $1'), [id]))[0].status;
+
+  it('ends in their own chats, with all that these ask and have delegated', async () => {
+    const busy = await begin(SLOW);
+    await become(busy, 'RUNNING');
+    await say(busy, 'behind');
+    const sleeping = await begin(calls('wait_until', { for_s: 3_600 }));
+    const asking = await begin(calls('ask_human', { kind: 'question', prompt: 'Which?' }));
+    const parent = await begin(delegating([delegate(worker, calls('wait_until', { for_s: 3_600 })), delegate(worker, SLOW)]));
+    for (const [chat, kind] of [
+      [sleeping, 'timer'],
+      [asking, 'human'],
+      [parent, 'children'],
+    ])
+      await become(chat, kind);
+    const [dozing, working] = (await childrenOf(app, parent)).map(({ id }) => id);
+    await Promise.all([become(dozing, 'timer'), become(working, 'RUNNING')]);
+    const shelved = await begin(calls('ask_human', { kind: 'question', prompt: 'Which?' }));
+    await become(shelved, 'human');
+    await app.make('PATCH', `${org.path}/${shelved}`, { as: ann, body: { archived: true } });
+    const STEPS = sql(
+      `SELECT s.chat_id, s.step_no FROM turn_steps s JOIN chats c ON c.id = s.chat_id WHERE c.private_to = $1 AND s.status = 'done' ORDER BY 1, 2`,
+    );
+    const steps = await app.db.query(STEPS, [ann.id]);
+
+    expect((await remove()).status).toBe(204);
+    await overFor(ann);
+    for (const chat of [busy, sleeping, asking, parent, dozing, working]) expect(await become(chat, 'ACTIVE')).toEqual(left);
+    expect(await app.db.query(STEPS, [ann.id])).toEqual(steps);
+    expect(await app.db.query(sql('SELECT status FROM hitl_requests WHERE private_to = $1'), [ann.id])).toEqual(
+      Array(2).fill({ status: 'cancelled' }),
+    );
+    const chats = [busy, sleeping, asking, parent, dozing, working];
+    const JOBS = sql(`SELECT o.id FROM outbox o JOIN turns t ON t.id = o.id WHERE t.chat_id = ANY ($1)`);
+    expect(await app.db.query(JOBS, [chats])).toEqual([]);
+
+    // Who comes back goes on with them.
+    await aMember(app, org, 'MEMBER', ann);
+    await say(sleeping, 'hello again');
+    expect(repliesOf(await until(sleeping, ann, 1))).toHaveLength(1);
+  });
+
+  it('ends in the chats of others, where what waits behind it goes on', async () => {
+    const [first, second, third] = [await open(org.owner), await open(org.owner), await open(ann)];
+    const mine = await say(first, SLOW);
+    await become(first, 'RUNNING');
+    await say(first, 'what the owner says', org.owner);
+    await say(second, script({ text: 'one two three four five', chunk_delay_ms: 300 }), org.owner);
+    await become(second, 'RUNNING');
+    const behind = await say(second, 'too late');
+    await say(third, delegating([delegate(worker, SLOW)]));
+    await become(third, 'children');
+    const [child] = await childrenOf(app, third);
+    await become(child.id, 'RUNNING');
+    const alone = await begin(calls('wait_until', { for_s: 3_600 }), org.owner);
+    await become(alone, 'timer');
+
+    expect((await app.call('POST', `/api/orgs/${org.id}/members/leave`, { as: ann })).status).toBe(204);
+    await overFor(ann);
+    expect(repliesOf(await until(first, org.owner, 1))).toEqual([expect.stringContaining('what the owner says')]);
+    expect(repliesOf(await until(second, org.owner, 1))).toEqual(['one two three four five']);
+    expect(await Promise.all([mine, behind].map(turnStatus))).toEqual(['stopped', 'skipped']);
+    for (const chat of [second, third, child.id]) expect(await become(chat, 'ACTIVE')).toEqual(left);
+    const error = { code: 'member_left', message: 'Who had this done has left the organization.' };
+    expect(notesOf((await app.read(org, third)).body)).toEqual([{ status: 'stopped', child_chat_id: child.id, agent: worker.slug, error }]);
+    expect(await become(alone, 'timer')).toMatchObject({ stop_reason: null });
+  });
+
+  it('ends everywhere when they are shut out of the platform', async () => {
+    const other = await app.org();
+    await aMember(app, other, 'MEMBER', ann);
+    const chat = await begin(calls('wait_until', { for_s: 3_600 }));
+    const elsewhere = await app.chat(other, {}, ann);
+    await app.make('POST', `${other.path}/${elsewhere}/messages`, { as: ann, body: { content: SLOW } });
+    await Promise.all([become(chat, 'timer'), become(elsewhere, 'RUNNING')]);
+    await app.get(UsersService).deactivate(actingOperator((await aPerson(app, { admin: true })).id, {}), ann.id);
+    await overFor(ann);
+    for (const ended of [chat, elsewhere]) expect(await become(ended, 'ACTIVE')).toEqual(left);
+  });
+
+  it('is ended at its claim where it was dispatched too late to be found', async () => {
+    const run = jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
+    const chat = await app.chat(org, {}, ann);
+    const turns = [await say(chat, 'hello'), await say(chat, 'behind')];
+    await app.db.execute(sql('DELETE FROM memberships WHERE id = $1'), [ann.memberId]);
+    run.mockRestore();
+    for (const turn_id of turns)
+      await app
+        .get(Runs)
+        .run(app.get(TurnKind), { org_id: org.id, chat_id: chat, turn_id }, { signal: new AbortController().signal } as JobContext);
+    await overFor(ann);
+    expect(await Promise.all(turns.map(turnStatus))).toEqual(['skipped', 'skipped']);
+    expect(await become(chat, 'ACTIVE')).toEqual(left);
+  });
+
+  it('goes on for who is a member again, or still', async () => {
+    const chat = await begin(calls('wait_until', { for_s: 3_600 }));
+    await become(chat, 'timer');
+    await app.get(EndService).ofMember(org.id, ann.id, new AbortController().signal);
+    expect(await become(chat, 'timer')).toMatchObject({ stop_reason: null });
+  });
+
+  const until = (chat: string, as: Bearer, replies: number) =>
+    eventually(
+      async () => (await app.read(org, chat, as)).body,
+      (body) => body.status === 'ACTIVE' && repliesOf(body).length >= replies,
+    );
 });
