@@ -22,6 +22,11 @@ export interface InstructionView {
   base_version: string;
 }
 
+/** What the author of a change had read; without it they take whatever is there. */
+interface Read {
+  base_version?: string | null;
+}
+
 /** An instruction as an amendment leaves it; `amended` is false where there was nothing to write. */
 export type AmendedInstruction = InstructionView & { amended: boolean };
 
@@ -59,17 +64,14 @@ export class InstructionsService {
   /**
    * Saves the draft, or begins one.
    *
-   * @param input.base_version what the author had read; without it the last save wins
+   * @param input without `base_version` the last save wins
    * @throws DomainError `version_conflict`
    */
-  saveDraft(scope: OrgScope, agentRef: string, input: { content: string; base_version?: string | null }): Promise<InstructionView> {
+  saveDraft(scope: OrgScope, agentRef: string, input: { content: string } & Read): Promise<InstructionView> {
     return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
+      refuseStale(agent, input);
       const current = await this.view(tx, scope, agent);
-      if (isSet(input.base_version) && input.base_version !== current.base_version) {
-        const context = { current_version: current.base_version };
-        throw new DomainError('version_conflict', 'Someone else has changed this since you read it.', { context });
-      }
       return this.writeDraft(tx, scope, agent, current, input.content);
     });
   }
@@ -91,10 +93,15 @@ export class InstructionsService {
     return { ...(await this.writeDraft(tx, scope, agent, current, content)), amended: true };
   }
 
-  /** Makes the draft the published instruction. It goes live with the next revision that is sealed and deployed. */
-  publish(scope: OrgScope, agentRef: string): Promise<InstructionView> {
+  /**
+   * Makes the draft the published instruction. It goes live with the next revision that is sealed and deployed.
+   *
+   * @throws DomainError `version_conflict`, `no_draft`
+   */
+  publish(scope: OrgScope, agentRef: string, read: Read): Promise<InstructionView> {
     return this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
+      refuseStale(agent, read);
       const published = await this.supersede(tx, scope, agent);
       if (!(await this.texts.update(tx, scope, { agent_id: agent.id, state: 'draft' }, published)))
         throw new DomainError('no_draft', 'There is no instruction draft.');
@@ -102,10 +109,11 @@ export class InstructionsService {
     });
   }
 
-  /** Throws the draft away. */
-  async discard(scope: OrgScope, agentRef: string): Promise<void> {
+  /** Throws the draft away. @throws DomainError 404, `version_conflict` */
+  async discard(scope: OrgScope, agentRef: string, read: Read): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const agent = await this.agents.lock(tx, scope, agentRef);
+      refuseStale(agent, read);
       if (!(await this.texts.delete(tx, scope, { agent_id: agent.id, state: 'draft' }))) throw notFound('Instruction draft');
       await this.noted(tx, scope, agent, 'agent.instruction_draft_discarded');
     });
@@ -142,7 +150,7 @@ export class InstructionsService {
   private async view(db: Db, scope: OrgScope, agent: Agent): Promise<InstructionView> {
     const rows = await this.texts.list(db, scope, { agent_id: agent.id, state: In(['active', 'draft']) }, {});
     const [active, draft] = ['active', 'draft'].map((state) => rows.find((r) => r.state === state) ?? null);
-    return { agent_id: agent.id, active, draft, base_version: `v${agent.instruction_edit}` };
+    return { agent_id: agent.id, active, draft, base_version: versionOf(agent) };
   }
 
   private async writeDraft(tx: Tx, scope: OrgScope, agent: Agent, current: InstructionView, content: string): Promise<InstructionView> {
@@ -169,4 +177,13 @@ export class InstructionsService {
     await this.audit.record(tx, scope, action, { kind: 'agent', id: agent.id }, published === undefined ? {} : { version: published });
     return this.view(tx, scope, edited);
   }
+}
+
+const versionOf = (agent: Agent): string => `v${agent.instruction_edit}`;
+
+/** @throws DomainError `version_conflict` */
+function refuseStale(agent: Agent, { base_version: read }: Read): void {
+  const current_version = versionOf(agent);
+  if (isSet(read) && read !== current_version)
+    throw new DomainError('version_conflict', 'Someone else has changed this since you read it.', { context: { current_version } });
 }

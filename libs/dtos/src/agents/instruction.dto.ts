@@ -17,6 +17,28 @@ export class SaveInstructionDraftRequest {
   base_version?: string | null;
 }
 
+export class PublishInstructionDraftRequest {
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 64,
+    description:
+      'The `base_version` that the publisher had read. If it is no longer the current one, nothing is published (409). Without it the draft is published as it stands.',
+    example: 'v4',
+  })
+  base_version?: string | null;
+}
+
+export class DiscardInstructionDraftQuery {
+  @StringField({
+    optional: true,
+    max: 64,
+    description: 'The `base_version` that was read. If it is no longer the current one, nothing is discarded (409).',
+    example: 'v4',
+  })
+  base_version?: string;
+}
+
 export class InstructionRevisionResponse {
   @UuidField({ description: 'The revision.' }) id: string;
   @UuidField({ description: 'The agent it belongs to.' }) agent_id: string;
@@ -43,6 +65,9 @@ export class InstructionResponse {
   @NestedField(() => InstructionRevisionResponse, { nullable: true, description: 'What is being written; null when nothing is.' })
   draft: InstructionRevisionResponse | null;
 
-  @StringField({ description: 'Opaque; changes with every change of either. Send it with the next save.', example: 'v4' })
+  @StringField({
+    description: 'Opaque; changes with every change of either. Send it with what follows: a save, publishing or discarding.',
+    example: 'v4',
+  })
   base_version: string;
 }

@@ -1,6 +1,12 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { InstructionResponse, InstructionRevisionResponse, SaveInstructionDraftRequest } from '@aps/dtos';
+import {
+  DiscardInstructionDraftQuery,
+  InstructionResponse,
+  InstructionRevisionResponse,
+  PublishInstructionDraftRequest,
+  SaveInstructionDraftRequest,
+} from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
@@ -36,19 +42,20 @@ export class AgentInstructionController {
   @Idempotent()
   @Operation({
     summary: 'Publish the instruction draft',
-    description: 'It becomes part of the next revision that is sealed.',
+    description:
+      'It becomes part of the next revision that is sealed. Any member may have saved another draft since it was read: with `base_version` what is published is what was read.',
     status: 200,
     answers: InstructionResponse,
-    refuses: ['no_draft'],
+    refuses: ['no_draft', 'version_conflict'],
   })
-  async publish(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
-    return toInstruction(await this.instructions.publish(scope, agentId));
+  async publish(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: PublishInstructionDraftRequest) {
+    return toInstruction(await this.instructions.publish(scope, agentId, body));
   }
 
   @Delete('draft')
-  @Operation({ summary: 'Discard the instruction draft' })
-  async discard(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string) {
-    await this.instructions.discard(scope, agentId);
+  @Operation({ summary: 'Discard the instruction draft', refuses: ['version_conflict'] })
+  async discard(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: DiscardInstructionDraftQuery) {
+    await this.instructions.discard(scope, agentId, query);
   }
 
   @Get('revisions')

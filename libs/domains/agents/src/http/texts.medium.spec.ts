@@ -87,6 +87,30 @@ describe('an instruction', () => {
     }
   });
 
+  it('is published as it was read, or not at all', async () => {
+    const agent = await anAgent(t, org);
+    const path = `/agents/${agent.id}/instruction`;
+    const read = async () => (await asMember('GET', path)).body as { base_version: string; active: { content: string } | null };
+    for (let round = 0; round < 5; round++) {
+      await asMember('PUT', `${path}/draft`, { content: 'Read.' });
+      const { base_version } = await read();
+      const [published, saved] = await Promise.all([
+        asOwner('POST', `${path}/draft/publish`, { base_version }),
+        asMember('PUT', `${path}/draft`, { content: 'Slipped in.', base_version }),
+      ]);
+      expect([published.status, saved.status].sort()).toEqual([200, 409]);
+      expect((await read()).active?.content ?? 'Read.').toBe('Read.');
+    }
+    await asMember('PUT', `${path}/draft`, { content: 'Kept.' });
+    const { base_version: current_version } = await read();
+    for (const stale of [
+      await asOwner('POST', `${path}/draft/publish`, { base_version: 'v0' }),
+      await asMember('DELETE', `${path}/draft?base_version=v0`),
+    ])
+      expect([stale.status, stale.body.code, stale.body.context]).toEqual([409, 'version_conflict', { current_version }]);
+    expect((await asMember('DELETE', `${path}/draft?base_version=${current_version}`)).status).toBe(204);
+  });
+
   it('never meets a version again', async () => {
     const agent = await anAgent(t, org);
     const path = `/agents/${agent.id}/instruction/draft`;
