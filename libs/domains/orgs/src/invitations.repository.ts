@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Invitation } from '@aps/entities';
-import type { OrgScope } from '@aps/guards';
+import type { OrgRole, OrgScope } from '@aps/guards';
 import { Listing, now, OrgListing, OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 
@@ -50,6 +50,11 @@ export const REVOKE_PENDING = statement(
   `UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND state = 'pending'`,
 );
 
+const WITHDRAW = statement<Pick<Invitation, 'id' | 'org_id' | 'email'>>(`
+  UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now()
+  WHERE org_id IN (SELECT $2::uuid UNION ALL SELECT m.org_id FROM memberships m WHERE m.user_id = $1 AND $2 IS NULL)
+    AND state = 'pending' AND invited_by = $1 AND role = ANY ($3) RETURNING id, org_id, email`);
+
 /** Offers of membership. An offer is open while it is pending and not expired. */
 @Injectable()
 export class InvitationsRepository {
@@ -75,6 +80,16 @@ export class InvitationsRepository {
    */
   async waitS(tx: Tx, email: string): Promise<number> {
     return (await tx.query(WAIT, [canonicalEmail(email)]))[0]?.s ?? 0;
+  }
+
+  /** Revokes what somebody offers in an organization; null: wherever they are a member. */
+  withdraw(
+    tx: Tx,
+    invitedBy: string,
+    orgId: string | null,
+    roles: readonly OrgRole[],
+  ): Promise<Pick<Invitation, 'id' | 'org_id' | 'email'>[]> {
+    return tx.query(WITHDRAW, [invitedBy, orgId, roles]);
   }
 
   /** @returns null when it is not pending */

@@ -35,10 +35,13 @@ export function refuseRemoval({ actor, target, otherOwners }: RosterAct): Domain
   return refuseLosingOwner(target.role, null, otherOwners);
 }
 
+/** Whether somebody of this role may invite for another. */
+export const mayOffer = (actor: OrgRole, role: OrgRole): boolean => actor === 'OWNER' || (actor === 'ADMIN' && role === 'MEMBER');
+
 /** Why an invitation for the role may not be made or changed to it; null when it may. */
 export function refuseInvitationRole(actor: OrgRole, role: OrgRole): DomainError | null {
   if (actor === 'MEMBER') return adminNeeded();
-  return actor === 'OWNER' || role === 'MEMBER' ? null : ownerNeeded();
+  return mayOffer(actor, role) ? null : ownerNeeded();
 }
 
 /** The rule that binds operators too: an organization never loses its last owner. @param to the role after the change; null = out */

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Membership } from '@aps/entities';
-import type { ActingUser, OrgRole, OrgScope } from '@aps/guards';
-import { Departures, findOwner } from '@aps/identity';
-import { Audit, type By } from '@aps/platform/audit';
+import { ORG_ROLES, type ActingUser, type OrgRole, type OrgScope } from '@aps/guards';
+import { Departures, findOwner, type Departure } from '@aps/identity';
+import { Audit, type Author, type By } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { OrgTable, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
-import { obey, refuseLosingOwner, refuseRemoval, refuseRoleChange } from './members.policy';
+import { mayOffer, obey, refuseLosingOwner, refuseRemoval, refuseRoleChange } from './members.policy';
 import { MEMBER_INFOS, MembersQueries, type MemberView, type OrgMemberInfo } from './members.queries';
 import { Roster } from './roster';
 
@@ -23,7 +23,11 @@ export class MembersService {
     private readonly departures: Departures,
     private readonly audit: Audit,
     private readonly broadcaster: Broadcaster,
-  ) {}
+  ) {
+    // What somebody has offered who is gone goes with them. Nobody offers anything meanwhile who is shut out of the platform: an invitation
+    // asks for its author's row at the commit.
+    departures.listen((tx, { author, ...who }) => this.withdraw(tx, author, who, ORG_ROLES));
+  }
 
   setRole(scope: OrgScope, memberId: string, role: OrgRole): Promise<MemberView> {
     return this.roster.change(scope, async (tx, actor) => {
@@ -102,20 +106,30 @@ export class MembersService {
     if (role === target.role) return;
     await this.members.update(tx, scope, target.id, { role });
     this.tell(tx, target);
+    const beyond = ORG_ROLES.filter((offered) => !mayOffer(role, offered));
+    await this.withdraw(tx, authorOf(by), { userId: target.user_id, orgId: scope.orgId }, beyond);
     await this.audit.record(tx, by, 'member.role_changed', { kind: 'user', id: target.user_id }, { from: target.role, to: role });
   }
 
   private async end(tx: Tx, scope: OrgScope, by: By, target: Membership, action: string): Promise<void> {
     await this.members.delete(tx, scope, target.id);
-    await this.departures.tell(tx, { userId: target.user_id, orgId: scope.orgId, author: 'actor' in by ? by.actor : by });
+    await this.departures.tell(tx, { userId: target.user_id, orgId: scope.orgId, author: authorOf(by) });
     this.tell(tx, target);
     await this.audit.record(tx, by, action, { kind: 'user', id: target.user_id }, { role: target.role });
+  }
+
+  /** Takes offers back whose author could not make them any more. */
+  private async withdraw(tx: Tx, author: Author, { userId, orgId }: Omit<Departure, 'author'>, roles: readonly OrgRole[]): Promise<void> {
+    for (const { id, org_id, email } of await this.invitations.withdraw(tx, userId, orgId, roles))
+      await this.audit.record(tx, { orgId: org_id, actor: author }, 'invitation.revoked', { kind: 'invitation', id }, { email });
   }
 
   private tell(tx: Tx, { user_id }: Membership): void {
     tx.afterCommit(() => this.broadcaster.sent('access.changed', { user_id, org_id: null }));
   }
 }
+
+const authorOf = (by: By): Author => ('actor' in by ? by.actor : by);
 
 const userNotFound = () =>
   new DomainError('user_not_found', 'No user is registered with this address, or they have not proven yet that it is theirs.');

@@ -1,4 +1,6 @@
 import { Invitation } from '@aps/entities';
+import { actingOperator, type OrgRole } from '@aps/guards';
+import { UsersService } from '@aps/identity';
 import { anApiToken, anEmail, aPerson, mailedLinks, mails } from '@aps/identity/testing';
 import { outcome, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
@@ -206,6 +208,35 @@ describe('invitations', () => {
       // Inviting again makes a new one.
       expect((await invite(t, org, email)).status).toBe(201);
       for (const late of [await look(token), await accept(token, await aPerson(t, { email }))]) expect(outcome(late)).toEqual(gone);
+    });
+
+    it('ends what its author could not offer any more', async () => {
+      const ada = await aMember(t, org, 'OWNER');
+      const offered = async (role: OrgRole) => {
+        const email = anEmail();
+        expect((await invite(t, org, email, role, ada)).status).toBe(201);
+        return (await mailedLinks(t, email, 'invite'))[0];
+      };
+      const [asOwner, asAdmin, asMember] = [await offered('OWNER'), await offered('ADMIN'), await offered('MEMBER')];
+      const others = await anInvitation(t, org, undefined, 'OWNER');
+      const elsewhere = await anInvitation(t, await anOrg(t, { owner: ada }));
+      const states = () =>
+        Promise.all([asOwner, asAdmin, asMember, others.token, elsewhere.token].map(async (token) => (await look(token)).status));
+      const as = { as: org.owner, body: { role: 'ADMIN' } };
+      expect((await t.call('PATCH', `${org.path}/members/${ada.memberId}`, as)).status).toBe(200);
+      expect(await states()).toEqual([410, 410, 200, 200, 200]);
+      expect((await t.call('DELETE', `${org.path}/members/${ada.memberId}`, { as: org.owner })).status).toBe(204);
+      expect(await states()).toEqual([410, 410, 410, 200, 200]);
+      expect(await t.audit({ org_id: org.id, action: 'invitation.revoked' })).toMatchObject(Array(3).fill({ actor_id: org.owner.id }));
+    });
+
+    it('ends what was offered by who is shut out of the platform', async () => {
+      const [mine, others] = [await anInvitation(t, org), await anInvitation(t, await anOrg(t))];
+      const operator = actingOperator((await aPerson(t, { admin: true })).id, {});
+      await t.get(UsersService).deactivate(operator, org.owner.id);
+      expect(outcome(await accept(mine.token, await aPerson(t, { email: mine.email })))).toEqual(gone);
+      expect((await look(others.token)).status).toBe(200);
+      expect(await newest()).toMatchObject({ action: 'invitation.revoked', source: 'admin', target_id: mine.invitation.id });
     });
 
     it('touches none of another organization', async () => {
