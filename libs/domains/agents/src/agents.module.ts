@@ -36,6 +36,7 @@ const exported = [
   RevisionsService,
   RolloutsQueries,
   InstructionsService,
+  SkillFiles,
   SkillsService,
   MemoriesService,
   ScopeOwners,
@@ -63,7 +64,7 @@ export class AgentModelsModule {
     PromptsModule,
     ToolsModule,
   ],
-  providers: [...exported, SkillFiles, SkillsRepository],
+  providers: [...exported, SkillsRepository],
   exports: [AgentModelsModule, ...exported],
 })
 export class AgentsModule {

@@ -14,6 +14,7 @@ export { ALL_WEIGHTS, type ChatUnit } from './assignment.policy';
 export { RolloutChats, RolloutsQueries, type ArmCount, type RolloutView } from './rollouts.queries';
 export type { SealedAgentConfig } from './sealed-config';
 export { seedSystemSkills } from './skills.seed';
+export { SkillFiles } from './skill-files';
 export { SkillsService, type SkillInput } from './skills.service';
 export { parseToolScope, type ToolScope } from './tool-scopes';
 export { ScopeOwners } from './scope-owners';

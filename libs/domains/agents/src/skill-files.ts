@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Skill } from '@aps/entities';
-import { FilesQueries, FilesService, FileTargets, type TargetReader } from '@aps/files';
+import { FilesQueries, FilesService, FileTargets, type FileRow, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
+import { ModelFiles, type ModelFile } from '@aps/inference';
 import { OrgTable, type Db, type Tx } from '@aps/platform/database';
 import { In } from 'typeorm';
 
 const KIND = 'skill';
+/** Of a file, for who reads it. */
+const MAX_CHARACTERS = 1_000_000;
 const LOC_OF = (index: number) => ['files', index, 'file_id'];
 
 /** Ties files to skills: whoever may read the skill, and that is every member, may open them. */
@@ -23,6 +26,24 @@ export class SkillFiles implements TargetReader {
 
   async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
     return (await this.skills.list(db, scope, { id: In(ids) }, {})).map(({ id }) => id);
+  }
+
+  /** Those that are there, by what they are called in their skill; of two of one name the first. */
+  async named(scope: OrgScope, files: Skill['files']): Promise<Map<string, FileRow>> {
+    const rows = new Map((await this.queries.visible(scope, idsOf(files))).map((row) => [row.id, row]));
+    const named = new Map<string, FileRow>();
+    for (const { file_id, filename } of files) {
+      const row = rows.get(file_id);
+      const name = filename ?? row?.filename;
+      if (row && name !== undefined && !named.has(name)) named.set(name, row);
+    }
+    return named;
+  }
+
+  /** The text of one, as far as it has any. Never inside a transaction. */
+  read(file: FileRow): Promise<Pick<ModelFile, 'content' | 'lacks'>> {
+    const reader = new ModelFiles({ vision: false, mode: 'text', characters: MAX_CHARACTERS, charactersOfOne: MAX_CHARACTERS });
+    return reader.read({ ...file, read: (length) => this.queries.head(file, length) });
   }
 
   /** @throws DomainError 422 `unknown_reference` naming each that the caller may not see */

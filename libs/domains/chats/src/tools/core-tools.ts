@@ -1,18 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { MemoriesService, SkillsService } from '@aps/agents';
+import { MemoriesService, SkillFiles, SkillsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { defineTool, ToolCatalog } from '@aps/tools';
+import { defineTool, fitting, MAX_READ, ToolCatalog, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
 import { TodoRepository } from './todo.repository';
 
 const MAX_WAIT_DAYS = 30;
 const dayMs = 86_400_000;
 
+const refused = (content: string): ToolResult => ({ kind: 'result', content, isError: true });
+
 /** The tools that every agent has and that need nothing outside this service. */
 @Injectable()
 export class CoreTools {
-  constructor(db: Database, catalog: ToolCatalog, todos: TodoRepository, memories: MemoriesService, skills: SkillsService) {
+  constructor(
+    db: Database,
+    catalog: ToolCatalog,
+    todos: TodoRepository,
+    memories: MemoriesService,
+    skills: SkillsService,
+    skillFiles: SkillFiles,
+  ) {
     catalog.register(
       defineTool({
         slug: 'todo_write',
@@ -86,16 +95,39 @@ export class CoreTools {
       defineTool({
         slug: 'skill_read',
         name: 'skill_read',
-        description: 'Reads a skill that is mounted on you.',
+        description: 'Reads a skill that is mounted on you, or one of its files, or a part of either.',
         scope: 'core',
         accessLevel: 'read',
         availableTo: (agent) => agent.mounted_skills.length > 0,
-        parameters: z.object({ slug: z.string().min(1).max(64) }),
-        async run(tx, { slug }, context) {
+        parameters: z.object({
+          slug: z.string().min(1).max(64),
+          file: z.string().min(1).max(255).optional().describe('Name of one of its files; without it, what the skill itself says'),
+          from: z.number().int().min(0).default(0).describe('Where to begin, in characters'),
+          to: z
+            .number()
+            .int()
+            .min(0)
+            .optional()
+            .describe(`Where to end, exclusive; at most ${MAX_READ} characters are answered, and it says where it ended`),
+        }),
+        // Not in a transaction: files lie elsewhere.
+        async callOut({ slug, file, from, to }, context) {
+          const scope = OrgScope.system(context.orgId, 'tool skill_read');
           const mounted = context.tools.grants.mounted_skills.includes(slug);
-          const [skill] = mounted ? await skills.bySlugs(tx, OrgScope.system(context.orgId, 'tool skill_read'), [slug]) : [];
-          if (!skill) return { kind: 'result', content: `There is no skill ${slug}.`, isError: true };
-          return { kind: 'result', content: skill.content };
+          const [skill] = mounted ? await skills.bySlugs(db, scope, [slug]) : [];
+          if (!skill) return refused(`There is no skill ${slug}.`);
+          const found = await skillFiles.named(scope, skill.files);
+          const files = [...found.keys()];
+          const row = file === undefined ? undefined : found.get(file);
+          if (file !== undefined && !row) return refused(`The skill ${slug} has no file ${file}; it has ${JSON.stringify(files)}.`);
+          const { content, lacks } = row ? await skillFiles.read(row) : { content: skill.content, lacks: undefined };
+          if (content === undefined) return refused(`The file ${file} cannot be read: ${lacks?.what}.`);
+          const points = [...content];
+          const asked = points.slice(from, Math.min(to ?? Infinity, from + MAX_READ));
+          const around = { slug, ...(row && { file }), files, ...(lacks && { remark: lacks.what }) };
+          const text = fitting(asked, 2, JSON.stringify(around).length);
+          const answer = { ...around, from, to: from + text.length, characters: points.length, text: text.join('') };
+          return { kind: 'result', content: JSON.stringify(answer) };
         },
       }),
     );

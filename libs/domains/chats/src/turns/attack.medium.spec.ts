@@ -133,15 +133,10 @@ describe('tools under attack', () => {
   });
 
   it('cuts a huge result, and says so where the model reads it', async () => {
-    const big = await app.org({ memory_enabled: true });
-    await skill(big, 'long', 'é'.repeat(MAX_RESULT_CHARS * 3));
-    await app.db.execute(sql(`UPDATE agent_revisions SET config = jsonb_set(config, '{mounted_skills}', '["long"]') WHERE agent_id = $1`), [
-      big.agentId,
-    ]);
-    const chat = await app.chat(big);
-    await app.send(big, chat, script({ tool_calls: [{ name: 'skill_read', arguments: { slug: 'long' } }] }, { text: 'read' }));
-    const { messages } = await app.settled(big, chat, 1);
-    const [result] = (messages as Message[]).filter((m) => m.role === 'tool');
+    const [result] = await obey({
+      name: 'todo_write',
+      arguments: { todos: Array(100).fill({ title: 'é'.repeat(500), status: 'pending' }) },
+    });
     expect(result.content.length).toBeLessThan(MAX_RESULT_CHARS + 200);
     expect(result.content).toMatch(/\[cut: the result had \d+ characters, the first \d+ are shown\]$/);
   });

@@ -1,12 +1,15 @@
 import { entitle } from '@aps/billing/testing';
 import { ModelCalls } from '@aps/inference';
-import { sql } from '@aps/platform/testing';
+import { FilesHttpModule } from '@aps/files/http';
+import { fileForm, sql } from '@aps/platform/testing';
 import { aProject } from '@aps/agents/testing';
 import { calls, chatsService, type TestOrg } from '../testing/chats';
 import { addAgent, delegate, delegating, type TestPlace } from '../testing/delegations';
 
+const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
+
 describe('what an agent’s team and project share', () => {
-  const app = chatsService();
+  const app = chatsService(undefined, [FilesHttpModule]);
   let org: TestOrg;
   let place: TestPlace, scout: TestPlace, clerk: TestPlace;
   let team: string;
@@ -77,5 +80,43 @@ describe('what an agent’s team and project share', () => {
     expect(results.sort()).toEqual([expect.stringContaining('There is no agent clerk'), expect.stringContaining('You said: look')]);
     await share({ shared_allowed_tools: [] });
     expect((await said(chat, 'and now?', 2)).tools).not.toContain('delegate_to_agent');
+  });
+
+  it('is read to its end, and so are the files of a skill that are text', async () => {
+    const upload = async (content: Parameters<typeof fileForm>[0], name: string) =>
+      (await app.make('POST', `${root()}/uploads`, { as: org.owner, body: fileForm(content, name) })).file_id as string;
+    const lines = Array.from({ length: 7_500 }, (_, i) => `step 😀 ${i}`);
+    const [steps, picture] = [await upload(lines.join('\n'), 'a.txt'), await upload(PNG, 'b.png')];
+    const { slug } = await make('/skills', {
+      ...{ name: 'Long', description: 'What is long.', content: lines.join('\n') },
+      files: [{ file_id: steps, filename: 'steps.txt' }, { file_id: picture }],
+    });
+    await share({ shared_mounted_skills: [slug] });
+    const chat = await app.chat(place);
+    let replies = 0;
+    const read = async (args: Record<string, unknown>) => {
+      const { messages } = await said(chat, calls('skill_read', { slug, ...args }), ++replies);
+      return messages.filter(({ role }) => role === 'tool').at(-1)!.content;
+    };
+    for (const which of [{}, { file: 'steps.txt' }]) {
+      const parts: string[] = [];
+      for (let from = 0, characters = 1; from < characters;) {
+        const part = JSON.parse(await read({ ...which, from })) as {
+          from: number;
+          to: number;
+          characters: number;
+          text: string;
+          files: string[];
+        };
+        expect([part.from, part.files]).toEqual([from, ['steps.txt', 'b.png']]);
+        parts.push(part.text);
+        ({ to: from, characters } = part);
+      }
+      expect(parts.join('') === lines.join('\n')).toBe(true);
+      expect(parts.length).toBeLessThan(8);
+    }
+    expect(JSON.parse(await read({ from: 7, to: 9 }))).toMatchObject({ from: 7, to: 9, text: '0\n' });
+    expect(await read({ file: 'b.png' })).toBe('The file b.png cannot be read: it has no text that can be read here.');
+    expect(await read({ file: 'a.txt' })).toBe(`The skill ${slug} has no file a.txt; it has ["steps.txt","b.png"].`);
   });
 });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database, storable, type Db, type Tx } from '@aps/platform/database';
-import { defineTool, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import { defineTool, fitting, MAX_READ, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
 import { KnowledgeDocuments } from '../documents.service';
 import { KnowledgeQueries } from '../knowledge.queries';
@@ -12,10 +12,6 @@ import { GrantedBases, type NamedBase } from './granted-bases.queries';
 import { mayRead, mayWrite, readsAll, readsBase, writesBase } from './grants.policy';
 
 const DEFAULT_LIMIT = 8;
-/** Code points of a source that a call answers at most. */
-const MAX_READ = 30_000;
-/** Of what is found or read, characters of JSON: what is longer by that and all around it would be cut where it is none any more. */
-const MAX_TOLD = 45_000;
 
 const kb = z.string().min(1).max(64).describe('Slug or id of the knowledge base');
 const search = z.object({
@@ -159,13 +155,6 @@ export class KnowledgeTools {
       return refused(error.code === 'version_conflict' ? `${error.detail} ${JSON.stringify(error.context)}` : error.detail);
     }
   }
-}
-
-/** As many of the first as there is room for. @param around characters of the JSON of each that are not there when they stand together */
-function fitting<T>(parts: T[], around = 0): T[] {
-  let room = MAX_TOLD;
-  const end = parts.findIndex((part) => (room -= JSON.stringify(part).length - around) < 0);
-  return end < 0 ? parts : parts.slice(0, end);
 }
 
 const scopeOf = ({ orgId }: ToolContext, tool: string): OrgScope => OrgScope.system(orgId, `tool ${tool}`);
