@@ -5,7 +5,7 @@ export { mayDelegate } from './delegates.policy';
 export { AgentDelegates } from './delegates.queries';
 export { AgentsService } from './agents.service';
 export { InstructionsService, type AmendedInstruction, type InstructionView } from './instructions.service';
-export { MemoriesService, type MemoryOwner } from './memories.service';
+export { MAX_MEMORY_BYTES, MemoriesService, type MemoryOwner } from './memories.service';
 export { AgentRevisions, type RevisionView } from './revisions.queries';
 export { RevisionsService, type Candidate } from './revisions.service';
 export { AgentReferences } from './agent-references';

@@ -8,7 +8,8 @@ import { Database, OrgTable, type Db, type Listed, type Lock, type Slice, type T
 import { AgentsQueries } from './agents.queries';
 import { PROJECTS, TEAMS } from './sharing/blocks.sql';
 
-const MAX_MEMORY_BYTES = 8 * 1024;
+/** Of what one memory says. */
+export const MAX_MEMORY_BYTES = 8 * 1024;
 
 export interface MemoryOwner {
   kind: Memory['owner_kind'];

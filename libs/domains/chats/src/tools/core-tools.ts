@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MemoriesService, SkillFiles, SkillsService } from '@aps/agents';
+import { MAX_MEMORY_BYTES, MemoriesService, SkillFiles, SkillsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { defineTool, fitting, MAX_READ, ToolCatalog, type ToolResult } from '@aps/tools';
@@ -84,7 +84,13 @@ export class CoreTools {
         scope: 'core',
         accessLevel: 'write',
         availableTo: (agent) => agent.memory_enabled,
-        parameters: z.object({ content: z.string().min(1).max(8_192) }),
+        parameters: z.object({
+          content: z
+            .string()
+            .min(1)
+            .max(MAX_MEMORY_BYTES)
+            .refine((content) => Buffer.byteLength(content) <= MAX_MEMORY_BYTES, `take at most ${MAX_MEMORY_BYTES} bytes of UTF-8`),
+        }),
         async run(tx, { content }, context) {
           const scope = OrgScope.system(context.orgId, 'tool memory_write');
           const memory = await memories.add(tx, scope, { owner: { kind: 'agent', id: context.agentId }, content, source: 'agent' });

@@ -125,11 +125,14 @@ describe('tools under attack', () => {
       { name: 'todo_write', arguments: { todos: [{ title: 'a\0b\ud800c', status: 'pending' }] } },
       { name: 'todo_write', arguments: { todos: Array.from({ length: 1_000 }, () => ({ title: 'x', status: 'pending' })) } },
       { name: 'memory_write', arguments: { content: 'x'.repeat(9_000) } },
+      // Of fewer characters than a memory may have bytes.
+      { name: 'memory_write', arguments: { content: '記'.repeat(3_000) } },
       { name: 'wait_until', arguments: { for_s: 1e12 } },
       { name: 'wait_until', arguments: { at: 'tomorrow', for_s: 5 } },
     );
-    expect(results).toHaveLength(6);
-    expect(results.filter((r) => /not valid/.test(r.content))).toHaveLength(5);
+    expect(results).toHaveLength(7);
+    expect(results.filter((r) => /not valid/.test(r.content))).toHaveLength(6);
+    expect(results[4].content).toContain('take at most 8192 bytes of UTF-8');
   });
 
   it('cuts a huge result, and says so where the model reads it', async () => {
