@@ -34,5 +34,8 @@ describe('what is shared with an agent', () => {
     expect(toldMemories([memory(31_996), memory(5), memory(1)])).toHaveLength(1);
     expect(toldMemories([memory(31_996), memory(4)])).toHaveLength(2);
     expect(toldMemories([])).toEqual([]);
+    // Some 1,400 tokens of o200k_base.
+    const japanese = { content: '返金は三十日以内に受け付ける。'.repeat(100) };
+    expect(toldMemories(Array<typeof japanese>(10).fill(japanese))).toHaveLength(7);
   });
 });

@@ -51,10 +51,13 @@ export interface Told {
   memories: Memory[];
 }
 
-/** Of memories, in tokens; a token is some four characters. */
+/** Of memories, in tokens. */
 const MEMORY_TOKENS = 8_000;
-const CHARACTERS_PER_TOKEN = 4;
-const tokensOf = ({ content }: Pick<Memory, 'content'>): number => Math.ceil(content.length / CHARACTERS_PER_TOKEN);
+/** Some four letters are a token; of what has no letters, or takes three bytes of UTF-8, a character is nearly one. */
+const tokensOf = ({ content }: Pick<Memory, 'content'>): number => {
+  const wide = content.replace(/[\u0000-\u07ff]+/g, '').length;
+  return Math.ceil(content.length / 4 + wide / 2);
+};
 
 /** Tools are the union of all grants; skills are the project's, the team's and the agent's, each once. */
 export function withShares(sealed: SealedAgentConfig, shares: readonly Share[]): AgentContext {
