@@ -318,6 +318,30 @@ it('a run whose commit was not heard of is told as it ended, and charged once', 
   expect(await t.db.manager.countBy(InferenceReceipt, { org_id: org.id })).toBe(1);
 });
 
+it('forgets what old runs say, and then those of templates that are gone', async () => {
+  const [path, other, fresh] = [await aTemplate({ text: 'Old.' }), await aTemplate({ text: 'Gone.' }), await aTemplate({ text: 'New.' })];
+  for (const each of [path, other, fresh]) await test(each);
+  const idOf = (template: string) => template.split('/').at(-1);
+  const [{ cost_usd }] = await runs(path);
+  const OLD = sql(`UPDATE prompt_runs SET created_at = now() - make_interval(days => $2) WHERE template_id = $1`);
+  for (const [each, days] of [
+    [path, 31],
+    [other, 31],
+    [fresh, 29],
+  ] as const)
+    await t.db.execute(OLD, [idOf(each), days]);
+  expect((await t.call('DELETE', other, { as: org.owner })).status).toBe(204);
+  await t.get(Maintenance).runAll();
+  const forgotten = { status: 'succeeded', input_preview: null, output: null, data: null, cost_usd };
+  expect(await runs(path)).toMatchObject([forgotten]);
+  expect(await runs(fresh)).toMatchObject([{ input_preview: 'New.', output: 'You said: New.' }]);
+  const left = () => t.db.manager.findBy(PromptRun, { template_id: idOf(other) });
+  expect(await left()).toMatchObject([{ output: null }]);
+  await t.db.execute(sql(`UPDATE prompt_templates SET deleted_at = now() - interval '31 days' WHERE id = $1`), [idOf(other)]);
+  await t.get(Maintenance).runAll();
+  expect([(await left()).length, (await runs(path)).length]).toEqual([0, 1]);
+});
+
 it('nothing is run for a client that has gone before it began', async () => {
   const path = await aTemplate({ text: 'a' });
   const runner = t.get(PromptRunner);

@@ -24,8 +24,20 @@ const LOSE = statement(`
   UPDATE prompt_runs r SET status = 'failed', error = '{"code": "worker_lost", "message": "The process that ran it has gone.", "retryable": true}', updated_at = now()
   FROM x WHERE r.id = x.id`);
 
+const FORGET = statement(`
+  WITH x AS MATERIALIZED (
+    SELECT id FROM prompt_runs WHERE created_at < now() - make_interval(days => $1) AND status <> 'running'
+      AND (input_preview IS NOT NULL OR output IS NOT NULL OR data IS NOT NULL) ORDER BY created_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED)
+  UPDATE prompt_runs r SET input_preview = NULL, output = NULL, data = NULL FROM x WHERE r.id = x.id`);
+// No operation shows them any more; what they cost is in their receipts.
+const REMOVE = statement(`
+  WITH x AS MATERIALIZED (
+    SELECT r.id FROM prompt_templates t JOIN prompt_runs r ON r.template_id = t.id
+    WHERE t.deleted_at < now() - make_interval(days => $1) AND r.status <> 'running' LIMIT $2 FOR UPDATE OF r SKIP LOCKED)
+  DELETE FROM prompt_runs r USING x WHERE r.id = x.id`);
+
 const ANSWER = statement<PromptRun>(`
-  SELECT * FROM prompt_runs WHERE org_id = $1 AND call_key = $2 AND status = 'succeeded' ORDER BY id DESC LIMIT 1`);
+  SELECT * FROM prompt_runs WHERE org_id = $1 AND call_key = $2 AND status = 'succeeded' AND output IS NOT NULL ORDER BY id DESC LIMIT 1`);
 const LIST = statement<PromptRun>(`
   SELECT r.id, r.org_id, r.template_id, r.revision_id, r.source, r.status, r.chat_id, r.call_key, r.model, r.usage, r.cost_usd, r.cost_credits, r.duration_ms, r.error,
     r.created_by, r.held_until, r.created_at, r.updated_at,
@@ -69,6 +81,11 @@ export class PromptRunsRepository {
   /** Ends what nobody is at work on any more. @returns how many */
   lose(db: Db, batch: number): Promise<number> {
     return db.execute(LOSE, [batch]);
+  }
+
+  /** Forgets what runs have read and answered that are older than so many days, and removes those whose template was deleted so long ago. @returns how many of the former, or of the latter, whichever are more */
+  async forget(db: Db, days: number, batch: number): Promise<number> {
+    return Math.max(await db.execute(FORGET, [days, batch]), await db.execute(REMOVE, [days, batch]));
   }
 
   /** Newest first, without a total. What was read and answered in a chat that the caller may not open is null. */

@@ -4,7 +4,7 @@ import { InferenceModule, ModelUsers } from '@aps/inference';
 import { ToolsModule } from '@aps/tools';
 import { PromptFiles } from './prompt-files';
 import { PromptRunner } from './prompt-runner';
-import { LostPromptRuns } from './prompt-runs.maintenance';
+import { PromptRunTasks } from './prompt-runs.maintenance';
 import { PromptRunsRepository } from './prompt-runs.repository';
 import { PromptsQueries } from './prompts.queries';
 import { PromptsService } from './prompts.service';
@@ -31,6 +31,6 @@ export class PromptsModule {}
 @Module({ imports: [PromptsModule, ToolsModule], providers: [RunPromptTemplateTool] })
 export class PromptToolsModule {}
 
-/** What is done to runs that nobody is at work on, for a worker application. */
-@Module({ providers: [PromptRunsRepository, LostPromptRuns] })
+/** What is done to runs that nobody is at work on, or that are old, for a worker application. */
+@Module({ providers: [PromptRunsRepository, PromptRunTasks] })
 export class PromptsMaintenanceModule {}

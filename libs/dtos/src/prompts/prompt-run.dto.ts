@@ -16,7 +16,8 @@ import { TokenCounts } from '../chats';
 
 const SOURCES = ['test', 'agent', 'process'] as const;
 const STATUSES = ['running', 'succeeded', 'failed', 'cancelled'] as const;
-const UNSEEN = 'Null too where it comes from a chat that you may not open.';
+const UNSEEN =
+  'Null too where it comes from a chat that you may not open, and once the run is older than its content is kept (30 days by default).';
 
 /** A file: one that was uploaded, by its `file_id`, or the bytes themselves. */
 export class PromptTestAttachment {

@@ -304,6 +304,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"prompt_revisions\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"template_id\" uuid NOT NULL, \"version\" integer NOT NULL, \"text\" text, \"fields\" jsonb NOT NULL DEFAULT '[]', \"post_processing_instructions\" text, \"changed\" text array NOT NULL, \"created_by\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"prompt_revisions_version\" UNIQUE (\"template_id\", \"version\"), CONSTRAINT \"prompt_revisions_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"PK_c32043c8a2c3b4fc5b95391ef9b\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE TABLE \"prompt_runs\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"template_id\" uuid NOT NULL, \"revision_id\" uuid NOT NULL, \"source\" text NOT NULL, \"status\" text NOT NULL, \"chat_id\" uuid, \"call_key\" text, \"model\" text NOT NULL, \"input_preview\" text, \"output\" text, \"data\" jsonb, \"usage\" jsonb, \"cost_usd\" numeric(20,6), \"cost_credits\" numeric(20,6) NOT NULL DEFAULT '0', \"duration_ms\" integer, \"error\" jsonb, \"created_by\" uuid, \"held_until\" TIMESTAMP WITH TIME ZONE NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"prompt_runs_status\" CHECK (status IN ('running', 'succeeded', 'failed', 'cancelled')), CONSTRAINT \"prompt_runs_source\" CHECK (source IN ('test', 'agent', 'process')), CONSTRAINT \"PK_70d16452c4ab40640a01bc8700c\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"prompt_runs_held\" ON \"prompt_runs\"  (\"held_until\") WHERE status = 'running'");
+    await runner.query("CREATE INDEX \"prompt_runs_kept\" ON \"prompt_runs\"  (\"created_at\") WHERE input_preview IS NOT NULL OR output IS NOT NULL OR data IS NOT NULL");
     await runner.query("CREATE INDEX \"prompt_runs_call\" ON \"prompt_runs\"  (\"org_id\", \"call_key\") WHERE call_key IS NOT NULL");
     await runner.query("CREATE INDEX \"prompt_runs_template\" ON \"prompt_runs\"  (\"template_id\", \"id\") ");
     await runner.query("CREATE TABLE \"audit_log\" (\"id\" uuid NOT NULL, \"source\" text NOT NULL, \"action\" text NOT NULL, \"org_id\" uuid, \"actor_id\" uuid, \"target_kind\" text NOT NULL, \"target_id\" text, \"metadata\" jsonb NOT NULL DEFAULT '{}', \"request_id\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_07fefa57f7f5ab8fc3f52b3ed0b\" PRIMARY KEY (\"id\"))");
@@ -559,6 +560,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP TABLE \"audit_log\"");
     await runner.query("DROP INDEX \"prompt_runs_template\"");
     await runner.query("DROP INDEX \"prompt_runs_call\"");
+    await runner.query("DROP INDEX \"prompt_runs_kept\"");
     await runner.query("DROP INDEX \"prompt_runs_held\"");
     await runner.query("DROP TABLE \"prompt_runs\"");
     await runner.query("DROP TABLE \"prompt_revisions\"");

@@ -66,6 +66,8 @@ export class PromptRevision {
 @Entity('prompt_runs')
 @Index('prompt_runs_template', ['template_id', 'id'])
 @Index('prompt_runs_call', ['org_id', 'call_key'], { where: 'call_key IS NOT NULL' })
+// What is still to be forgotten of them.
+@Index('prompt_runs_kept', ['created_at'], { where: 'input_preview IS NOT NULL OR output IS NOT NULL OR data IS NOT NULL' })
 @Index('prompt_runs_held', ['held_until'], { where: `status = 'running'` })
 @ForeignKey(() => PromptTemplate, ['org_id', 'template_id'], ['org_id', 'id'])
 @ForeignKey(() => PromptRevision, ['org_id', 'revision_id'], ['org_id', 'id'])
