@@ -7,3 +7,4 @@ export * from './org-limits';
 export * from './organizations.queries';
 export * from './organizations.service';
 export * from './orgs.module';
+export * from './receives-mail';

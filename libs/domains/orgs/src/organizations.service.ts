@@ -92,9 +92,10 @@ export class OrganizationsService {
   remove(scope: OrgScope): Promise<{ org_id: string; deleted_at: Date }> {
     const end = async (tx: Tx, actor: Membership) => {
       if (actor.role !== 'OWNER') throw ownerNeeded();
-      const { suspended_at } = await this.organizations.get(tx, scope.orgId, 'for no key update');
+      const { suspended_at, slug, receives_mail } = await this.organizations.get(tx, scope.orgId, 'for no key update');
       const gone = { deleted_at: now, suspended_at: suspended_at ?? now };
       const deleted = (await this.organizations.update(tx, scope.orgId, gone))!;
+      if (receives_mail) await tx.execute(KEEP_SLUG, [scope.orgId, slug]);
       const revoked = await tx.execute(REVOKE_PENDING, [scope.orgId]);
       await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
       this.tell(tx, scope.orgId);

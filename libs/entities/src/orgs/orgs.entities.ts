@@ -15,6 +15,8 @@ export class Organization {
   /** Of its subscription, whose trigger writes it: lists look for it. Null without one. */
   @Column('uuid', { nullable: true }) plan_id: string | null;
   @Column('timestamptz', { nullable: true }) suspended_at: Date | null;
+  /** It has, or has had, an address that mail comes to; its slug is in that. */
+  @Column('boolean', { default: false }) receives_mail: boolean;
   /** Newest event of the organization's own topic. */
   @Column('int', { default: 0 }) event_seq: number;
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
@@ -61,7 +63,7 @@ export class Invitation {
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
-/** A slug that an organization has given up for another: nobody else gets it for a while, because mail still goes to addresses with it. */
+/** A slug that an organization has given up, for another or by its deletion: nobody else gets it for a while, because mail still goes to addresses with it. */
 @Entity('former_slugs')
 @Index('former_slugs_org', ['org_id', 'since'])
 export class FormerSlug {

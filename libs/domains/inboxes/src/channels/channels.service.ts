@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseValue } from '@aps/contracts';
 import { Inbox, InboxChannel, type ChannelKind } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
+import { receivesMail } from '@aps/orgs';
 import { Audit } from '@aps/platform/audit';
 import { EnvelopeCrypto } from '@aps/platform/crypto';
 import { Database, isUniqueViolation, OrgTable, type Tx } from '@aps/platform/database';
@@ -80,6 +81,7 @@ export class ChannelsService {
     columns: Pick<InboxChannel, 'id' | 'inbox_id' | 'kind' | 'config'>,
     asked: boolean | undefined,
   ): Promise<void> {
+    await receivesMail(tx, scope);
     for (let i = 0; i < CODE_TRIES; i++) {
       const code = newCode();
       const isPublic = asked ?? i === 0;

@@ -1,16 +1,26 @@
 import { AgentsHttpModule } from '@aps/agents/http';
-import { BillingModule } from '@aps/billing';
+import { BillingModule, OrgPlans } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
 import { prefixedId } from '@aps/contracts';
 import { InferenceModule } from '@aps/inference';
 import { addModel } from '@aps/inference/testing';
+import { OrgsModule } from '@aps/orgs';
+import { OrgsHttpModule } from '@aps/orgs/http';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { InboxesHttpModule } from '.';
 
-const t = testService([...BASE_MODULES, AgentsHttpModule, BillingModule, InferenceModule, InboxesHttpModule]);
+const t = testService([
+  ...BASE_MODULES,
+  AgentsHttpModule,
+  BillingModule,
+  InferenceModule,
+  OrgsModule.forRoot(OrgPlans),
+  OrgsHttpModule,
+  InboxesHttpModule,
+]);
 let org: TestTeam;
 let path: string;
 let slugs = 0;
@@ -175,6 +185,27 @@ describe('inboxes', () => {
     const second = await make({ slug: 'once', channels: ['email'] });
     expect(channelsOf(second)[0].address).toBe(channelsOf(first)[0].address);
     expect((await t.call('DELETE', `${path}/${id as string}`, { as: org.owner })).status).toBe(404);
+  });
+
+  it('leave the slug of a deleted organization to nobody else for 90 days, where mail came to it', async () => {
+    const { owner, member: other } = org;
+    const named = async (kind: 'email' | 'webhook', slug: string) => {
+      const { id } = await t.make('POST', '/api/orgs', { as: owner, body: { name: slug, slug } });
+      await t.make('POST', `/api/orgs/${id}/inboxes`, { as: owner, body: { name: 'Support', slug: 'support', channels: [kind] } });
+      return `/api/orgs/${id}`;
+    };
+    const mark = uuidv7().slice(-12);
+    const [mailed, hooked] = [await named('email', `mailed-${mark}`), await named('webhook', `hooked-${mark}`)];
+    expect((await t.call('PATCH', mailed, { as: owner, body: { slug: `renamed-${mark}` } })).status).toBe(200);
+    const { items } = await t.make('GET', `${mailed}/inboxes`, { as: owner });
+    // What has had an address goes on being written to.
+    expect((await t.call('DELETE', `${mailed}/inboxes/${items[0].id}`, { as: owner })).status).toBe(204);
+    for (const deleted of [mailed, hooked]) expect((await t.call('DELETE', deleted, { as: owner })).status).toBe(202);
+    const takes = async (slug: string) =>
+      (await t.call('POST', '/api/orgs', { as: other, body: { name: 'Other', slug: `${slug}-${mark}` } })).status;
+    expect([await takes('mailed'), await takes('renamed'), await takes('hooked')]).toEqual([409, 409, 201]);
+    await t.db.execute(sql(`UPDATE former_slugs SET since = since - interval '90 days' WHERE slug LIKE $1`), [`%${mark}`]);
+    expect(await takes('renamed')).toBe(201);
   });
 
   it('are listed newest first, and by target and project', async () => {
