@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries, InstructionsService, type AmendedInstruction } from '@aps/agents';
 import { DomainError, invalid } from '@aps/contracts';
-import { Decision, type ReviewStatus } from '@aps/entities';
+import { Decision, type DecisionKind, type ReviewStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, now, OrgTable, type Tx } from '@aps/platform/database';
@@ -21,6 +21,8 @@ export interface Review {
   review_note?: string | null;
   /** What it should have been. Only a dispute says so. */
   should_have?: string | null;
+  /** The same of its kind. */
+  should_have_kind?: DecisionKind | null;
 }
 
 const DONE: Record<BulkAction, string> = { archive: 'decisions.archived', unarchive: 'decisions.unarchived', review: 'decisions.agreed' };
@@ -78,10 +80,14 @@ export class DecisionsService {
     const review_note = blankAsNull(said.review_note);
     if (review_status === 'reverted' && review_note === null)
       throw invalid({ loc: ['body', 'review_note'], msg: 'Field required: say what was undone', type: 'missing' });
-    const should_have = review_status === 'disputed' && said.should_have !== undefined ? blankAsNull(said.should_have) : undefined;
+    const corrected = review_status === 'disputed' ? said : {};
+    const should_have = corrected.should_have === undefined ? undefined : blankAsNull(corrected.should_have);
     return this.db.transaction(scope, async (tx) => {
       const { review_status: from } = await this.lock(tx, scope, chatId, id);
-      const written = { review_status, review_note, should_have, reviewed_by: scope.actor.userId, reviewed_at: now };
+      const written = {
+        ...{ review_status, review_note, should_have, should_have_kind: corrected.should_have_kind },
+        ...{ reviewed_by: scope.actor.userId, reviewed_at: now },
+      };
       const after = await this.decisions.update(tx, scope, id, written);
       await this.audit.record(tx, scope, 'decision.reviewed', { kind: 'decision', id }, { from, to: review_status, chat_id: chatId });
       return after!;

@@ -53,7 +53,14 @@ describe('record_decision', () => {
     const text = { summary: 'Leave it', basis: 'Rule 1' };
     const call = { turn_id: chat.turn, tool_call_id: 'call_1' };
     const place = { chat_id: chat.id, agent_id: chat.agent.id, agent_revision_id: live_revision_id, connection_id: null };
-    const unreviewed = { review_status: 'unreviewed', review_note: null, should_have: null, reviewed_by: null, reviewed_at: null };
+    const unreviewed = {
+      review_status: 'unreviewed',
+      review_note: null,
+      should_have: null,
+      should_have_kind: null,
+      reviewed_by: null,
+      reviewed_at: null,
+    };
     const arguments_digest = createHash('sha256').update('{"a":{"b":"é","c":null},"z":1}').digest('hex');
     const details = { rationale: 'Old.', confidence: '0.85', arguments_digest, created_at };
     expect(items[0]).toEqual({ id, ...what, ...text, ...call, ...place, ...details, ...unreviewed, archived: false, archived_at: null });

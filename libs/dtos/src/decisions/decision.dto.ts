@@ -104,6 +104,13 @@ export class ReviewDecisionRequest {
     example: 'Refunds above 100 USD go to a human first.',
   })
   should_have?: string | null;
+
+  @KindField({
+    optional: true,
+    nullable: true,
+    description: 'What kind it should have been. Stored with `disputed` alone; left out, it stays what it was.',
+  })
+  should_have_kind?: DecisionKindValue | null;
 }
 
 export class DecisionResponse {
@@ -129,6 +136,8 @@ export class DecisionResponse {
   @StatusField({ description: 'What a human thought of it.' }) review_status: DecisionReviewStatusValue;
   @StringField({ nullable: true, description: 'What the reviewer noted.' }) review_note: string | null;
   @StringField({ nullable: true, description: 'What it should have been, as a dispute said.' }) should_have: string | null;
+  @KindField({ nullable: true, description: 'What kind it should have been, as a dispute said.' })
+  should_have_kind: DecisionKindValue | null;
   @UuidField({ nullable: true, description: 'Who reviewed it last.' }) reviewed_by: string | null;
   @DateTimeField({ nullable: true, description: 'When it was reviewed last.' }) reviewed_at: string | null;
   @BooleanField({ description: 'Whether it was put away.' }) archived: boolean;

@@ -25,6 +25,7 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
 @ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
 @Check('decisions_kind', `kind IN ('act', 'no_act', 'escalate')`)
+@Check('decisions_should_have_kind', `should_have_kind IN ('act', 'no_act', 'escalate')`)
 @Check('decisions_review_status', `review_status IN ('unreviewed', 'agreed', 'disputed', 'reverted')`)
 export class Decision {
   @PrimaryColumn('uuid') id: string;
@@ -50,6 +51,8 @@ export class Decision {
   @Column('text', { default: 'unreviewed' }) review_status: ReviewStatus;
   @Column('text', { nullable: true }) review_note: string | null;
   @Column('text', { nullable: true }) should_have: string | null;
+  /** What kind it should have been, as a dispute said. */
+  @Column('text', { nullable: true }) should_have_kind: DecisionKind | null;
   @Column('uuid', { nullable: true }) reviewed_by: string | null;
   @Column('timestamptz', { nullable: true }) reviewed_at: Date | null;
   @Column('timestamptz', { nullable: true }) archived_at: Date | null;

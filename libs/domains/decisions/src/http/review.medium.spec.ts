@@ -28,19 +28,36 @@ describe('a review', () => {
   it('can follow any other, archived or not; only a dispute says what it should have been', async () => {
     const id = await aDecision(t, chat);
     await inBulk(t, chat.agent, 'archive', { decision_ids: [id] });
-    const steps: [string, { review_note?: string; should_have?: string | null }, note: string | null, correction: string | null][] = [
-      ['disputed', { should_have: ' Ask first. ' }, null, 'Ask first.'],
-      ['agreed', { review_note: 'On second thought.' }, 'On second thought.', 'Ask first.'],
-      ['reverted', { review_note: 'Refunded twice.', should_have: 'no' }, 'Refunded twice.', 'Ask first.'],
-      ['disputed', {}, null, 'Ask first.'],
-      ['disputed', { should_have: 'Refuse.', review_note: '  ' }, null, 'Refuse.'],
-      ['disputed', { should_have: null }, null, null],
-      ['reverted', { review_note: 'x' }, 'x', null],
-      ['agreed', {}, null, null],
+    const steps: [
+      string,
+      { review_note?: string; should_have?: string | null; should_have_kind?: string | null },
+      note: string | null,
+      correction: string | null,
+      kind: string | null,
+    ][] = [
+      ['disputed', { should_have: ' Ask first. ', should_have_kind: 'escalate' }, null, 'Ask first.', 'escalate'],
+      ['agreed', { review_note: 'On second thought.' }, 'On second thought.', 'Ask first.', 'escalate'],
+      [
+        'reverted',
+        { review_note: 'Refunded twice.', should_have: 'no', should_have_kind: 'act' },
+        'Refunded twice.',
+        'Ask first.',
+        'escalate',
+      ],
+      ['disputed', {}, null, 'Ask first.', 'escalate'],
+      ['disputed', { should_have: 'Refuse.', review_note: '  ', should_have_kind: 'no_act' }, null, 'Refuse.', 'no_act'],
+      ['disputed', { should_have: null }, null, null, 'no_act'],
+      ['disputed', { should_have_kind: null }, null, null, null],
+      ['reverted', { review_note: 'x' }, 'x', null, null],
+      ['agreed', {}, null, null, null],
     ];
-    for (const [review_status, said, review_note, should_have] of steps) {
+    for (const [review_status, said, review_note, should_have, should_have_kind] of steps) {
       const { status, body } = await review(t, chat, id, { review_status, ...said });
-      expect([said, status, body]).toMatchObject([said, 200, { review_status, review_note, should_have, archived: true }]);
+      expect([said, status, body]).toMatchObject([
+        said,
+        200,
+        { review_status, review_note, should_have, should_have_kind, archived: true },
+      ]);
     }
     const line = (from: string, to: string) => ({ action: 'decision.reviewed', metadata: { from, to, chat_id: chat.id } });
     const lines = [line('unreviewed', 'disputed'), line('disputed', 'agreed'), line('agreed', 'reverted')];
@@ -65,6 +82,7 @@ describe('a review', () => {
     [{ review_status: 'reverted', review_note: ' \n' }, 'review_note', 'missing'],
     [{ review_status: 'agreed', review_note: 1 }, 'review_note', 'string_type'],
     [{ review_status: 'agreed', review_note: 'a\0b' }, 'review_note', 'value_error'],
+    [{ review_status: 'disputed', should_have_kind: 'ask' }, 'should_have_kind', 'enum'],
     [{ review_status: 'disputed', should_have: '\ud800' }, 'should_have', 'value_error'],
     [{ review_status: 'disputed', should_have: 'x'.repeat(4_001) }, 'should_have', 'string_too_long'],
   ])('refuses %j, and changes nothing', async (body, field, type) => {
