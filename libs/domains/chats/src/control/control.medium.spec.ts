@@ -1,9 +1,8 @@
-import type { Bearer } from '@aps/platform/testing';
 import { entitle } from '@aps/billing/testing';
 import { OrgScope } from '@aps/guards';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { NO_CALLER } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
+import { eventually, sql, type Bearer } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
@@ -40,29 +39,21 @@ describe('the control of chats', () => {
     );
   const told = (chat: string, type: string) =>
     rows(`SELECT data FROM events WHERE topic = 'chat:' || $1 AND type = $2 ORDER BY seq`, chat, type);
-  const soon = async <T>(ask: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> => {
-    for (let i = 0; i < 400; i++) {
-      const value = await ask();
-      if (wanted(value)) return value;
-      await new Promise((r) => setTimeout(r, 25));
-    }
-    throw new Error(`It did not become what was waited for: ${JSON.stringify(await ask())}`);
-  };
   const inert = () => jest.spyOn(app.get(Runs), 'run').mockResolvedValue();
   /** A chat that waits for a helper that waits for a leaf that speaks. */
   const family = async (): Promise<{ boss: string; helper: string; leaf: string }> => {
     const boss = await app.chat(org);
     await app.send(org, boss, delegate(delegate(SLOW), 'helper'));
-    const [helper] = await soon(
+    const [helper] = await eventually(
       () => childrenOf(boss),
       (c) => c.length === 1,
     );
-    const [leaf] = await soon(
+    const [leaf] = await eventually(
       () => childrenOf(helper.id),
       (c) => c[0]?.status === 'RUNNING',
     );
     for (const waiting of [boss, helper.id])
-      await soon(
+      await eventually(
         () => rowOf(waiting),
         (c) => c.pause !== null,
       );
@@ -112,7 +103,7 @@ describe('the control of chats', () => {
       const [{ agent_id }] = await rows('SELECT agent_id FROM chats WHERE id = $1', second.leaf);
       const path = `/api/orgs/${org.id}/agents/${String(agent_id)}/chats/${second.leaf}`;
       expect((await app.call('POST', `${path}/stop`, { as: org.owner })).body).toMatchObject({ stopped: true });
-      await soon(
+      await eventually(
         () => rowOf(second.boss),
         (c) => c.status === 'ACTIVE' && c.pause === null && c.current_turn_id === null,
       );
@@ -123,11 +114,11 @@ describe('the control of chats', () => {
     it('leaves those of the tree alone that wait for a human', async () => {
       const boss = await app.chat(org);
       await app.send(org, boss, delegate(calls('ask_human', { kind: 'question', prompt: 'Which?' })));
-      const [leaf] = await soon(
+      const [leaf] = await eventually(
         () => childrenOf(boss),
         (c) => c[0]?.status === 'PAUSED',
       );
-      await soon(
+      await eventually(
         () => rowOf(boss),
         (c) => c.pause !== null,
       );
@@ -196,7 +187,7 @@ describe('the control of chats', () => {
       );
       expect(answers.map((a) => a.status)).toEqual(answers.map(() => 200));
       for (const { boss, helper, leaf } of families) {
-        await soon(
+        await eventually(
           () => rows("SELECT 1 FROM turns WHERE chat_id = ANY($1) AND status IN ('queued', 'running', 'waiting')", [boss, helper, leaf]),
           (live) => live.length === 0,
         );
@@ -215,7 +206,7 @@ describe('the control of chats', () => {
       chat,
     ]);
     app.get(Broadcaster).send('chat.stop', { org_id: org.id, chat_id: chat, turn_id: before, at: new Date().toISOString() });
-    await soon(
+    await eventually(
       () => turnsOf(chat),
       (turns) => turns[1] === 'done',
     );
@@ -428,7 +419,7 @@ describe('the control of chats', () => {
         { text: 'one two three four', chunk_delay_ms: 5_000 },
       ),
     );
-    await soon(
+    await eventually(
       () => rows('SELECT status FROM todos WHERE chat_id = $1', chat),
       (t) => t.length === 2,
     );

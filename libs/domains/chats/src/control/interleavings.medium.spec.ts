@@ -1,6 +1,6 @@
 import { NO_CALLER } from '@aps/platform/database';
 import type { Tx } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
+import { eventually, sql } from '@aps/platform/testing';
 import { gaveWay, playSchedules, schedulesOr, type Chance } from '@aps/testing';
 import { isMove } from '../testing/moves';
 import { chatsService, script, type TestOrg } from '../testing/chats';
@@ -80,14 +80,11 @@ describe('what is done to one chat at the same moment', () => {
   };
 
   /** Waits until no turn of the chat runs or could begin to. */
-  const quiet = async (chat: string): Promise<void> => {
-    for (let i = 0; i < 600; i++) {
-      const live = await app.db.query(sql(`SELECT 1 FROM turns WHERE chat_id = $1 AND (status = 'running' OR status = 'queued')`), [chat]);
-      if (live.length === 0) return;
-      await new Promise((r) => setTimeout(r, 50));
-    }
-    throw new Error(`The chat ${chat} does not come to rest`);
-  };
+  const quiet = (chat: string) =>
+    eventually(
+      () => app.db.query(sql(`SELECT id FROM turns WHERE chat_id = $1 AND (status = 'running' OR status = 'queued')`), [chat]),
+      (live) => live.length === 0,
+    );
 
   /** What does not hold. Read as of one moment: what a stopped model had said is kept a little later than it was stopped. */
   const check = (chat: string, sent: Sent[]): Promise<string[]> =>

@@ -42,17 +42,9 @@ describe('questions to humans', () => {
       as: options.as ?? org.owner,
       body: { content: script({ tool_calls: questions.map(ask) }, ...(options.then ?? []), { text: 'thanks' }) },
     });
-    const body = await paused(chat, options.as);
+    const body = await app.until(org, chat, (c) => c.status === 'PAUSED', options.as);
     const { items } = await list(`chat_id=${chat}`, options.as);
     return { chat, body, requests: (items as Answer['body'][]).reverse(), id: (items as Answer['body'][]).at(-1)?.id as string };
-  };
-  const paused = async (chat: string, as: Bearer = org.owner): Promise<Answer['body']> => {
-    for (let i = 0; i < 400; i++) {
-      const { body } = await app.read(org, chat, as);
-      if (body.status === 'PAUSED') return body;
-      await new Promise((r) => setTimeout(r, 50));
-    }
-    throw new Error('The chat did not pause');
   };
   const events = (chat: string) =>
     rows<{ type: string; data: Record<string, unknown> }>(

@@ -11,7 +11,7 @@ import type { Db } from '@aps/platform/database';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
-import { sql, type Answer, type Bearer } from '@aps/platform/testing';
+import { eventually, sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, TestService, type Settings } from '@aps/testing';
 import { RunSweeper } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
@@ -132,14 +132,8 @@ export class ChatsService extends TestService {
   }
 
   /** Asks until the chat is as wanted; what it was last is in the failure. */
-  async until(org: TestOrg, chat: string, wanted: (chat: Answer['body']) => boolean): Promise<Answer['body']> {
-    let last: Answer['body'];
-    for (let i = 0; i < 400; i++) {
-      last = (await this.read(org, chat)).body;
-      if (wanted(last)) return last;
-      await new Promise((r) => setTimeout(r, 50));
-    }
-    throw new Error(`The chat did not become what was waited for: ${JSON.stringify(last, null, 1)}`);
+  until(org: TestOrg, chat: string, wanted: (chat: Answer['body']) => boolean, as: Bearer = org.owner): Promise<Answer['body']> {
+    return eventually(async () => (await this.read(org, chat, as)).body, wanted);
   }
 
   /** Waits until nothing of the chat runs or waits to run, and so many replies are there. */

@@ -1,6 +1,6 @@
 import type { TestOrg } from '@aps/chats/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
+import { eventually, sql } from '@aps/platform/testing';
 import { gaveWay, movesSeen, noteMoves, playSchedules, refuseOtherMoves, schedulesOr, type Chance } from '@aps/testing';
 import { inboxesService, type TestInbox } from '../testing';
 
@@ -95,16 +95,15 @@ describe('what is done to messages at the same moment', () => {
     return { inbox, messages, odd };
   };
 
-  const quiet = async ({ id }: TestInbox): Promise<void> => {
-    for (let i = 0; i < 600; i++) {
-      const live = await t.db.query(sql(`SELECT 1 FROM inbox_messages WHERE inbox_id = $1 AND status <> 'settled'`), [id]);
-      if (live.length === 0) return;
-      // As the sweeper would, a little later.
-      await t.sweep();
-      await new Promise((r) => setTimeout(r, 50));
-    }
-    throw new Error(`The messages of ${id} do not come to rest`);
-  };
+  const quiet = ({ id }: TestInbox) =>
+    eventually(
+      async () => {
+        // As the sweeper would, a little later.
+        await t.sweep();
+        return t.db.query(sql(`SELECT id, status FROM inbox_messages WHERE inbox_id = $1 AND status <> 'settled'`), [id]);
+      },
+      (live) => live.length === 0,
+    );
 
   const checkAt = async (tx: Tx, inbox: TestInbox, messages: string[]): Promise<string[]> => {
     const wrong: string[] = [];

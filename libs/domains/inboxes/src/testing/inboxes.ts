@@ -1,7 +1,7 @@
 import { ChatsService, type TestOrg } from '@aps/chats/testing';
 import type { QueueName } from '@aps/contracts';
 import { RunSweeper } from '@aps/platform/runs';
-import { sql } from '@aps/platform/testing';
+import { eventually, sql } from '@aps/platform/testing';
 import type { BASE_MODULES, Settings } from '@aps/testing';
 import { AnsweringModule, ChannelDirectory, Intake, IntakeModule, MessageKind, Releases, type IncomingMessage } from '..';
 import { InboxesHttpModule } from '../http';
@@ -111,13 +111,11 @@ export class InboxesService extends ChatsService {
   }
 
   /** Asks until the evaluation of a message has ended. */
-  async evaluated(id: string): Promise<MessageNow> {
-    for (let i = 0; i < 400; i++) {
-      const message = await this.message(id);
-      if (message.state !== 'evaluating') return message;
-      await new Promise((r) => setTimeout(r, 25));
-    }
-    throw new Error(`The message is still under evaluation: ${JSON.stringify(await this.message(id))}`);
+  evaluated(id: string): Promise<MessageNow> {
+    return eventually(
+      () => this.message(id),
+      (message) => message.state !== 'evaluating',
+    );
   }
 
   /** Has what nobody owns any more found at once. */

@@ -4,7 +4,7 @@ import { Process, ProcessRevision, type ProcessRun, type ProcessStepRow } from '
 import { OrgScope } from '@aps/guards';
 import { NO_CALLER } from '@aps/platform/database';
 import { RunSweeper } from '@aps/platform/runs';
-import { sql } from '@aps/platform/testing';
+import { eventually, sql } from '@aps/platform/testing';
 import type { BASE_MODULES, Settings } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { ProcessRunKind, RunControl, RunStarts, type NewRun } from '..';
@@ -94,13 +94,8 @@ export class RunningService extends ChatsService {
   }
 
   /** Asks until something holds of a run. */
-  async untilRun(id: string, holds: (run: RunNow) => boolean): Promise<RunNow> {
-    for (let i = 0; i < 800; i++) {
-      const run = await this.run(id);
-      if (holds(run)) return run;
-      await new Promise((r) => setTimeout(r, 25));
-    }
-    throw new Error(`It never came to that: ${JSON.stringify(await this.run(id))}`);
+  untilRun(id: string, holds: (run: RunNow) => boolean): Promise<RunNow> {
+    return eventually(() => this.run(id), holds);
   }
 
   ended(id: string): Promise<RunNow> {
