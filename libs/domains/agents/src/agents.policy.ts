@@ -1,6 +1,7 @@
-import { Money, type EntitlementSet, type Feature } from '@aps/billing';
+import { Money, text, type EntitlementSet, type Feature } from '@aps/billing';
 import { DomainError, invalid, refuseField } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
+import { changesOf } from '@aps/platform/database';
 
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_DEPTH = 16;
@@ -44,18 +45,26 @@ export function columnsOf<E>({ slug: _, instruction: __, ...input }: Omit<Partia
 /** Neither absent nor null. */
 export const isSet = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
 
+/** What of the columns that are sent would change an agent. */
+export const editsOf = (before: Agent, columns: Partial<Agent>): Partial<Agent> =>
+  changesOf(withPlainBudget(before), withPlainBudget(columns));
+
+/** Its column carries the zeros of its scale. */
+const withPlainBudget = <A extends Partial<Pick<Agent, 'budget_credits_per_period'>>>(agent: A): A =>
+  isSet(agent.budget_credits_per_period)
+    ? { ...agent, budget_credits_per_period: text(new Money(agent.budget_credits_per_period)) }
+    : agent;
+
 /**
  * What the plan must include for an input. What is cleared, or sent again as it is, needs nothing.
  *
  * @param before the agent as it is; undefined for one that is not there yet
  */
 export function requireEntitled(entitled: EntitlementSet, input: AgentInput, before?: Agent): void {
-  const sets = (field: 'model' | 'model_mode' | 'reasoning_effort') => isSet(input[field]) && input[field] !== before?.[field];
-  const [budget, budgetBefore] = [input.budget_credits_per_period, before?.budget_credits_per_period];
-  // Columns carry the zeros of their scale.
-  const setsBudget = isSet(budget) && !(isSet(budgetBefore) && new Money(budget).equals(budgetBefore));
+  const [wish, had] = [withPlainBudget(input), before && withPlainBudget(before)];
+  const sets = (field: keyof AgentInput & keyof Agent) => isSet(wish[field]) && wish[field] !== had?.[field];
   if (!entitled.direct_model_choice && (sets('model') || sets('reasoning_effort'))) throw missing('direct_model_choice');
-  if (!entitled.per_agent_budgets && setsBudget) throw missing('per_agent_budgets');
+  if (!entitled.per_agent_budgets && sets('budget_credits_per_period')) throw missing('per_agent_budgets');
   if (entitled.direct_model_choice && sets('model_mode')) {
     const msg = 'This organization chooses models directly; set model and reasoning_effort instead.';
     throw refuseField('plan_mismatch', ['model_mode'], msg);

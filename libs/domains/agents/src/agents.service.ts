@@ -19,7 +19,7 @@ import {
 import { Outbox } from '@aps/platform/outbox';
 import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
-import { columnsOf, isSet, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
+import { columnsOf, editsOf, isSet, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
 import { AgentsQueries, NAMING_AGENT, NAMING_SLUG, type AgentName, type AgentView } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { InstructionsService } from './instructions.service';
@@ -86,15 +86,17 @@ export class AgentsService {
       requireEntitled(await this.entitlements.of(scope.orgId, tx), input, before);
       const columns = columnsOf<Agent>(input);
       await this.requireResolvable(tx, scope, columns, before);
-      if (isSet(input.slug) && input.slug !== before.slug) {
-        // The tool scope of an agent is its slug: what others grant or deny must not silently end, or pass to another agent.
-        await this.requireUnused(tx, scope, before, NAMING_SLUG);
-        columns.slug = input.slug;
+      const changes = editsOf(before, { ...columns, slug: input.slug ?? undefined });
+      // The tool scope of an agent is its slug: what others grant or deny must not silently end, or pass to another agent.
+      if (changes.slug !== undefined) await this.requireUnused(tx, scope, before, NAMING_SLUG);
+      const fields = Object.keys(changes);
+      let agent = before;
+      if (fields.length) {
+        agent = await refusingTakenSlug('agents_slug', this.agents.update(tx, scope, id, changes));
+        await this.audit.record(tx, scope, 'agent.updated', { kind: 'agent', id }, { fields });
       }
-      let agent = await refusingTakenSlug('agents_slug', this.agents.update(tx, scope, id, columns));
       if (input.instruction !== undefined) agent = await this.instructions.publishContent(tx, scope, agent, input.instruction ?? '');
       agent = await this.revisions.refreshDraft(tx, scope, agent);
-      await this.audit.record(tx, scope, 'agent.updated', { kind: 'agent', id }, { fields: Object.keys(columns) });
       if (options.deploy) await this.revisions.release(tx, scope, agent);
       return this.queries.get(scope, id, tx);
     });

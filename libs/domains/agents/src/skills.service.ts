@@ -5,6 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import {
   advisoryLock,
+  changesOf,
   containing,
   Database,
   idOrNone,
@@ -79,10 +80,14 @@ export class SkillsService {
     await this.get(scope, slug);
     await this.files.check(scope, columns.files);
     return this.db.transaction(scope, async (tx) => {
-      const { id } = await this.lockOwn(tx, scope, slug);
-      const skill = (await this.own.update(tx, scope, id, columns))!;
+      const before = await this.lockOwn(tx, scope, slug);
+      const changes = changesOf<Skill>(before, columns);
+      const fields = Object.keys(changes);
+      if (!fields.length) return before;
+      const { id } = before;
+      const skill = (await this.own.update(tx, scope, id, changes))!;
       await this.files.tie(tx, scope, id, columns.files);
-      await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id }, { slug });
+      await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id }, { slug, fields });
       return skill;
     });
   }

@@ -3,7 +3,7 @@ import { notFound, slugsFor } from '@aps/contracts';
 import { KnowledgeBase } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, Deletions, OrgTable, takingSlug } from '@aps/platform/database';
+import { changesOf, Database, Deletions, OrgTable, takingSlug } from '@aps/platform/database';
 import { In } from 'typeorm';
 import { KnowledgeQueries, type KnowledgeBaseView } from './knowledge.queries';
 
@@ -43,9 +43,12 @@ export class KnowledgeBases {
   /** @throws DomainError `not_found` */
   update(scope: OrgScope, id: string, { name, description }: KnowledgeBaseInput): Promise<KnowledgeBaseView> {
     return this.db.transaction(scope, async (tx) => {
-      if (!(await this.bases.update(tx, scope, id, { name, description }))) throw notFound('Knowledge base');
-      const fields = Object.entries({ name, description }).flatMap(([field, value]) => (value === undefined ? [] : [field]));
-      if (fields.length) await this.audit.record(tx, scope, 'knowledge_base.updated', targetOf(id), { fields });
+      const changes = changesOf<KnowledgeBaseInput>(await this.bases.get(tx, scope, id, 'for no key update'), { name, description });
+      const fields = Object.keys(changes);
+      if (fields.length) {
+        await this.bases.update(tx, scope, id, changes);
+        await this.audit.record(tx, scope, 'knowledge_base.updated', targetOf(id), { fields });
+      }
       return this.queries.get(scope, id, tx);
     });
   }

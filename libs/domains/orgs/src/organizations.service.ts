@@ -4,7 +4,18 @@ import { Membership, Organization, User } from '@aps/entities';
 import { type ActingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
-import { advisoryLock, Database, now, OrgTable, refusingTakenSlug, Table, takingSlug, type Db, type Tx } from '@aps/platform/database';
+import {
+  advisoryLock,
+  changesOf,
+  Database,
+  now,
+  OrgTable,
+  refusingTakenSlug,
+  Table,
+  takingSlug,
+  type Db,
+  type Tx,
+} from '@aps/platform/database';
 import { IsNull, Not } from 'typeorm';
 import { REVOKE_PENDING } from './invitations.repository';
 import { ownerNeeded } from './members.policy';
@@ -65,20 +76,21 @@ export class OrganizationsService {
     return this.organizations.get(db, orgId);
   }
 
-  update(scope: OrgScope, changes: { name?: string; slug?: string }): Promise<OrganizationView> {
+  update(scope: OrgScope, wish: { name?: string; slug?: string }): Promise<OrganizationView> {
     return this.db.transaction(scope, async (tx) => {
       const before = await this.organizations.get(tx, scope.orgId, 'for no key update');
-      const after = { name: changes.name?.trim() ?? before.name, slug: changes.slug ?? before.slug };
-      const changed = (['name', 'slug'] as const).filter((key) => after[key] !== before[key]);
+      const changes = changesOf<Pick<Organization, 'name' | 'slug'>>(before, { ...wish, name: wish.name?.trim() });
+      const changed = Object.keys(changes) as (keyof typeof changes)[];
       if (changed.length) {
-        await takingSlug([after.slug], await tx.query(TAKEN_SLUGS, [[after.slug], scope.orgId]), () =>
-          refusingTakenSlug('organizations_slug', this.organizations.update(tx, scope.orgId, after)),
+        const { slug = before.slug } = changes;
+        await takingSlug([slug], await tx.query(TAKEN_SLUGS, [[slug], scope.orgId]), () =>
+          refusingTakenSlug('organizations_slug', this.organizations.update(tx, scope.orgId, changes)),
         );
-        if (after.slug !== before.slug) {
+        if (changes.slug) {
           await tx.execute(KEEP_SLUG, [scope.orgId, before.slug]);
-          await tx.execute(FORGET_SLUGS, [scope.orgId, after.slug]);
+          await tx.execute(FORGET_SLUGS, [scope.orgId, slug]);
         }
-        const facts = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: after[key] }]));
+        const facts = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: changes[key] }]));
         await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), facts);
       }
       return this.queries.ofMember(tx, scope.orgId, scope.userId);

@@ -1,6 +1,6 @@
 import { type Problem, requireValid } from '@aps/contracts';
 import type { PromptField, PromptRevision } from '@aps/entities';
-import { isDeepStrictEqual } from 'node:util';
+import { changesOf } from '@aps/platform/database';
 
 const MAX_DEPTH = 5;
 /** Of all levels together: what an answer is checked with is made of them. */
@@ -39,16 +39,9 @@ export function contentOf({ text, fields, post_processing_instructions }: Partia
   };
 }
 
-/** What of a template is content. */
-export const partsOf = ({ text, fields, post_processing_instructions }: PromptContent): PromptContent => ({
-  text,
-  fields,
-  post_processing_instructions,
-});
-
-/** What of that which is set differs from what it was. */
-export const differing = <C extends object>(before: { readonly [K in keyof C]?: unknown }, after: C): (keyof C & string)[] =>
-  (Object.keys(after) as (keyof C & string)[]).filter((name) => after[name] !== undefined && !isDeepStrictEqual(before[name], after[name]));
+/** What of the content a wish changes. */
+export const changedParts = (before: PromptContent, wish: Partial<PromptContent>) =>
+  Object.keys(changesOf<PromptContent>(before, wish)) as (keyof PromptContent)[];
 
 /**
  * Fields as they are kept: what a type does not use is left out.

@@ -5,9 +5,9 @@ import { PromptRevision, PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { Database, Deletions, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
+import { changesOf, Database, Deletions, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
 import { In } from 'typeorm';
-import { contentOf, differing, EMPTY, partsOf, type PromptContent, type PromptContentInput } from './prompts.policy';
+import { changedParts, contentOf, EMPTY, type PromptContentInput } from './prompts.policy';
 import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
 
 /** What a caller sets of a template. Absent leaves it as it is (or as it begins), null clears it. */
@@ -45,7 +45,7 @@ export class PromptsService {
       await this.revisions.insert(tx, scope, {
         template_id: id,
         version: 1,
-        changed: differing(EMPTY, content),
+        changed: changedParts(EMPTY, content),
         created_by,
         ...content,
       });
@@ -60,17 +60,19 @@ export class PromptsService {
     return this.db.transaction(scope, async (tx) => {
       const { id } = await this.templates.get(tx, scope, ref, 'for no key update');
       const before = await this.queries.get(scope, id, tx);
-      const content: PromptContent = { ...partsOf(before), ...given };
       await this.requireUsable(tx, scope, input, before);
-      const changed = differing(before, content);
-      const columns = columnsOf(input);
-      const fields = [...changed, ...differing(before, columns)];
-      if (!fields.length) return before;
+      const changed = changedParts(before, given);
+      const columns = changesOf<PromptTemplate>(before, columnsOf(input));
+      const edited = [...changed, ...Object.keys(columns)];
+      if (!edited.length) return before;
       const version = before.version + (changed.length ? 1 : 0);
-      if (changed.length)
+      if (changed.length) {
+        const { text, fields, post_processing_instructions } = { ...before, ...given };
+        const content = { text, fields, post_processing_instructions };
         await this.revisions.insert(tx, scope, { template_id: id, version, changed, created_by: scope.actor.userId, ...content });
+      }
       await this.templates.update(tx, scope, id, { ...columns, version });
-      await this.audit.record(tx, scope, 'prompt_template.updated', targetOf(id), { fields, version });
+      await this.audit.record(tx, scope, 'prompt_template.updated', targetOf(id), { fields: edited, version });
       return this.queries.get(scope, id, tx);
     });
   }

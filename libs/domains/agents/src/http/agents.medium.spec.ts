@@ -181,6 +181,15 @@ describe('editing an agent', () => {
     expect(body.config).toMatchObject({ name: 'New name', description: null, instruction: 'Two.', instruction_version: 2 });
   });
 
+  it('tells the audit log what it has changed, and nothing where that is nothing', async () => {
+    const agent = await anAgent(t, org, { max_steps: 7, budget_credits_per_period: '12.5' });
+    const wish = { name: 'New', slug: agent.slug, max_steps: 7, budget_credits_per_period: '12.50', denied_tools: [] };
+    const first = (await asOwner('PATCH', `/agents/${agent.id}`, wish)).body;
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, wish)).body).toEqual(first);
+    const told = await t.audit({ target_id: agent.id, action: 'agent.updated' });
+    expect(told.map(({ metadata }) => metadata)).toEqual([{ fields: ['name'] }]);
+  });
+
   it('names knowledge bases that are there, and loses those that go silently', async () => {
     const aBase = (slug: string) => t.insert(KnowledgeBase, { org_id: org.id, slug, name: slug });
     const [books, gone] = [await aBase('books'), await aBase('gone')];

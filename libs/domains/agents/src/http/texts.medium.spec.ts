@@ -147,6 +147,7 @@ describe('skills', () => {
     expect((await asOwner('POST', '/skills', { ...skill, slug: 'refunds' })).body.code).toBe('slug_taken');
     const put = await asOwner('PUT', '/skills/refunds', { ...skill, content: 'New.' });
     expect(put).toMatchObject({ status: 200, body: { id: made.body.id, content: 'New.', files: [] } });
+    expect((await asOwner('PUT', '/skills/refunds', { ...skill, content: 'New.' })).body).toEqual(put.body);
     expect((await asMember('GET', '/skills?q=refund')).body).toMatchObject({
       total: 2,
       items: [{ slug: 'refunds' }, { slug: 'refunds-2' }],
@@ -155,10 +156,10 @@ describe('skills', () => {
     for (const method of ['GET', 'DELETE']) expect((await asOwner(method, '/skills/refunds')).status).toBe(404);
     expect((await asOwner('PUT', '/skills/refunds', skill)).status).toBe(404);
     expect((await asOwner('POST', '/skills', { ...skill, slug: 'refunds' })).status).toBe(201);
-    expect((await t.audit({ target_id: made.body.id })).map((row) => row.action)).toEqual([
-      'skill.created',
-      'skill.updated',
-      'skill.deleted',
+    expect((await t.audit({ target_id: made.body.id })).map(({ action, metadata }) => [action, metadata])).toEqual([
+      ['skill.created', { slug: 'refunds' }],
+      ['skill.updated', { slug: 'refunds', fields: ['content', 'files'] }],
+      ['skill.deleted', { slug: 'refunds' }],
     ]);
   });
 

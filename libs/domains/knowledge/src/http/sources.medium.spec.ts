@@ -24,11 +24,15 @@ describe('knowledge bases', () => {
       },
     };
     expect([status, body]).toEqual([201, base]);
-    expect((await asOwner('PATCH', `/${body.id}`, { name: 'Rules', description: null })).body).toEqual({
-      ...base,
-      name: 'Rules',
-      description: null,
-    });
+    const described = (await asOwner('PATCH', `/${body.id}`, { name: 'Our Handbook', description: null })).body;
+    expect(described).toEqual({ ...base, description: null });
+    expect((await asOwner('PATCH', `/${body.id}`, { description: null })).body).toEqual(described);
+    expect((await asOwner('PATCH', `/${body.id}`, { name: 'Rules' })).body.name).toBe('Rules');
+    expect((await t.audit({ target_id: body.id })).map(({ metadata }) => metadata)).toEqual([
+      { slug: 'our-handbook' },
+      { fields: ['description'] },
+      { fields: ['name'] },
+    ]);
     expect((await asOwner('POST', '', { name: 'Our Handbook' })).body.slug).toBe('our-handbook-2');
     expect((await asOwner('POST', '', { name: 'X', slug: 'our-handbook' })).body.code).toBe('slug_taken');
     for (const bad of [{ name: '   ' }, { name: 'x'.repeat(201) }, { name: 'x', description: 'x'.repeat(2_001) }])
