@@ -74,7 +74,7 @@ const words = (n: number): string => Array.from({ length: n }, (_, i) => `w${i}`
 
 interface Plan {
   messages: string[];
-  /** After so many ms the chat is stopped. */
+  /** So many ms after the first message the chat is stopped. */
   stopAfterMs?: number;
 }
 
@@ -130,7 +130,13 @@ const KINDS: { share: number; plan: (chance: Chance) => Plan }[] = [
       };
     },
   },
-  { share: 2, plan: (chance) => ({ messages: [script({ text: words(30), chunk_delay_ms: 100 })], stopAfterMs: chance.between(0, 2_500) }) },
+  {
+    share: 2,
+    plan: (chance) => ({
+      messages: [script({ text: words(30), chunk_delay_ms: 100 }), 'still there?'],
+      stopAfterMs: chance.between(0, 2_500),
+    }),
+  },
 ];
 const DECK = KINDS.flatMap(({ share, plan }) => Array.from({ length: share }, () => plan));
 
@@ -195,11 +201,11 @@ async function work(platform: Platform, journal: Journal, plan: Plan, acknowledg
       .then(accepted),
   );
   const chatId = chat.id as string;
-  for (const content of plan.messages) {
+  for (const [i, content] of plan.messages.entries()) {
     const { message_id } = await platform.say(chatId, content);
-    acknowledged.push({ chat: chatId, message: message_id as string, mayStop: plan.stopAfterMs !== undefined });
-  }
-  if (plan.stopAfterMs !== undefined) {
+    const mayStop = plan.stopAfterMs !== undefined && i === 0;
+    acknowledged.push({ chat: chatId, message: message_id as string, mayStop });
+    if (!mayStop) continue;
     await sleep(plan.stopAfterMs);
     await persist(() => platform.call('POST', `${platform.chatsPath()}/${chatId}/stop`).then(accepted));
   }

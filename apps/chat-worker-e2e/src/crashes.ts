@@ -4,19 +4,14 @@ import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
 import { begin, finish, running } from './turns';
 
-/** The only worker is killed again and again; and one turn that is always there when it happens. */
+/** The only worker is killed among ten turns, and then again and again with one that is always there when it happens. */
 export async function onlyWorkerKilled(chance: Chance): Promise<void> {
   await withPlatform({ apps: ['api-gateway', 'chat-worker'] }, async (platform) => {
     const poison = await platform.openChat();
     await platform.say(poison, script({ text: 'never', delay_ms: 55_000 }));
-    const works = await begin(platform, chance, 20);
-    const worker = platform.app('chat-worker');
-    for (let i = 0; i < 5; i++) {
-      await sleep(chance.between(100, 2_500));
-      await worker.kill();
-      worker.spawn();
-    }
-    await worker.ready();
+    const works = await begin(platform, chance, 10);
+    await sleep(chance.between(100, 2_500));
+    await platform.restart('chat-worker');
     await finish(platform, works);
     await giveUp(platform, poison);
 
@@ -48,32 +43,23 @@ async function giveUp(platform: Platform, poison: string): Promise<void> {
   expect(await state()).toMatchObject({ status: 'ERRORED', error: { code: 'worker_lost', retryable: true } });
 }
 
-/** Of two workers one dies, and is not replaced; then the other one stands still for longer than its leases last. */
-export async function oneOfTwoWorkersLost(chance: Chance): Promise<void> {
+/** Of two workers the one that has all turns stands still for longer than its leases last. */
+export async function workerFrozen(chance: Chance): Promise<void> {
   await withPlatform({ apps: ['api-gateway', 'chat-worker', 'chat-worker:b'] }, async (platform) => {
-    const works = await begin(platform, chance, 20);
-    await sleep(chance.between(100, 1_500));
-    await platform.kill('chat-worker:b');
+    const [frozen, other] = ['chat-worker', 'chat-worker:b'] as const;
+    await platform.kill(other);
+    // Slow ones, so that some still run however long the sends take.
+    const works = await begin(platform, chance, 6, { kinds: ['slow', 'streaming', 'slow', 'tools', 'waits', 'pair'] });
+    await until('the worker runs turns', async () => (await running(platform, frozen)) > 1);
+    platform.app(frozen).freeze();
+    await platform.app(other).spawn().ready();
+    await finish(platform, works);
+    // It wakes up in the middle of turns that are long over, with answers on its sockets.
+    platform.app(frozen).thaw();
+    await until('the worker lets go of them', async () => (await running(platform, frozen).catch(() => -1)) === 0);
     await finish(platform, works);
     await check(platform, works);
-
-    await frozenWorker(platform, chance);
   });
-}
-
-async function frozenWorker(platform: Platform, chance: Chance): Promise<void> {
-  const [frozen, other] = ['chat-worker', 'chat-worker:b'] as const;
-  // Slow ones, so that some still run however long the sends take.
-  const works = await begin(platform, chance, 6, { kinds: ['slow', 'streaming', 'slow', 'tools', 'waits', 'pair'] });
-  await until('the worker runs turns', async () => (await running(platform, frozen)) > 1);
-  platform.app(frozen).freeze();
-  await platform.app(other).spawn().ready();
-  await finish(platform, works);
-  // It wakes up in the middle of turns that are long over, with answers on its sockets.
-  platform.app(frozen).thaw();
-  await until('the worker lets go of them', async () => (await running(platform, frozen).catch(() => -1)) === 0);
-  await finish(platform, works);
-  await check(platform, works);
 }
 
 /** SIGTERM under load: unready at once, then finished or handed back, then gone with code 0. */

@@ -1,11 +1,10 @@
-import { drainedBeforeItEnds, drainedWithoutRedis, oneOfTwoWorkersDrained } from './draining';
+import { drainedBeforeItEnds, oneOfTwoWorkersDrained } from './draining';
 import { sideBySide } from './scenario';
 
 /** What a worker that is told to begin nothing new has, ends here and once; what waits is somebody else's. */
 describe('draining', () => {
   sideBySide({
     'one of two workers, then both': oneOfTwoWorkersDrained,
-    'a worker while Redis is away': drainedWithoutRedis,
     'a worker that is about to end': drainedBeforeItEnds,
   });
 });

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QUEUES } from '@aps/contracts';
 import { NodeProcess, ROOT, until, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
@@ -98,31 +97,6 @@ export async function oneOfTwoWorkersDrained(chance: Chance): Promise<void> {
     const fresh = await idOf(platform, other);
     expect(fresh).not.toBe(otherId);
     expect((await listed(platform)).find((worker) => worker.id === fresh)).toMatchObject({ draining: false });
-  });
-}
-
-/** Without Redis no broadcast arrives, and the row alone tells the worker. */
-export async function drainedWithoutRedis(chance: Chance): Promise<void> {
-  await withPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'], own: ['redis'] }, async (platform) => {
-    const id = await idOf(platform, 'chat-worker');
-    await platform.redis!.kill();
-    expect(await platform.admin('POST', `/workers/${id}/drain`)).toMatchObject({ status: 202, body: { id, draining: true } });
-    await drainsNow(platform, 'chat-worker', 1);
-    const { items, queues } = (await platform.admin('GET', '/workers')).body as {
-      items: ListedWorker[];
-      queues: { ready: number | null }[];
-    };
-    expect([items.map(({ draining }) => draining), queues.map(({ ready }) => ready)]).toEqual([[true], QUEUES.map(() => null)]);
-
-    await platform.redis!.restart();
-    for (const app of ['api-gateway', 'chat-worker'] as const)
-      await until(`${app} reaches Redis again`, async () => (await platform.app(app).readyz()).body.checks.redis === 'ok');
-    const works = await begin(platform, chance, 4, { kinds: ['plain', 'tools'] });
-    await sleep(1_000);
-    for (const { chat } of works) expect((await platform.getChat(chat)).body.messages).toHaveLength(1);
-    expect((await platform.admin('POST', `/workers/${id}/resume`)).status).toBe(202);
-    await finish(platform, works);
-    await check(platform, works);
   });
 }
 

@@ -41,6 +41,10 @@ const FORBIDDEN: Record<string, string> = {
   'words of a stopped turn that are there twice, or of one that was not stopped': `
     SELECT t.id, t.chat_id, t.status, count(m.id)::int AS messages FROM turns t JOIN messages m ON m.turn_id = t.id AND m.interrupted
     WHERE t.org_id = $1 GROUP BY t.id HAVING count(m.id) <> 1 OR t.status <> 'stopped'`,
+  // Of a script of the mock model.
+  'words of a stopped turn that its model did not say in this order': `
+    SELECT m.id, m.chat_id, m.content FROM messages m JOIN turns t ON t.id = m.turn_id JOIN messages asked ON asked.id = t.message_id
+    WHERE m.org_id = $1 AND m.interrupted AND position('"text":"' || trim(m.content) IN asked.content) = 0`,
   'children whose end nobody was told': `
     SELECT w.child_chat_id, w.status, w.waits FROM child_waits w JOIN chats c ON c.id = w.child_chat_id JOIN turns t ON t.id = w.parent_turn_id
     WHERE w.org_id = $1 AND ((w.status = 'open' AND c.current_turn_id IS NULL) OR (w.status = 'finished' AND w.waits AND t.status NOT IN ('queued', 'running', 'waiting')))`,

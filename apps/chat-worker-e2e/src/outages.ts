@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from '@aps/platform/testing';
-import { accepted, persist, redisCommand, repliesOf, script, until, type Platform, type SseReader } from '../../api-gateway-e2e/support';
+import { accepted, persist, redisCommand, until, type Platform, type SseReader } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { withPlatform, type Chance } from './scenario';
 import { begin, finish, type Work } from './turns';
@@ -182,43 +181,5 @@ export async function postgresRestarted(chance: Chance): Promise<void> {
     }
     expect(apps.map((app) => platform.app(app).pid)).toEqual(pids);
     await check(platform, all);
-  });
-}
-
-/** A suspended organization: what runs ends, what waits stays, and runs once the suspension is lifted. */
-export async function suspended(): Promise<void> {
-  await withPlatform({ apps: ['api-gateway', 'admin-api', 'chat-worker'] }, async (platform) => {
-    const [runs, behind] = [await platform.openChat(), await platform.openChat()];
-    const endless = script({ text: Array.from({ length: 500 }, (_, i) => `w${i}`).join(' '), chunk_delay_ms: 100 });
-    const [one, two] = await Promise.all([platform.stream(runs), platform.stream(behind)]);
-    await platform.say(runs, endless);
-    await platform.say(behind, endless);
-    expect(await platform.say(behind, 'later')).toMatchObject({ queued: true });
-    await Promise.all([runs, behind].map((chat) => platform.untilChat(chat, (c) => c.status === 'RUNNING')));
-    expect((await platform.admin('POST', `/orgs/${platform.demo.org_id}/suspend`)).status).toBe(200);
-
-    // Its streams end, and say why; its members are out.
-    await Promise.all([one.untilEnd(), two.untilEnd()]);
-    for (const stream of [one, two]) expect(stream.frames.at(-1)).toMatchObject({ event: 'org_suspended' });
-    expect(await platform.getChat(runs)).toMatchObject({ status: 403, body: { code: 'org_suspended' } });
-    const statuses = () =>
-      platform.database((db) =>
-        db.query(sql<{ status: string }>('SELECT status FROM turns WHERE chat_id = ANY($1) ORDER BY dispatched_at'), [[runs, behind]]),
-      );
-    await until('what runs has ended', async () => !(await statuses()).some((t) => t.status === 'running'));
-    expect((await statuses()).map((t) => t.status)).toEqual(['stopped', 'stopped', 'queued']);
-    // Longer than the platform takes to look again: it stays.
-    await sleep(12_000);
-    expect((await statuses()).map((t) => t.status)).toEqual(['stopped', 'stopped', 'queued']);
-
-    expect((await platform.admin('POST', `/orgs/${platform.demo.org_id}/unsuspend`)).status).toBe(200);
-    const stopped = await platform.untilChat(runs, () => true);
-    expect(stopped).toMatchObject({ status: 'ACTIVE', stop_reason: 'org_suspended' });
-    const later = await platform.settled(behind, 1);
-    expect(repliesOf(later as never)).toMatchObject([{ content: 'You said: later' }]);
-    expect(later.stop_reason).toBeNull();
-    await platform.say(runs, 'again');
-    await platform.settled(runs, 1);
-    await check(platform);
   });
 }

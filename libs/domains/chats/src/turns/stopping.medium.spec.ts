@@ -1,4 +1,4 @@
-import { sql } from '@aps/platform/testing';
+import { eventually, sql } from '@aps/platform/testing';
 import { chatsService, script, type StreamReader, type TestOrg } from '../testing/chats';
 import { TurnRepository } from './turn.repository';
 
@@ -106,6 +106,36 @@ describe('a turn that is stopped while the model speaks', () => {
     await app.send(org, chat, 'newer');
     expect(await keep()).toBeNull();
     await app.until(org, chat, (c) => c.messages.at(-1).content === 'You said: newer');
+  });
+
+  it('is ended with its organization, which leaves what waits behind it until it is let in again', async () => {
+    const long = { text: `${WORDS} `.repeat(20), chunk_delay_ms: 300 };
+    const [alone, before] = [await speaking(long), await speaking(long)];
+    const sent = (await app.send(org, before.chat, 'later')).body;
+    expect(sent.queued).toBe(true);
+    const suspend = (since: string) => app.db.execute(sql(`UPDATE organizations SET suspended_at = ${since} WHERE id = $1`), [org.id]);
+    const due = () => app.db.execute(sql('UPDATE outbox SET available_at = now() WHERE id = $1'), [sent.turn_id]);
+    const putOff = () =>
+      eventually(
+        () => rows(`SELECT FROM outbox WHERE id = $1 AND available_at > now() + interval '6 seconds'`, sent.turn_id),
+        (found) => found.length === 1,
+      );
+    await suspend('now()');
+    await Promise.all([alone, before].map(({ stream }) => stream.until(({ event }) => event === 'org_suspended')));
+    await putOff();
+    // However often it is delivered.
+    await due();
+    await putOff();
+    expect(
+      await rows('SELECT status, deliveries FROM turns WHERE chat_id = ANY ($1) ORDER BY dispatched_at', [alone.chat, before.chat]),
+    ).toMatchObject([{ status: 'stopped' }, { status: 'stopped' }, { status: 'queued', deliveries: 0 }]);
+    await suspend('NULL');
+    await due();
+    const next = (chat: string) => app.until(org, chat, (c) => c.messages.at(-1).content.startsWith('You said: '));
+    expect(await next(before.chat)).toMatchObject({ status: 'ACTIVE', stop_reason: null });
+    expect((await app.read(org, alone.chat)).body).toMatchObject({ status: 'ACTIVE', stop_reason: 'org_suspended' });
+    await app.send(org, alone.chat, 'again');
+    await next(alone.chat);
   });
 
   it('never puts what was said behind what was written next', async () => {
