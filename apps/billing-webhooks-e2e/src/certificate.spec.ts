@@ -1,4 +1,5 @@
-import { Chance, withPlatform } from '../../chat-worker-e2e/src/scenario';
+import { Chance } from '@aps/platform/testing';
+import { withPlatform } from '../../api-gateway-e2e/support';
 import { asTable, CAMPAIGN_APPS, certify, type Campaign } from './certificate';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);

@@ -1,7 +1,19 @@
 import { NO_CALLER } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
-import { redisCommand, until, type Instance, type Platform } from '../../api-gateway-e2e/support';
-import { inflict, type Chance } from '../../chat-worker-e2e/src/scenario';
+import { sql, type Chance } from '@aps/platform/testing';
+import {
+  inflict,
+  killed,
+  namesOf,
+  redisCommand,
+  SERVER_FAULTS,
+  tableOf,
+  timesOf,
+  unnoted,
+  until,
+  type Fault,
+  type Instance,
+  type Platform,
+} from '../../api-gateway-e2e/support';
 import { catalogOf, Life } from './lives';
 import { aDelivery, Sender, type Delivery } from './sender';
 import { proofOf, verdictOf, type Verdict } from './verdict';
@@ -56,7 +68,7 @@ export async function certify(platform: Platform, chance: Chance, campaign: Camp
   // But for the last flush, which comes in the end.
   const counts = { ...campaign.faults, redis_flushed: campaign.faults.redis_flushed - 1 };
   const share = () => sender.acknowledged / deck.length;
-  await inflict(chance, counts, (kind) => FAULTS[kind](platform, chance), share, sending);
+  await inflict(chance, counts, (kind) => FAULTS[kind](platform, chance, unnoted), share, sending);
   const waiting_at_the_flush = await flushedBehindLock(platform, sender, held, campaign.width);
   await atRest(platform);
   return {
@@ -82,12 +94,10 @@ async function livesOf(platform: Platform, chance: Chance, deliveries: number): 
   return lives;
 }
 
-const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance) => Promise<void>> = {
-  billing_webhooks_killed: (platform, chance) => platform.restart(chance.pick(APPLIERS)),
-  gateway_killed: (platform) => platform.restart('api-gateway'),
-  async redis_flushed(platform) {
-    await redisCommand(platform.redis!.url, 'FLUSHALL');
-  },
+const FAULTS: Record<FaultKind, Fault> = {
+  billing_webhooks_killed: killed(...APPLIERS),
+  gateway_killed: killed('api-gateway'),
+  redis_flushed: SERVER_FAULTS.redis_flushed,
 };
 
 /**
@@ -125,12 +135,10 @@ function atRest(platform: Platform): Promise<unknown> {
 }
 
 /** The certificate as Markdown. */
-export function asTable({ faults, wrong, broken, ...figures }: Certificate): string {
-  const rows: [string, string | number][] = [
-    ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value]),
-    ['organizations that are not as their life says', wrong.length],
-    ['invariants of credits that are broken', broken.join(', ') || 'none'],
-    ...Object.entries(faults).map(([kind, n]): [string, number] => [`faults: ${kind.replaceAll('_', ' ')}`, n]),
-  ];
-  return ['| Deliveries | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
-}
+export const asTable = ({ faults, wrong, broken, ...figures }: Certificate): string =>
+  tableOf('Deliveries', {
+    ...figures,
+    'organizations that are not as their life says': wrong.length,
+    'invariants of credits that are broken': namesOf(broken),
+    ...timesOf(faults),
+  });

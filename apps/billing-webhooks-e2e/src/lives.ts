@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Chance } from '@aps/platform/testing';
 import { orderEvent, subscriptionEvent } from '@aps/billing/testing';
 import type { Platform } from '../../api-gateway-e2e/support';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
 
 /** What is sold. */
 interface Product {
@@ -98,20 +98,20 @@ export class Life {
     const first = this.orders.at(-1)!;
     if (again || chance.between(1, 3) === 1) this.revoke();
     if (again) await this.subscribe();
-    else if (!this.subscribed && chance.between(1, 2) === 1) this.refund(first, chance.pick([PRICE / 4, PRICE]));
+    else if (!this.subscribed && chance.between(1, 2) === 1) this.refund(first, chance.choose([PRICE / 4, PRICE]));
   }
 
   private async buyPack(): Promise<void> {
-    const pack = this.chance.pick(this.catalog.packs);
+    const pack = this.chance.choose(this.catalog.packs);
     const checkout = await this.checkout('pack', pack.code);
     const order = this.order('purchase', pack, { kind: 'pack', ...this.ofCheckout(checkout, 'pack', pack.code) });
-    const refunds = this.chance.pick([[], [], [PRICE / 4], [PRICE / 4, PRICE / 2], [PRICE]]);
+    const refunds = this.chance.choose([[], [], [PRICE / 4], [PRICE / 4, PRICE / 2], [PRICE]]);
     for (const amount of refunds) this.refund(order, amount);
     this.purchased += pack.credits * (1 - (refunds.at(-1) ?? 0) / PRICE);
   }
 
   private async subscribe(): Promise<void> {
-    const plan = this.chance.pick(this.catalog.plans);
+    const plan = this.chance.choose(this.catalog.plans);
     const checkout_id = await this.checkout('plan', plan.code);
     const metadata = { org_id: this.orgId, kind: 'plan', code: plan.code };
     this.subscribed = {
@@ -147,7 +147,7 @@ export class Life {
       subscribed.cancel_at_period_end = !subscribed.cancel_at_period_end;
       this.tell(subscribed.cancel_at_period_end ? 'canceled' : 'uncanceled');
     };
-    this.chance.pick([cycle, cycle, fall, cancel, ...[...up, ...down].map(change)])();
+    this.chance.choose([cycle, cycle, fall, cancel, ...[...up, ...down].map(change)])();
   }
 
   private hasHad(code: string): boolean {
@@ -172,7 +172,11 @@ export class Life {
     const subscription = kind === 'plan' ? this.shown(at) : null;
     const told = {
       ...{ id, at, product_id: product.polar_product_id, billing_reason: reason, customer_id: this.customer },
-      ...(subscription && { subscription_id: subscription.id, subscription, metadata: this.chance.pick([{}, this.subscribed!.metadata]) }),
+      ...(subscription && {
+        subscription_id: subscription.id,
+        subscription,
+        metadata: this.chance.choose([{}, this.subscribed!.metadata]),
+      }),
       ...belongs,
     };
     if (this.chance.between(1, 4) === 1) this.events.push(orderEvent(told, 'order.created'));
@@ -195,7 +199,7 @@ export class Life {
   private tell(what: string): void {
     const { checkout_id, metadata } = this.subscribed!;
     const at = this.now();
-    const belongs = this.chance.pick([{}, { checkout_id }, { metadata }]);
+    const belongs = this.chance.choose([{}, { checkout_id }, { metadata }]);
     this.events.push(subscriptionEvent(what, { ...this.shown(at), at, customer_id: this.customer, ...belongs }));
   }
 
@@ -209,7 +213,7 @@ export class Life {
   }
 
   private ofCheckout(checkout_id: string, kind: string, code: string): Record<string, unknown> {
-    return this.chance.pick([{ checkout_id }, { metadata: { org_id: this.orgId, kind, code } }]);
+    return this.chance.choose([{ checkout_id }, { metadata: { org_id: this.orgId, kind, code } }]);
   }
 
   private async checkout(kind: 'plan' | 'pack', code: string): Promise<string> {

@@ -1,7 +1,5 @@
-import { startPlatform, type Platform } from '../../api-gateway-e2e/support';
+import { Upstream, sideBySide, startPlatform, type Platform } from '../../api-gateway-e2e/support';
 import { Governance } from '../../chat-worker-e2e/src/governance';
-import { sideBySide } from '../../chat-worker-e2e/src/scenario';
-import { Upstream } from '../../chat-worker-e2e/src/upstream';
 import { failedAndReplayed } from './broken';
 import { capReached, killedBeforeReceipts } from './paid-turns';
 

@@ -1,8 +1,7 @@
 import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
-import { repliesOf, until, type Answer, type Place } from '../../api-gateway-e2e/support';
+import { aMark, repliesOf, until, type Answer, type Place } from '../../api-gateway-e2e/support';
 import { Governance } from '../../chat-worker-e2e/src/governance';
-import { aMark } from '../../chat-worker-e2e/src/upstream';
 import { proofOf } from './verdict';
 
 /** By the seeded rate card an answer costs 1.1 credits, and its call holds a little less. */

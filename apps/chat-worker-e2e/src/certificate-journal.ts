@@ -1,12 +1,11 @@
+import { Recoveries } from '../../api-gateway-e2e/support';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
 import { MISCOUNTED } from '@aps/platform/runs/testing';
-import { sql } from '@aps/platform/testing';
+import { sql, type Chance } from '@aps/platform/testing';
 import type { Ledger } from '@aps/tools/testing';
 import type { Certificate, FaultKind } from './certificate';
-import { Recoveries } from './recoveries';
-import type { Chance } from './scenario';
 import { startCount } from './second-kind';
 
 export interface Acknowledged {

@@ -1,7 +1,8 @@
+import { Chance } from '@aps/platform/testing';
+import { withPlatform } from '../../api-gateway-e2e/support';
 import { Ledger } from '@aps/tools/testing';
 import { asTable, CAMPAIGN_APPS, certify, type Campaign } from './certificate';
 import { check } from './invariants';
-import { Chance, withPlatform } from './scenario';
 import { SECOND_KIND } from './second-kind';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);

@@ -1,11 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepted, persist, redisCommand, script, type Platform } from '../../api-gateway-e2e/support';
+import type { Chance } from '@aps/platform/testing';
+import {
+  accepted,
+  creditsOf,
+  ended,
+  frozen,
+  inflict,
+  killed,
+  namesOf,
+  payInCredits,
+  persist,
+  recoveryTable,
+  requireAlive,
+  script,
+  SERVER_FAULTS,
+  tableOf,
+  type CreditsVerdict,
+  type Fault,
+  type Platform,
+  type Recovery,
+} from '../../api-gateway-e2e/support';
 import type { Ledger } from '@aps/tools/testing';
 import { Journal, type Acknowledged } from './certificate-journal';
-import { creditsOf, payInCredits, type CreditsVerdict } from './credits';
-import { recoveryTable, type Recovery } from './recoveries';
-import { inflict, type Chance } from './scenario';
 
 /** How much is done, and what is done to it. */
 export interface Campaign {
@@ -65,8 +82,6 @@ export interface Certificate extends CreditsVerdict {
 
 /** Longest rest that anything may need: a lease of 20 s, a second one, and what comes after. */
 const REST_MS = 120_000;
-/** Longer than a lease, so that others take over what the frozen one holds. */
-const FREEZE_MS = 24_000;
 const WORKERS = ['chat-worker', 'chat-worker:b'] as const;
 export const CAMPAIGN_APPS = ['api-gateway', 'admin-api', ...WORKERS] as const;
 
@@ -156,7 +171,7 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
   let counts = 0;
   const client = async () => {
     while (sent < campaign.messages) {
-      const plan = chance.pick(DECK)(chance);
+      const plan = chance.choose(DECK)(chance);
       sent += plan.messages.length;
       for (; counts < (sent / campaign.messages) * campaign.counts; counts++) await journal.startCount(chance);
       await work(platform, journal, plan, acknowledged);
@@ -165,11 +180,11 @@ async function run(platform: Platform, chance: Chance, campaign: Campaign, journ
   try {
     const clients = Promise.all(Array.from({ length: campaign.width }, client));
     const share = () => {
-      requireAlive(platform);
+      requireAlive(platform, WORKERS);
       return acknowledged.length / campaign.messages;
     };
-    await inflict(chance, campaign.faults, (kind) => FAULTS[kind](platform, chance, journal), share, clients);
-    requireAlive(platform);
+    await inflict(chance, campaign.faults, (kind) => FAULTS[kind](platform, chance, (owner) => journal.hit(kind, owner)), share, clients);
+    requireAlive(platform, WORKERS);
     await journal.settle(REST_MS);
     return {
       seed: campaign.seed,
@@ -212,68 +227,16 @@ async function work(platform: Platform, journal: Journal, plan: Plan, acknowledg
   await journal.atRest(chatId, REST_MS);
 }
 
-/** @throws Error with what a worker has said last that has ended without being told to: nothing would go on, for minutes, and nobody know why */
-function requireAlive(platform: Platform): void {
-  for (const name of WORKERS) {
-    const worker = platform.app(name);
-    if (!worker.isRunning) throw new Error(`${name} has ended by itself:\n${worker.logs().slice(-3_000)}`);
-  }
-}
-
-const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance, journal: Journal) => Promise<void>> = {
-  async worker_killed(platform, chance, journal) {
-    const worker = platform.app(chance.pick(WORKERS));
-    const pid = worker.pid;
-    await worker.kill();
-    await journal.hit('worker_killed', `%:${pid}:%`);
-    await worker.spawn().ready();
-  },
-  async worker_ended(platform, chance, journal) {
-    const worker = platform.app(chance.pick(WORKERS));
-    await journal.hit('worker_ended', `%:${worker.pid}:%`);
-    const ended = await worker.terminate(60_000);
-    if (ended.code !== 0) throw new Error(`A worker ended with ${JSON.stringify(ended)}`);
-    await worker.spawn().ready();
-  },
-  async worker_frozen(platform, chance, journal) {
-    const worker = platform.app(chance.pick(WORKERS));
-    worker.freeze();
-    await journal.hit('worker_frozen', `%:${worker.pid}:%`);
-    await sleep(FREEZE_MS);
-    worker.thaw();
-  },
-  async gateway_killed(platform) {
-    const gateway = platform.app('api-gateway');
-    await gateway.kill();
-    await gateway.spawn().ready();
-  },
-  async redis_restarted(platform, chance, journal) {
-    await platform.redis!.kill();
-    await sleep(chance.between(100, 3_000));
-    await platform.redis!.restart();
-    await journal.hit('redis_restarted', '%');
-  },
-  async redis_flushed(platform, _chance, journal) {
-    await redisCommand(platform.redis!.url, 'FLUSHALL');
-    await journal.hit('redis_flushed', '%');
-  },
-  async postgres_restarted(platform, chance, journal) {
-    await platform.postgres!.kill(chance.pick(['SIGQUIT', 'SIGINT', 'SIGKILL'] as const));
-    await sleep(chance.between(100, 2_000));
-    await platform.postgres!.restart();
-    await journal.hit('postgres_restarted', '%');
-  },
+const FAULTS: Record<FaultKind, Fault> = {
+  ...SERVER_FAULTS,
+  worker_killed: killed(...WORKERS),
+  worker_ended: ended(...WORKERS),
+  worker_frozen: frozen(...WORKERS),
+  gateway_killed: killed('api-gateway'),
 };
 
 /** The certificate as Markdown. */
-export function asTable(certificate: Certificate): string {
-  const { faults, recovery_s: recovery, credits_broken: broken, ...figures } = certificate;
-  const rows: [string, string | number][] = [
-    ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value]),
-    ['invariants of credits that are broken', broken.join(', ') || 'none'],
-  ];
-  return [
-    ...['| Crash certificate | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`), ''],
-    ...recoveryTable(faults, recovery),
-  ].join('\n');
+export function asTable({ faults, recovery_s: recovery, credits_broken: broken, ...figures }: Certificate): string {
+  const table = tableOf('Crash certificate', { ...figures, 'invariants of credits that are broken': namesOf(broken) });
+  return [table, '', ...recoveryTable(faults, recovery)].join('\n');
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { script, until, type Platform } from '../../api-gateway-e2e/support';
+import type { Chance } from '@aps/platform/testing';
+import { script, until, withPlatform, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { withPlatform, type Chance } from './scenario';
 import { begin, finish, running } from './turns';
 
 /** The only worker is killed among ten turns, and then again and again with one that is always there when it happens. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from '@aps/platform/testing';
-import { script, type Platform } from '../../api-gateway-e2e/support';
+import { sql, type Chance } from '@aps/platform/testing';
+import { script, withPlatform, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { withPlatform, type Chance } from './scenario';
 import { finish, type Work } from './turns';
 
 const PARENTS = 10;

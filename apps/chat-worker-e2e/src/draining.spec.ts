@@ -1,5 +1,5 @@
+import { sideBySide } from '../../api-gateway-e2e/support';
 import { drainedBeforeItEnds, oneOfTwoWorkersDrained } from './draining';
-import { sideBySide } from './scenario';
 
 /** What a worker that is told to begin nothing new has, ends here and once; what waits is somebody else's. */
 describe('draining', () => {

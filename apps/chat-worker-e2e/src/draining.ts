@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NodeProcess, ROOT, until, type Platform } from '../../api-gateway-e2e/support';
+import type { Chance } from '@aps/platform/testing';
+import { NodeProcess, ROOT, until, withPlatform, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { withPlatform, type Chance } from './scenario';
 import { begin, finish, running } from './turns';
 
 const WORKERS = ['chat-worker', 'chat-worker:b'] as const;

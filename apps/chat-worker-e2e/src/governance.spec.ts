@@ -1,4 +1,4 @@
-import { startPlatform, type Platform } from '../../api-gateway-e2e/support';
+import { Upstream, sideBySide, startPlatform, type Platform } from '../../api-gateway-e2e/support';
 import {
   budgetReached,
   Governance,
@@ -11,8 +11,6 @@ import {
   routeDisabled,
   routeRepointed,
 } from './governance';
-import { sideBySide } from './scenario';
-import { Upstream } from './upstream';
 
 /** What operators and owners change holds for the turns that begin afterwards. The scenarios share one platform. */
 describe('governance of models while chats run', () => {

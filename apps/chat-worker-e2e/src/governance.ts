@@ -1,8 +1,7 @@
 import { InternalTokens } from '@aps/platform/crypto';
 import { sql } from '@aps/platform/testing';
-import { repliesOf, script, type Answer, type Place, type Platform } from '../../api-gateway-e2e/support';
+import { aMark, repliesOf, script, type Answer, type Asked, type Place, type Platform, type Upstream } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { aMark, type Asked, type Upstream } from './upstream';
 
 /** Half of the time after which a worker looks again by itself: what it knows before, it was told. */
 const HEARD_MS = 5_000;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepted, persist, redisCommand, until, type Platform, type SseReader } from '../../api-gateway-e2e/support';
+import type { Chance } from '@aps/platform/testing';
+import { accepted, persist, redisCommand, until, withPlatform, type Platform, type SseReader } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { withPlatform, type Chance } from './scenario';
 import { begin, finish, type Work } from './turns';
 
 /** Nothing lost, nothing twice, in order: what a stream brought, from its snapshot on. */

@@ -1,16 +1,16 @@
-import { sql, testEnvironment } from '@aps/platform/testing';
+import { Chance, sql, testEnvironment } from '@aps/platform/testing';
 import {
-  built,
-  isInstalled,
   NodeProcess,
   OwnServer,
+  built,
+  isInstalled,
   until,
   withDatabase,
+  withPlatform,
   type Platform,
   type PlatformOptions,
 } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { Chance, withPlatform } from './scenario';
 import { begin, finish, running } from './turns';
 
 const OPTIONS: PlatformOptions = { apps: ['api-gateway', 'chat-worker', 'chat-worker:b'], own: ['pgbouncer'] };

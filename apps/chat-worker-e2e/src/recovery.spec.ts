@@ -1,7 +1,7 @@
+import { sideBySide } from '../../api-gateway-e2e/support';
 import { drained, onlyWorkerKilled, workerFrozen } from './crashes';
 import { delegatingWorkersKilled } from './delegations';
 import { postgresRestarted, redisTakenAway } from './outages';
-import { sideBySide } from './scenario';
 
 /** No work lost, none done twice, nothing stuck, whatever dies. Each scenario has processes and a database of its own. */
 describe('recovery', () => {

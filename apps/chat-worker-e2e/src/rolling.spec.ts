@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from '@aps/platform/testing';
-import { until, type Instance } from '../../api-gateway-e2e/support';
+import { Chance, sql } from '@aps/platform/testing';
+import { until, withPlatform, type Instance } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
-import { Chance, withPlatform } from './scenario';
 import { checkCounts, SECOND_KIND, startCount } from './second-kind';
 import { begin, finish, type Work } from './turns';
 

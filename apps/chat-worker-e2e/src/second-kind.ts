@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Chance } from '@aps/platform/testing';
 import type { Db } from '@aps/platform/database';
 import { COUNTING_TABLES, MISCOUNTED, START_COUNT } from '@aps/platform/runs/testing';
 import { BOOK } from '@aps/tools/testing';
 import { until, type PlatformOptions } from '../../api-gateway-e2e/support';
-import type { Chance } from './scenario';
 
 /** Has the workers run a second kind beside turns, of which their code knows nothing: it counts. */
 export const SECOND_KIND = {

@@ -1,6 +1,6 @@
+import { Chance } from '@aps/platform/testing';
 import { script, startPlatform, until, type Place, type Platform, type SseReader } from '../../api-gateway-e2e/support';
 import { begin, finish } from './turns';
-import { Chance } from './scenario';
 
 const todo = { name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } };
 /** A turn that brings some twenty events, over a second or two. */

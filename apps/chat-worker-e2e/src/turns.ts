@@ -1,5 +1,5 @@
+import type { Chance } from '@aps/platform/testing';
 import { repliesOf, script, type Place, type Platform } from '../../api-gateway-e2e/support';
-import type { Chance } from './scenario';
 
 /** A chat with work in it, and what must have come of it in the end. */
 export interface Work {

@@ -1,5 +1,5 @@
-import { SmtpServer, WEBHOOK_SECRET } from '@aps/platform/testing';
-import { Chance, withPlatform } from '../../chat-worker-e2e/src/scenario';
+import { withPlatform } from '../../api-gateway-e2e/support';
+import { Chance, SmtpServer, WEBHOOK_SECRET } from '@aps/platform/testing';
 import { asTable, CAMPAIGN_APPS, certify, type Campaign } from './certificate';
 import { ALL_WELL_AND_REPLIED } from './verdict';
 

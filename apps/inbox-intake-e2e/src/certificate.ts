@@ -1,8 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { SmtpServer, sql } from '@aps/platform/testing';
-import { ApiClient, redisCommand, type Instance, type Platform } from '../../api-gateway-e2e/support';
-import { inflict, type Chance } from '../../chat-worker-e2e/src/scenario';
-import { Cutter } from './cutter';
+import { SmtpServer, sql, type Chance } from '@aps/platform/testing';
+import {
+  ApiClient,
+  Cutter,
+  inflict,
+  killed,
+  SERVER_FAULTS,
+  tableOf,
+  timesOf,
+  unnoted,
+  type Fault,
+  type Instance,
+  type Platform,
+} from '../../api-gateway-e2e/support';
 import { People } from './people';
 import type { RepliesVerdict } from './replies';
 import { DOORS, openInbox, putRulesInForce, Senders, type OpenInbox, type Sending } from './senders';
@@ -79,7 +88,7 @@ export async function certify(
     const seen: Promise<void>[] = [];
     const share = () => senders.taken.size / messages;
     const sending = senders.allTaken(deck, width, (message, id) => seen.push(people.see(message, id)));
-    await inflict(chance, faults, (kind) => FAULTS[kind](platform, chance), share, sending);
+    await inflict(chance, faults, (kind) => FAULTS[kind](platform, chance, unnoted), share, sending);
     await Promise.all(seen);
   } finally {
     for (const cutter of cutters) cutter.close();
@@ -99,7 +108,7 @@ export async function certify(
 function aSending(chance: Chance, i: number): Sending {
   const ofTen = chance.between(1, 10);
   const fate = ofTen <= HELD_OF_TEN ? 'held' : ofTen <= HELD_OF_TEN + TERMINATED_OF_TEN ? 'terminated' : undefined;
-  return { key: `message-${i}`, door: chance.pick(DOORS), fate, isCut: chance.between(1, 10) <= CUT_OF_TEN };
+  return { key: `message-${i}`, door: chance.choose(DOORS), fate, isCut: chance.between(1, 10) <= CUT_OF_TEN };
 }
 
 /** A model is asked about each message, so that an evaluation is two steps and can be cut off between them. */
@@ -130,27 +139,12 @@ async function evaluatedOf(platform: Platform, { id }: OpenInbox) {
   return row;
 }
 
-const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance) => Promise<unknown>> = {
-  inbox_intake_killed: (platform, chance) => platform.restart(chance.pick(INTAKES)),
-  chat_worker_killed: (platform) => platform.restart('chat-worker'),
-  async redis_restarted(platform, chance) {
-    await platform.redis!.kill();
-    await sleep(chance.between(0, 1_000));
-    await platform.redis!.restart();
-  },
-  redis_flushed: (platform) => redisCommand(platform.redis!.url, 'FLUSHALL'),
-  async postgres_restarted(platform, chance) {
-    await platform.postgres!.kill(chance.pick(['SIGKILL', 'SIGINT'] as const));
-    await sleep(chance.between(0, 1_000));
-    await platform.postgres!.restart();
-  },
+const FAULTS: Record<FaultKind, Fault> = {
+  ...SERVER_FAULTS,
+  inbox_intake_killed: killed(...INTAKES),
+  chat_worker_killed: killed('chat-worker'),
 };
 
 /** The certificate as Markdown. */
-export function asTable({ faults, waiting: _waiting, ...figures }: Certificate): string {
-  const rows: [string, number][] = [
-    ...Object.entries(figures).map(([name, value]): [string, number] => [name.replaceAll('_', ' '), value as number]),
-    ...Object.entries(faults).map(([kind, n]): [string, number] => [`faults: ${kind.replaceAll('_', ' ')}`, n]),
-  ];
-  return ['| Messages of inboxes | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
-}
+export const asTable = ({ faults, waiting: _waiting, ...figures }: Certificate): string =>
+  tableOf('Messages of inboxes', { ...figures, ...timesOf(faults) });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chance } from '@aps/platform/testing';
 import type { Answer, Platform } from '../../api-gateway-e2e/support';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
 import type { OpenInbox, Sending } from './senders';
 
 /** So long somebody goes on with what nobody does. */

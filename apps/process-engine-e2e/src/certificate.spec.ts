@@ -1,4 +1,5 @@
-import { Chance, withPlatform } from '../../chat-worker-e2e/src/scenario';
+import { Chance } from '@aps/platform/testing';
+import { withPlatform } from '../../api-gateway-e2e/support';
 import { asTable, CAMPAIGN_APPS, CERTIFIED, certify, type Campaign } from './certificate';
 import { NOTE_MOVES } from './moves';
 import { OtherSide } from './other-side';

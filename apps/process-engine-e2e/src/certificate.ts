@@ -1,10 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chance } from '@aps/platform/testing';
 import type { Db } from '@aps/platform/database';
-import { ApiClient, accepted, persist, redisCommand, type Instance, type Platform } from '../../api-gateway-e2e/support';
-import { creditsOf, payInCredits, type CreditsVerdict } from '../../chat-worker-e2e/src/credits';
-import { Recoveries, recoveryTable, type Recovery } from '../../chat-worker-e2e/src/recoveries';
-import { inflict, type Chance } from '../../chat-worker-e2e/src/scenario';
-import { Cutter } from '../../inbox-intake-e2e/src/cutter';
+import {
+  accepted,
+  ApiClient,
+  creditsOf,
+  Cutter,
+  frozen,
+  inflict,
+  killed,
+  namesOf,
+  payInCredits,
+  persist,
+  Recoveries,
+  recoveryTable,
+  requireAlive,
+  SERVER_FAULTS,
+  tableOf,
+  type CreditsVerdict,
+  type Fault,
+  type Instance,
+  type Platform,
+  type Recovery,
+} from '../../api-gateway-e2e/support';
 import { Clients } from './clients';
 import { allDeployed, type WorkName } from './definitions';
 import type { OtherSide } from './other-side';
@@ -56,8 +74,6 @@ export const CERTIFIED = { ...ALL_WELL, stuck: 0, answered_twice: 0, not_determi
 
 const ENGINES = ['process-engine', 'process-engine:b'] as const;
 export const CAMPAIGN_APPS = ['api-gateway', 'admin-api', 'chat-worker', ...ENGINES] as const satisfies Instance[];
-/** Longer than a lease, so that others take over what the frozen one holds. */
-const FREEZE_MS = 25_000;
 const REST_MS = 60_000;
 const CHECKS_AT_ONCE = 8;
 
@@ -91,20 +107,20 @@ async function run(
   const beside = Promise.all([people.answer().catch((error: unknown) => void (fault = error)), clients.watch(() => isOver)]);
   const share = () => {
     if (fault) throw fault as Error;
-    requireAlive(platform);
+    requireAlive(platform, [...ENGINES, 'chat-worker']);
     return clients.over / runs;
   };
   try {
     let left = runs;
     const client = async () => {
-      while (left-- > 0) await clients.work(chance.pick(DECK));
+      while (left-- > 0) await clients.work(chance.choose(DECK));
     };
     const hit = (kind: FaultKind, owner: string) => {
       const since = performance.now();
       return persist(() => recoveries.hit(kind, owner, since));
     };
     const work = Promise.all(Array.from({ length: width }, client));
-    await inflict(chance, faults, (kind) => FAULTS[kind](platform, chance, hit), share, work);
+    await inflict(chance, faults, (kind) => FAULTS[kind](platform, chance, (owner) => hit(kind, owner)), share, work);
     share();
     const [{ left: none }, goesOn] = [CERTIFIED, async () => recoveries.open > 0 || (await verdictOf(db, [], [], other)).left > none];
     for (const end = Date.now() + REST_MS; Date.now() < end && (await goesOn());) await sleep(1_000);
@@ -145,63 +161,16 @@ async function notDeterministic(platform: Platform, runs: string[]): Promise<num
   return found;
 }
 
-/** @throws Error with what an app has said last that has ended without being told to */
-function requireAlive(platform: Platform): void {
-  for (const name of [...ENGINES, 'chat-worker'] as const) {
-    const app = platform.app(name);
-    if (!app.isRunning && !dying.has(name)) throw new Error(`${name} has ended by itself:\n${app.logs().slice(-3_000)}`);
-  }
-}
-/** Those that a fault has in its hands. */
-const dying = new Set<Instance>();
-
-type Hit = (kind: FaultKind, owner: string) => Promise<void>;
-
-async function killed(platform: Platform, instance: Instance, hit?: Hit): Promise<void> {
-  const app = platform.app(instance);
-  const pid = app.pid;
-  dying.add(instance);
-  await app.kill();
-  await hit?.('process_engine_killed', `%:${pid}:%`);
-  await app.spawn().ready();
-  dying.delete(instance);
-}
-
-const FAULTS: Record<FaultKind, (platform: Platform, chance: Chance, hit: Hit) => Promise<void>> = {
-  process_engine_killed: (platform, chance, hit) => killed(platform, chance.pick(ENGINES), hit),
-  async process_engine_frozen(platform, chance, hit) {
-    const engine = platform.app(chance.pick(ENGINES));
-    engine.freeze();
-    await hit('process_engine_frozen', `%:${engine.pid}:%`);
-    await sleep(FREEZE_MS);
-    engine.thaw();
-  },
-  chat_worker_killed: (platform) => killed(platform, 'chat-worker'),
-  gateway_killed: (platform) => killed(platform, 'api-gateway'),
-  async redis_restarted(platform, chance, hit) {
-    await platform.redis!.kill();
-    await sleep(chance.between(100, 3_000));
-    await platform.redis!.restart();
-    await hit('redis_restarted', '%');
-  },
-  async redis_flushed(platform, _chance, hit) {
-    await redisCommand(platform.redis!.url, 'FLUSHALL');
-    await hit('redis_flushed', '%');
-  },
-  async postgres_restarted(platform, chance, hit) {
-    await platform.postgres!.kill(chance.pick(['SIGQUIT', 'SIGINT', 'SIGKILL'] as const));
-    await sleep(chance.between(100, 2_000));
-    await platform.postgres!.restart();
-    await hit('postgres_restarted', '%');
-  },
+const FAULTS: Record<FaultKind, Fault> = {
+  ...SERVER_FAULTS,
+  process_engine_killed: killed(...ENGINES),
+  process_engine_frozen: frozen(...ENGINES),
+  chat_worker_killed: killed('chat-worker'),
+  gateway_killed: killed('api-gateway'),
 };
 
 /** The certificate as Markdown. */
 export function asTable({ faults, recovery_s: recovery, credits_broken: broken, ...figures }: Certificate): string {
-  const rows: [string, string | number][] = [
-    ...Object.entries(figures).map(([name, value]): [string, string | number] => [name.replaceAll('_', ' '), value]),
-    ['invariants of credits that are broken', broken.join(', ') || 'none'],
-  ];
-  const table = ['| Runs of processes | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)];
-  return [...table, '', ...recoveryTable(faults, recovery)].join('\n');
+  const table = tableOf('Runs of processes', { ...figures, 'invariants of credits that are broken': namesOf(broken) });
+  return [table, '', ...recoveryTable(faults, recovery)].join('\n');
 }

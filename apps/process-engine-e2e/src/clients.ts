@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
-import { ApiClient, accepted, persist, type Answer, type Platform } from '../../api-gateway-e2e/support';
-import type { Recoveries } from '../../chat-worker-e2e/src/recoveries';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
+import { sql, type Chance } from '@aps/platform/testing';
+import { ApiClient, accepted, persist, type Answer, type Platform, type Recoveries } from '../../api-gateway-e2e/support';
 import { SIGNALS, workOf, type Input, type WorkName } from './definitions';
 
 const LOOK_MS = 100;
@@ -91,7 +89,7 @@ export class Clients {
 
   /** Two signals that it waits for, and at times another: early, when it waits, or one so and one so. */
   private async tell(run: Begun): Promise<void> {
-    const moment = this.chance.pick(['early', 'waiting', 'split']);
+    const moment = this.chance.choose(['early', 'waiting', 'split']);
     if (this.chance.between(1, 3) === 1) await this.signal(run, 'something_else', null);
     for (const [i, payload] of SIGNALS.entries()) {
       if (moment === 'waiting' || (moment === 'split' && i === 1)) await this.waitsFor(run, ['told', 'told_again'][i]);

@@ -1,5 +1,5 @@
+import type { Chance } from '@aps/platform/testing';
 import type { Platform } from '../../api-gateway-e2e/support';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
 
 /** What a run is begun with. */
 export type Input = Record<string, unknown> & { n: number };
@@ -34,7 +34,7 @@ const set = (id: string, values: Record<string, unknown>) => ({ id, kind: 'trans
 const booked = (step: string) => `\${steps.${step}.output.json.booked}`;
 
 /** Payments go well mostly; some are lost before, and some are answered too late. */
-const aPath = (chance: Chance) => chance.pick(['book', 'book', 'book', 'book', 'book', 'book', 'dropped', 'late']);
+const aPath = (chance: Chance) => chance.choose(['book', 'book', 'book', 'book', 'book', 'book', 'dropped', 'late']);
 
 export const CHILD = 'certificate-child';
 
@@ -141,7 +141,12 @@ export const WORK = {
       ],
       output: { amount: '${vars.amount}', paid: booked('pay') },
     }),
-    input: (chance, n) => ({ n, nap: chance.between(1, 2), path: aPath(chance), decision: chance.pick(['approve', 'approve', 'reject']) }),
+    input: (chance, n) => ({
+      n,
+      nap: chance.between(1, 2),
+      path: aPath(chance),
+      decision: chance.choose(['approve', 'approve', 'reject']),
+    }),
     outcome: ({ n, decision }, payer) =>
       decision === 'reject'
         ? { status: 'flagged', reason: `Rejected ${n}` }

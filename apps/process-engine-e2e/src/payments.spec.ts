@@ -1,6 +1,5 @@
-import { sql } from '@aps/platform/testing';
-import { until, type Platform } from '../../api-gateway-e2e/support';
-import { Chance, withPlatform } from '../../chat-worker-e2e/src/scenario';
+import { Chance, sql } from '@aps/platform/testing';
+import { until, withPlatform, type Platform } from '../../api-gateway-e2e/support';
 import { call, deployed } from './definitions';
 import { bookedAnswer, OtherSide } from './other-side';
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
+import { sql, type Chance } from '@aps/platform/testing';
 import { accepted, persist, type Platform } from '../../api-gateway-e2e/support';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
 import { bookedAnswer, type OtherSide } from './other-side';
 
 const LOOK_MS = 200;

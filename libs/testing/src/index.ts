@@ -1,4 +1,4 @@
-export { eventually } from '@aps/platform/testing';
+export { Chance, eventually } from '@aps/platform/testing';
 export { TEST_PLAN } from './plan';
 export * from './test-service';
 export * from './schedules';

@@ -1,33 +1,4 @@
-import { randomly, sql } from '@aps/platform/testing';
-
-/** What a schedule leaves to chance; the same seed chooses the same again. */
-export class Chance {
-  readonly pick: () => number;
-
-  constructor(readonly seed: number) {
-    this.pick = randomly(seed);
-  }
-
-  choose<T>(from: readonly T[]): T {
-    return from[Math.floor(this.pick() * from.length)];
-  }
-
-  nap(ms: number): Promise<void> {
-    return new Promise((r) => setTimeout(r, this.pick() * ms));
-  }
-
-  /** Does a handful of things, some of them at nearly the same moment. At times what was begun gets somewhere before the next things happen. */
-  async rounds(act: () => Promise<unknown>, { most, restMs }: { most: number; restMs: number }): Promise<void> {
-    for (let round = 0; round < 3; round++) {
-      const each = async () => {
-        await this.nap(30);
-        await act();
-      };
-      await Promise.all(Array.from({ length: 2 + Math.floor(this.pick() * (most - 1)) }, each));
-      if (this.pick() < 0.5) await this.nap(restMs);
-    }
-  }
-}
+import { Chance, sql } from '@aps/platform/testing';
 
 /** How many schedules a spec plays: `npm run certify` plays thousands, which CERTIFY_SCHEDULES says. */
 export const schedulesOr = (few: number): number => Number(process.env.CERTIFY_SCHEDULES ?? few);

@@ -1,3 +1,4 @@
+export * from './chance';
 export * from './certificate';
 export * from './http-caller';
 export * from './test-database';

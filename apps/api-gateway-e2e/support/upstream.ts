@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { until } from '../../api-gateway-e2e/support';
+import { until } from './until';
 
 /** A request for an answer, as the provider saw it. */
 export interface Asked {

@@ -1,5 +1,5 @@
 import net, { type AddressInfo } from 'node:net';
-import type { Chance } from '../../chat-worker-e2e/src/scenario';
+import type { Chance } from '@aps/platform/testing';
 
 /** Most that it waits for; a message is mostly stored by then, and not always. */
 const MAX_MS = 40;

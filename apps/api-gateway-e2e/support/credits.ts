@@ -1,4 +1,5 @@
-import { accepted, persist, type Platform } from '../../api-gateway-e2e/support';
+import { accepted, persist } from './persist';
+import type { Platform } from './platform';
 
 /** More than the calls of any campaign cost. */
 const CREDITS = '1000000';
