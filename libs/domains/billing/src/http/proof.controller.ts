@@ -25,7 +25,7 @@ export class AdminProofController {
   })
   async prove(@Query() { org_id }: ProofQuery) {
     const proof = await this.proofs.prove(org_id ?? null);
-    return answer(ProofResponse, proof, { invariants: proof.invariants.map((invariant) => answer(ProofInvariant, invariant as never)) });
+    return answer(ProofResponse, proof, { invariants: proof.invariants.map((invariant) => answer(ProofInvariant, invariant)) });
   }
 
   @Post()

@@ -9,7 +9,7 @@ export interface InvariantRow {
   /** By how many credits, or rows, they differ; a decimal text. */
   difference: string;
   /** The first of them. */
-  sample: unknown[];
+  sample: object[];
 }
 
 /** An invariant of rows, in SQL. */

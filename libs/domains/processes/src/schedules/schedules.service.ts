@@ -62,7 +62,7 @@ export class SchedulesService {
   update(scope: OrgScope, id: string, input: Partial<ScheduleSettings>): Promise<ScheduleView> {
     return this.db.transaction(scope, async (tx) => {
       const before = await this.schedules.get(tx, scope, id, 'for no key update');
-      const changes = changesOf<ScheduleSettings>(before, given(input));
+      const changes = changesOf<ScheduleSettings>(before, input);
       const after: ScheduleSettings = { ...before, ...changes };
       const does = (...fields: (keyof ScheduleSettings)[]) => fields.some((field) => field in changes);
       if (does('cron', 'timezone')) requireValid(timingProblems(after, this.db.now()));
