@@ -74,6 +74,24 @@ describe('an image', () => {
     await expect(resolve('shell:1')).rejects.toMatchObject({ check: 'platform', message: expect.stringContaining(message) });
   });
 
+  it.each([
+    ['', '{"Volumes":{"/data":{}}}'],
+    [' in another case', '{"volume\\u017f" : { "/data":{}}}'],
+    [' beside others of the same name', '{"Volumes":{"/data":{}},"Volumes":null}'],
+    [' before there are none', '{"Volumes":{"/data":{}}},"config":{"Cmd":["\\"Volumes\\":"]}'],
+  ])('that declares volumes%s is none', async (_, config) => {
+    registry.put('shell:1', { config });
+    await expect(resolve('shell:1')).rejects.toMatchObject({ check: 'manifest', message: expect.stringContaining('volumes') });
+  });
+
+  it.each(['{"Volumes":null}', '{"Volumes":{ }}', '{"Cmd":["{\\"Volumes\\":{\\"/data\\":{}}}","Volumes"],"Labels":{"volumes":"none"}}'])(
+    'may have none: %s',
+    async (config) => {
+      const digest = registry.put('shell:1', { config });
+      expect(await resolve('shell:1')).toMatchObject({ digest });
+    },
+  );
+
   it('is no document that can be read in two ways', async () => {
     const mediaType = 'application/vnd.oci.image.index.v1+json';
     registry.putDocument('shell:1', JSON.stringify({ mediaType, manifests: [], layers: [], config: {} }), mediaType);

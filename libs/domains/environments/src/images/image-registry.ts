@@ -4,7 +4,7 @@ import { Egress, EgressError, type EgressResponse } from '@aps/platform/egress';
 import { Cutoff } from '@aps/platform/signals';
 import { ImageProblem } from './image-problem';
 import { apiHost, type ImageReference } from './image-reference.policy';
-import { ACCEPTED, manifestFor, PLATFORM, readManifest, requirePlatform, sizeOf, type Manifest } from './manifests';
+import { ACCEPTED, manifestFor, PLATFORM, readManifest, requireNoVolumes, requirePlatform, sizeOf, type Manifest } from './manifests';
 import { readToken, tokenAddress } from './registry-token';
 
 /** What a registry says of an image. */
@@ -55,7 +55,9 @@ export class ImageRegistry {
 
     const read = readManifest(named.body, named.headers['content-type']);
     const image = 'manifest' in read ? read.manifest : await this.within(manifestFor(read.index), visit);
-    requirePlatform(checked(await visit.blob(image.config.digest), image.config.digest));
+    const config = checked(await visit.blob(image.config.digest), image.config.digest);
+    requirePlatform(config);
+    requireNoVolumes(config);
     return { digest, sizeBytes: sizeOf(image), platform: PLATFORM };
   }
 

@@ -54,6 +54,21 @@ export function requirePlatform(config: Buffer): void {
     throw new ImageProblem('platform', `The image is made for ${shown(nameOf(read.data))}, not for ${PLATFORM}.`);
 }
 
+/**
+ * Whoever runs an image makes a folder of each volume that it declares, on the disk of the machine, which nothing bounds. Its keys count however they
+ * are spelt, and wherever they stand: who reads the configuration as Go does takes any case, and of a key that stands twice both.
+ *
+ * @throws ImageProblem `manifest`
+ */
+export function requireNoVolumes(config: Buffer): void {
+  for (const [, text, filled] of config.toString('utf8').matchAll(STRINGS))
+    if (filled !== undefined && String(JSON.parse(text)).toUpperCase() === 'VOLUMES')
+      throw new ImageProblem('manifest', 'The image declares volumes, which sandboxes do not have: it must be built without `VOLUME`.');
+}
+
+/** Strings of a JSON text, one after the other, and whether one is the key of an object that is not empty. */
+const STRINGS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*(?=\{\s*"))?/g;
+
 /** Bytes that are transferred for an image: its compressed layers, and its configuration. */
 export const sizeOf = ({ config, layers }: Manifest): number => layers.reduce((sum, { size }) => sum + size, config.size);
 

@@ -37,6 +37,8 @@ export interface TestImage {
   index?: boolean;
   /** Bytes that its layers have together. */
   layers?: number;
+  /** What its configuration says of how it is run, as JSON. */
+  config?: string;
 }
 
 /** A registry on a real socket, over http. It has descriptions of images, and none of their layers. */
@@ -48,11 +50,12 @@ export async function startRegistry(switches: Partial<RegistrySwitches> = {}): P
     ...{ auth: false, realm: null, tokenStatus: 200, before: () => false, blobs: null, ...switches },
     host: '',
     seen: [],
-    put(name, { platforms = ['linux/amd64'], index = platforms.length > 1, layers = 1_000 } = {}) {
+    put(name, { platforms = ['linux/amd64'], index = platforms.length > 1, layers = 1_000, config: run = '{}' } = {}) {
       const [repository] = name.split(':');
       const manifests = platforms.map((platform) => {
         const [os, architecture] = platform.split('/');
-        const config = Buffer.from(JSON.stringify({ os, architecture, config: {}, rootfs: { type: 'layers', diff_ids: [] } }));
+        const said = JSON.stringify({ os, architecture, rootfs: { type: 'layers', diff_ids: [] } });
+        const config = Buffer.from(`${said.slice(0, -1)},"config":${run}}`);
         blobs.set(digestOf(config), config);
         const body = JSON.stringify({
           schemaVersion: 2,
