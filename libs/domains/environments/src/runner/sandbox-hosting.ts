@@ -46,7 +46,20 @@ export class SandboxHosting implements OnApplicationBootstrap, BeforeApplication
   private async removeIdle(): Promise<number> {
     const driver = await this.sandboxes.driver();
     const idle = (await driver?.idleWorkspaces(WEEK_MS)) ?? [];
-    for (const workspace of idle.slice(0, AT_ONCE)) await driver!.removeWorkspace(workspace);
+    await each(idle.slice(0, AT_ONCE), (workspace) => driver!.removeWorkspace(workspace, WEEK_MS));
     return Math.min(idle.length, AT_ONCE);
   }
+}
+
+/** One that cannot be removed does not stand before the others. @throws the last failure */
+async function each(keys: readonly string[], remove: (key: string) => Promise<void>): Promise<void> {
+  let failure: { error: unknown } | undefined;
+  for (const key of keys) {
+    try {
+      await remove(key);
+    } catch (error) {
+      failure = { error };
+    }
+  }
+  if (failure) throw failure.error;
 }

@@ -83,11 +83,12 @@ export abstract class LocalDriver implements SandboxDriver {
     return Promise.reject(new SandboxFailed(`Images are not run by ${this.name}.`, false));
   }
 
-  async removeWorkspace(workspace: string): Promise<void> {
-    const running = [...(this.running.get(workspace) ?? [])];
+  async removeWorkspace(workspace: string, idleMs?: number): Promise<void> {
+    // What is idle has nothing that runs there.
+    const running = idleMs === undefined ? [...(this.running.get(workspace) ?? [])] : [];
     for (const [removal] of running) removal.abort(new SandboxFailed('Its workspace was removed.', true));
     await Promise.allSettled(running.map(([, end]) => end));
-    await this.workspaces.remove(workspace);
+    await this.workspaces.remove(workspace, idleMs);
   }
 
   idleWorkspaces(idleMs: number): Promise<string[]> {

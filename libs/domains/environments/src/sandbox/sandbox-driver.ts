@@ -72,8 +72,12 @@ export interface SandboxDriver {
    */
   pull(image: string, signal: AbortSignal): Promise<void>;
 
-  /** Removes the files of a workspace, and whatever still runs in it. One that is not there is no error. */
-  removeWorkspace(workspace: string): Promise<void>;
+  /**
+   * Removes the files of a workspace, and whatever still runs in it. One that is not there is no error.
+   *
+   * @param idleMs only where nobody has used it for so long, as it stands now
+   */
+  removeWorkspace(workspace: string, idleMs?: number): Promise<void>;
 
   /** Workspaces that nobody has used for so long, by key. */
   idleWorkspaces(idleMs: number): Promise<string[]>;

@@ -1,7 +1,7 @@
 /** @alone */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -275,6 +275,27 @@ describe('a workspace', () => {
       ['Its workspace was removed.', true, false],
     );
     await ending(mark);
+  });
+
+  it('stays where it is used again before it is removed for not being used', async () => {
+    await allSay(
+      working,
+      async (driver) => {
+        const workspace = randomUUID();
+        const kept = async () => (await shell(driver, 'cat kept', { workspace })).stdout.toString();
+        const age = () => utimesSync(path.join(settings.SANDBOX_DIR, workspace), 0, 0);
+        await shell(driver, 'echo here >kept', { workspace });
+        age();
+        const wasIdle = (await driver.idleWorkspaces(60_000)).includes(workspace);
+        await kept();
+        await driver.removeWorkspace(workspace, 60_000);
+        const usedAgain = await kept();
+        age();
+        await driver.removeWorkspace(workspace, 60_000);
+        return [wasIdle, usedAgain, await kept()];
+      },
+      [true, 'here\n', ''],
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, lstat, mkdir, readdir, stat, utimes } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, chown, lstat, mkdir, readdir, rename, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -25,11 +26,12 @@ export class Workspaces {
     const folder = this.folder(workspace);
     const files = path.join(folder, 'files');
     await mkdir(folder, { recursive: true, mode: 0o711 });
+    // Before anything is done in it: who would remove it looks at this.
+    await this.touch(workspace);
     const made = await mkdir(files, { recursive: true, mode: 0o700 });
     if (made && IS_ROOT) await chown(files, OWNER.uid, OWNER.gid);
     // A command may have closed it for itself.
     await chmod(files, 0o700);
-    await this.touch(workspace);
     return { folder, files };
   }
 
@@ -38,19 +40,33 @@ export class Workspaces {
     await utimes(this.folder(workspace), now, now).catch(unlessMissing);
   }
 
-  /** By programs that hold on to folders while they walk: nothing in it leads them elsewhere, and folders that may not be entered do not stop them. */
-  async remove(workspace: string): Promise<void> {
+  /**
+   * By programs that hold on to folders while they walk: nothing in it leads them elsewhere, and folders that may not be entered do not stop them. It is
+   * out of the way first, under a key that nobody has: who opens it while it is being removed has a new one, and what is left where we die is as
+   * idle as it was.
+   */
+  async remove(workspace: string, idleMs?: number): Promise<void> {
     const folder = this.folder(workspace);
-    if (!(await lstat(folder).catch(unlessMissing))) return;
-    await run('chmod', ['-R', 'u+rwX', '--', folder]).catch(() => undefined);
-    await run('rm', ['-rf', '--', folder]);
+    if (!(await this.isIdle(workspace, idleMs))) return;
+    const aside = randomUUID();
+    await rename(folder, this.folder(aside)).catch(unlessMissing);
+    // Used in between: it goes back to who has it.
+    if (!(await this.isIdle(aside, idleMs))) return void (await rename(this.folder(aside), folder).catch(unlessMissing));
+    await run('chmod', ['-R', 'u+rwX', '--', this.folder(aside)]).catch(() => undefined);
+    await run('rm', ['-rf', '--', this.folder(aside)]);
   }
 
   /** Keys of those that were not used for so long. */
   async idle(idleMs: number): Promise<string[]> {
     const keys = ((await readdir(this.dir).catch(unlessMissing)) ?? []).filter((name) => UUID.test(name));
-    const used = await Promise.all(keys.map(async (key) => (await stat(this.folder(key)).catch(unlessMissing))?.mtimeMs ?? Infinity));
-    return keys.filter((_, i) => Date.now() - used[i]! >= idleMs);
+    const are = await Promise.all(keys.map((key) => this.isIdle(key, idleMs)));
+    return keys.filter((_, i) => are[i]);
+  }
+
+  /** Whether it is there, and nobody has used it for so long. */
+  private async isIdle(workspace: string, idleMs = -Infinity): Promise<boolean> {
+    const found = await stat(this.folder(workspace)).catch(unlessMissing);
+    return !!found && Date.now() - found.mtimeMs >= idleMs;
   }
 
   private folder(workspace: string): string {

@@ -236,6 +236,23 @@ describe('a workspace', () => {
     await driver.removeWorkspace(randomUUID());
     expect([podNames(), await driver.idleWorkspaces(0)]).toEqual([[], []]);
   });
+
+  it('that is used again is kept from who would remove it at that moment', async () => {
+    const workspace = randomUUID();
+    await run('true', { workspace });
+    await driver.removeWorkspace(workspace, 3_600_000);
+    expect(await driver.idleWorkspaces(0)).toEqual([workspace]);
+    age(cluster.persistentvolumeclaims);
+    const claims = cluster.persistentvolumeclaims;
+    const found = [...claims.values()][0];
+    // Between the look and the removal.
+    jest.spyOn(claims, 'get').mockImplementationOnce(() => (setImmediate(() => (found.metadata.resourceVersion = 'used')), found));
+    await driver.removeWorkspace(workspace, 3_600_000);
+    expect(await driver.idleWorkspaces(0)).toEqual([workspace]);
+    age(cluster.persistentvolumeclaims);
+    await driver.removeWorkspace(workspace, 3_600_000);
+    expect(await driver.idleWorkspaces(0)).toEqual([]);
+  });
 });
 
 it('can be used within a cluster that lets it', async () => {

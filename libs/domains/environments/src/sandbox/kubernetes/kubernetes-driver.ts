@@ -42,8 +42,8 @@ export class KubernetesDriver implements SandboxDriver {
     return this.pods.pull(image, signal);
   }
 
-  removeWorkspace(workspace: string): Promise<void> {
-    return this.pods.removeWorkspace(workspace);
+  removeWorkspace(workspace: string, idleMs?: number): Promise<void> {
+    return this.pods.removeWorkspace(workspace, idleMs);
   }
 
   idleWorkspaces(idleMs: number): Promise<string[]> {

@@ -114,9 +114,17 @@ export class Pods {
     return null;
   }
 
-  async removeWorkspace(workspace: string): Promise<void> {
+  /** Of one that is idle, the volume goes first, and only as it was found: who has used it since has said so by it. */
+  async removeWorkspace(workspace: string, idleMs?: number): Promise<void> {
+    const claim = claimName(workspace);
+    if (idleMs !== undefined) {
+      const found = await orNull(this.api.get<KubernetesObject>('persistentvolumeclaims', claim));
+      if (!found || !this.isIdle(found.metadata, idleMs)) return;
+      const { resourceVersion } = found.metadata;
+      return this.api.remove('persistentvolumeclaims', claim, { resourceVersion }).catch(unlessConflict);
+    }
     await this.api.removeAll('pods', `${WORKSPACE_LABEL}=${workspace}`);
-    await this.api.remove('persistentvolumeclaims', claimName(workspace));
+    await this.api.remove('persistentvolumeclaims', claim);
   }
 
   /** Keys of workspaces whose volumes nobody has used for so long. */
