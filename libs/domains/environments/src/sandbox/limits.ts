@@ -1,4 +1,5 @@
-import { bytesIn } from './workspaces';
+import { stat, statfs } from 'node:fs/promises';
+import { removeChanged, weightOf } from './workspaces';
 import { weigh } from './processes';
 
 const MIB = 1024 * 1024;
@@ -16,27 +17,103 @@ export const LIMITS = {
   sharedBytes: 64 * MIB,
 };
 
+/** What commands leave free of the disk that they share with each other, and often with everything else: so many bytes, of a small one a share. */
+const KEPT_FREE_BYTES = 2048 * MIB;
+const KEPT_FREE_SHARE = 0.1;
+/** The same of its numbers for files, where it has so many and no more. */
+const KEPT_INODES_SHARE = 0.01;
+/** A workspace that is over its limit may grow by this, which folders take when it is cleared. */
+const CLEARING_BYTES = MIB;
+/** Where the disk has less than it had by this, it is looked whether it was a command. */
+const NOTICED_BYTES = 64 * MIB;
+/** What a command has made or changed is removed in this order, as long as its workspace is over its limit: files of so many KiB, then all. */
+const REMOVED_KIB = [64 * 1024, 1024, 0];
+
 const OVER = {
   memory: 'The command was ended: its processes used more than 1 GiB of memory.',
   processes: 'The command was ended: it had more than 256 processes.',
   disk: 'The command was ended: its workspace grew over 1 GiB.',
+  room: 'The command was ended: the disk that all workspaces share is nearly full.',
 };
+const CLEARED = '\nThe workspace had more than 1 GiB: of what the command made or changed there, the largest files were removed.\n';
 
 /**
- * Ends a command whose processes, from `pid` downwards, or whose workspace have more than they may. A workspace that is over already may not grow, so
- * that it can be cleared.
+ * The disk while a command uses it. What the command has made or changed is told by the clock of the disk, and nobody else's. A workspace that is
+ * over its limit already may not grow, so that it can be cleared.
+ */
+export class DiskUse {
+  private constructor(
+    private readonly files: string,
+    private readonly since: number,
+    private readonly before: Room,
+    private readonly crowded: Set<string>,
+  ) {}
+
+  /** @param crowded the workspaces that were over their limit when they were looked at last; kept here */
+  static async of(files: string, crowded: Set<string>): Promise<DiskUse> {
+    const [{ ctimeMs }, before] = await Promise.all([stat(files), roomIn(files)]);
+    return new DiskUse(files, ctimeMs, before, crowded);
+  }
+
+  /** Whether the disk had so little left, before the command, that nobody may use more of it. */
+  get wasFull(): boolean {
+    return this.before.isFull;
+  }
+
+  /** The same by now; not where it was so before. */
+  async isFilled(): Promise<boolean> {
+    return !this.wasFull && (await roomIn(this.files).catch(() => this.before)).isFull;
+  }
+
+  /** Whether the workspace has more than it may, and has it of this command. */
+  async isOver(): Promise<boolean> {
+    const { all, changed } = await weightOf(this.files, this.since);
+    if (all > LIMITS.diskBytes) this.crowded.add(this.files);
+    else this.crowded.delete(this.files);
+    return all > LIMITS.diskBytes && changed > CLEARING_BYTES;
+  }
+
+  /**
+   * Once nothing of the command runs any more: removes of what it has made or changed as much as there is too much. What was too short to be looked at
+   * is noticed by what the disk has lost, or by the next command.
+   *
+   * @returns what is said of it; null where the workspace is as it was left
+   */
+  async clear(): Promise<string | null> {
+    const lost = this.before.freeBytes - (await roomIn(this.files)).freeBytes;
+    if ((lost < NOTICED_BYTES && !this.crowded.has(this.files)) || !(await this.isOver())) return null;
+    for (const minKib of REMOVED_KIB) {
+      await removeChanged(this.files, this.since, minKib);
+      if (!(await this.isOver())) break;
+    }
+    return CLEARED;
+  }
+}
+
+/** What a disk has left. */
+interface Room {
+  freeBytes: number;
+  isFull: boolean;
+}
+
+async function roomIn(folder: string): Promise<Room> {
+  const { bsize, blocks, bavail, files, ffree } = await statfs(folder);
+  const freeBytes = bavail * bsize;
+  const keptBytes = Math.min(KEPT_FREE_BYTES, blocks * bsize * KEPT_FREE_SHARE);
+  return { freeBytes, isFull: freeBytes < keptBytes || ffree < files * KEPT_INODES_SHARE };
+}
+
+/**
+ * Ends a command whose processes, from `pid` downwards, or whose workspace have more than they may, and any where the disk is nearly full.
  *
  * @param ofProcesses false where something else bounds memory and processes
  */
-export function watchLimits(pid: number, files: string, ofProcesses: boolean, end: (sentence: string) => void): NodeJS.Timeout {
-  let allowedBytes: number | undefined;
+export function watchLimits(pid: number, disk: DiskUse, ofProcesses: boolean, end: (sentence: string) => void): NodeJS.Timeout {
   let nextLook = 0;
   const lookAtDisk = async () => {
     const began = performance.now();
     nextLook = Infinity;
-    const bytes = await bytesIn(files);
-    allowedBytes ??= Math.max(bytes, LIMITS.diskBytes);
-    if (bytes > allowedBytes) end(OVER.disk);
+    if (await disk.isOver()) end(OVER.disk);
     nextLook = performance.now() + (performance.now() - began) / LOOKING_SHARE;
   };
   const look = () => {
@@ -45,6 +122,7 @@ export function watchLimits(pid: number, files: string, ofProcesses: boolean, en
       if (bytes > LIMITS.memoryBytes) return end(OVER.memory);
       if (count > LIMITS.processes) return end(OVER.processes);
     }
+    void disk.isFilled().then((is) => is && end(OVER.room));
     if (performance.now() >= nextLook) void lookAtDisk();
   };
   void lookAtDisk();

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
 import { Cutoff } from '@aps/platform/signals';
-import { watchLimits } from './limits';
+import { DiskUse, watchLimits } from './limits';
 import { runProgram, type Program } from './run';
 import { sandboxConfig, sandboxDir } from './sandbox.config';
 import { SandboxFailed, WORKSPACE, type CommandOutput, type Isolation, type SandboxCommand, type SandboxDriver } from './sandbox-driver';
@@ -25,6 +25,7 @@ export abstract class LocalDriver implements SandboxDriver {
   protected readonly workspaces = new Workspaces(sandboxDir());
   /** By workspace, what runs in it. */
   private readonly running = new Map<string, Map<Cutoff, Promise<unknown>>>();
+  private readonly crowded = new Set<string>();
 
   /**
    * @param key of this run alone: the line that the first process says
@@ -51,7 +52,8 @@ export abstract class LocalDriver implements SandboxDriver {
       timeoutMs: this.probeMs,
     };
     try {
-      const { exitCode, timedOut } = await this.exec({ id: randomUUID(), ...probe }, new AbortController().signal);
+      // Also where the disk is full: whoever takes nothing more can still remove what is there.
+      const { exitCode, timedOut } = await this.begin({ id: randomUUID(), ...probe }, new AbortController().signal, true);
       if (timedOut) return `A first command did not end within ${this.probeMs / 1_000} seconds.`;
       const { files } = await this.workspaces.open(workspace);
       if (exitCode === 0 && (await readFile(path.join(files, 'seen'), 'utf8').catch(() => '')) === workspace) return null;
@@ -65,12 +67,16 @@ export abstract class LocalDriver implements SandboxDriver {
     }
   }
 
-  async exec(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
+  exec(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
+    return this.begin(command, signal, false);
+  }
+
+  private async begin(command: SandboxCommand, signal: AbortSignal, isProbe: boolean): Promise<CommandOutput> {
     signal.throwIfAborted();
     const removal = new Cutoff(signal);
     const running = this.running.get(command.workspace) ?? new Map<Cutoff, Promise<unknown>>();
     this.running.set(command.workspace, running);
-    const end = this.run(command, removal.signal).finally(() => {
+    const end = this.run(command, removal.signal, isProbe).finally(() => {
       removal.release();
       running.delete(removal);
       if (!running.size) this.running.delete(command.workspace);
@@ -95,19 +101,28 @@ export abstract class LocalDriver implements SandboxDriver {
     return this.workspaces.idle(idleMs);
   }
 
-  private async run(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
-    const { folder, files } = await this.workspaces.open(command.workspace).catch((error: Error) => {
-      throw new SandboxFailed('Workspaces cannot be made here: the folder of SANDBOX_DIR is not writable.', false, { cause: error });
-    });
+  private async run(command: SandboxCommand, signal: AbortSignal, isProbe: boolean): Promise<CommandOutput> {
+    const { folder, files } = await this.workspaces.open(command.workspace).catch(notMade);
+    const disk = await DiskUse.of(files, this.crowded).catch(notMade);
+    if (disk.wasFull && !isProbe) throw new SandboxFailed('The disk that all workspaces share is nearly full.', false);
     const key = randomUUID();
     const { stdin, timeoutMs } = command;
-    const watch: Program['watch'] = (pid, end) => watchLimits(pid, files, this.watchesProcesses, end);
+    const watch: Program['watch'] = (pid, end) => watchLimits(pid, disk, this.watchesProcesses, end);
+    let cleared: string | null = null;
+    let output: CommandOutput;
     try {
-      return await this.launch(command, key, files, (launch) =>
+      output = await this.launch(command, key, files, (launch) =>
         runProgram({ key, stdin, timeoutMs, folder, cwd: files, watch, failure: this.failure, ...launch }, signal),
       );
     } finally {
+      // What has gone meanwhile is cleared.
+      cleared = await disk.clear().catch(() => null);
       await this.workspaces.touch(command.workspace);
     }
+    return cleared === null ? output : { ...output, stderr: Buffer.concat([output.stderr, Buffer.from(cleared)]) };
   }
+}
+
+function notMade(cause: Error): never {
+  throw new SandboxFailed('Workspaces cannot be made here: the folder of SANDBOX_DIR is not writable.', false, { cause });
 }

@@ -15,7 +15,7 @@ export const sandboxConfig = configSection('sandbox', {
   dir: setting(
     'SANDBOX_DIR',
     z.string().optional(),
-    'Folder of the workspaces of commands; all processes that run some must see the same one. Empty: sandboxes in FILES_DIR',
+    'Folder of the workspaces of commands, best on a file system of its own; all processes that run some must see the same one. Empty: sandboxes in FILES_DIR',
   ),
   image: setting(
     'SANDBOX_IMAGE',

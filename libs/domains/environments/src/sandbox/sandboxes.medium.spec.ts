@@ -1,7 +1,8 @@
 /** @alone */
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import disk from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -41,7 +42,8 @@ beforeAll(async () => {
   isolating = working.filter(({ isolation }) => isolation !== 'none');
 });
 afterEach(() => configure());
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+// By a program: paths that commands made may be too long for us.
+afterAll(() => execFileSync('rm', ['-rf', dir]));
 
 const configure = (more: NodeJS.ProcessEnv = {}) => loadConfig({ ...process.env, ...ELSEWHERE, ...settings, ...more });
 
@@ -225,16 +227,66 @@ describe('what a command may use', () => {
     await ending(mark);
   });
 
+  const twice700M = 'fallocate -l 700M a; fallocate -l 700M b; sleep 60';
+  const deep = 'd=$(printf %0200d 0); for i in $(seq 25); do mkdir $d; cd -P $d; done';
+  const over = /grew over 1 GiB\.\n\n.* the largest files were removed\.\n$/;
+
   it.each([
     ['is some memory', 'tail /dev/zero & tail /dev/zero', /used more than 1 GiB of memory\.\n$/],
-    ['is some of the disk', 'fallocate -l 700M a; fallocate -l 700M b; sleep 60', /grew over 1 GiB\.\n$/],
+    ['is some of the disk', twice700M, over],
+    ['is as much of it where a path is too long for us', `${deep}; ${twice700M}`, over],
+    ['is as much of it in a folder that lets nobody look into it', `mkdir d; cd d; chmod 300 .; ${twice700M}`, over],
   ])('%s', async (_, script, said) => {
     for (const driver of working) {
-      const workspace = randomUUID();
-      const { exitCode, timedOut, stderr } = text(await shell(driver, script, { workspace }));
+      const { exitCode, timedOut, stderr } = text(await shell(driver, script));
       expect([driver.name, exitCode, timedOut, stderr]).toEqual([driver.name, null, false, expect.stringMatching(said)]);
-      // What is over its limit may be cleared.
-      expect((await shell(driver, 'sleep 0.4; rm -f a b', { workspace })).exitCode).toBe(0);
+    }
+  });
+
+  it('is no more of the disk where it ends before anybody may have looked, and what is small stays', async () => {
+    for (const driver of working) {
+      const workspace = randomUUID();
+      // Somebody may have looked, and ended it.
+      const { stderr } = text(await shell(driver, 'echo small >kept; for i in 1 2 3 4; do fallocate -l 700M $i; done', { workspace }));
+      expect([driver.name, stderr]).toEqual([driver.name, expect.stringContaining('the largest files were removed')]);
+      const [small, kib] = (await shell(driver, 'cat kept; du -sk . | cut -f1', { workspace })).stdout.toString().split('\n');
+      expect([driver.name, small, Number(kib) <= 1024 * 1024]).toEqual([driver.name, 'small', true]);
+    }
+  });
+
+  it('is nothing more of the disk in a workspace that is over its limit already, which may be cleared', async () => {
+    for (const driver of working) {
+      const workspace = randomUUID();
+      await shell(driver, 'true', { workspace });
+      const files = path.join(settings.SANDBOX_DIR, workspace, 'files');
+      for (const name of ['a', 'b']) execFileSync('fallocate', ['-l', '700M', path.join(files, name)]);
+      const grown = text(await shell(driver, 'fallocate -l 100M c; sleep 60', { workspace }));
+      expect([driver.name, grown]).toMatchObject([driver.name, { exitCode: null, stderr: expect.stringMatching(over) }]);
+      expect(text(await shell(driver, 'ls; sleep 0.4; rm a b', { workspace }))).toMatchObject({
+        exitCode: 0,
+        stdout: 'a\nb\n',
+        stderr: '',
+      });
+    }
+  });
+
+  it('is nothing of a disk that is nearly full, whoever has filled it', async () => {
+    const room = await disk.statfs(dir);
+    const filled = () => jest.spyOn(disk, 'statfs').mockResolvedValue({ ...room, bavail: Math.floor(1e9 / room.bsize) });
+    for (const driver of working) {
+      const mark = aMark();
+      const running = shell(driver, `sleep ${mark}`);
+      await eventually(
+        () => Promise.resolve(alive(`sleep\0${mark}`)),
+        (count) => count >= 1,
+      );
+      const is = filled();
+      expect(text(await running)).toMatchObject({ exitCode: null, stderr: expect.stringMatching(/is nearly full\.\n$/) });
+      await expect(shell(driver, 'true')).rejects.toMatchObject({ began: false, message: expect.stringContaining('is nearly full') });
+      // What is there can still be removed.
+      expect(await driver.unusable()).toBeNull();
+      is.mockRestore();
+      expect((await shell(driver, 'true')).exitCode).toBe(0);
     }
   });
 });

@@ -75,19 +75,76 @@ export class Workspaces {
   }
 }
 
-/** Bytes on the disk of all that lies in a folder, as far as it can be looked into. */
-export async function bytesIn(folder: string): Promise<number> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  let bytes = 0;
-  for (let at = 0; at < entries.length; at += AT_ONCE) {
-    const sizes = entries.slice(at, at + AT_ONCE).map(async (entry) => {
-      const inside = path.join(folder, entry.name);
-      const own = ((await lstat(inside).catch(() => null))?.blocks ?? 0) * 512;
-      return own + (entry.isDirectory() ? await bytesIn(inside) : 0);
-    });
-    for (const size of await Promise.all(sizes)) bytes += size;
+/** Bytes on a disk. */
+export interface Weight {
+  all: number;
+  /** Of these, what was made or changed since then. */
+  changed: number;
+}
+
+/** Why a folder cannot be looked into by its path, although it is there. */
+const BEYOND = ['EACCES', 'EPERM', 'ENAMETOOLONG'];
+
+/** What lies in a folder. @param since by the clock of its disk, milliseconds */
+export async function weightOf(folder: string, since: number): Promise<Weight> {
+  try {
+    return await walked(folder, since, new Set());
+  } catch {
+    const all = await measured(folder);
+    return { all, changed: all };
   }
-  return bytes;
+}
+
+async function walked(folder: string, since: number, linked: Set<number>): Promise<Weight> {
+  const entries = (await readdir(folder, { withFileTypes: true }).catch(unlessBeyond)) ?? [];
+  const weight: Weight = { all: 0, changed: 0 };
+  for (let at = 0; at < entries.length; at += AT_ONCE) {
+    const within = entries.slice(at, at + AT_ONCE).map(async (entry) => {
+      const inside = path.join(folder, entry.name);
+      const own = await lstat(inside).catch(unlessBeyond);
+      const isFurtherName = own && own.nlink > 1 && !entry.isDirectory() && linked.size === linked.add(own.ino).size;
+      if (own && !isFurtherName) {
+        weight.all += own.blocks * 512;
+        if (own.ctimeMs >= since) weight.changed += own.blocks * 512;
+      }
+      return entry.isDirectory() ? walked(inside, since, linked) : null;
+    });
+    for (const below of await Promise.all(within)) {
+      weight.all += below?.all ?? 0;
+      weight.changed += below?.changed ?? 0;
+    }
+  }
+  return weight;
+}
+
+/** The same by programs, which get everywhere. What even they do not see into may be of any size. */
+async function measured(folder: string): Promise<number> {
+  await reopened(folder);
+  const du = run('env', ['LC_ALL=C', 'du', '-sk', '--', folder]);
+  const { stdout, stderr } = await du.catch((error: { stdout: string; stderr: string }) => error);
+  const isBlind = stderr.split('\n').some((line) => line && !line.endsWith('No such file or directory'));
+  return isBlind ? Infinity : (Number.parseInt(stdout, 10) || 0) * 1024;
+}
+
+/**
+ * Removes what was made or changed in a folder since then. By a program that holds on to folders while it walks, as commands may still exchange them.
+ *
+ * @param minKib of each; 0: folders, too, that are empty by then
+ */
+export async function removeChanged(folder: string, since: number, minKib: number): Promise<void> {
+  await reopened(folder);
+  const large = minKib ? ['-type', 'f', '-size', `+${minKib - 1}k`] : [];
+  await run('find', [folder, '-mindepth', '1', '-newerct', `@${(since - 1) / 1_000}`, ...large, '-delete']).catch(() => undefined);
+}
+
+/** Opens folders that commands have closed for themselves. */
+async function reopened(folder: string): Promise<void> {
+  if (IS_ROOT) return;
+  await run('find', [folder, '-type', 'd', '!', '-perm', '-700', '-execdir', 'chmod', 'u+rwx', '{}', ';']).catch(() => undefined);
+}
+
+function unlessBeyond(error: NodeJS.ErrnoException): undefined {
+  if (BEYOND.includes(error.code!)) throw error;
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {
