@@ -84,6 +84,11 @@ export const VALIDATED = statement<{ id: string }>(`
   UPDATE environments SET probe_id = NULL, image_state = $3, image_digest = coalesce($4, image_digest), validation = $5, updated_at = now()
   WHERE id = $1 AND probe_id = $2 AND deleted_at IS NULL RETURNING id`);
 
+/** Of digests, those that an environment names. */
+export const NAMED_IMAGES = statement<{ digest: string }>(
+  `SELECT DISTINCT coalesce(e.image_digest, '') AS digest FROM environments e WHERE e.image_digest = ANY ($1::text[]) AND ${isThere('e')}`,
+);
+
 /** Whose job is gone: it has failed too often. Values: how many, when. */
 export const GIVE_UP_VALIDATIONS = statement<{ id: string }>(`
   WITH q AS MATERIALIZED (SELECT e.id FROM environments e WHERE e.image_state = 'validating' AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = e.probe_id) AND e.deleted_at IS NULL

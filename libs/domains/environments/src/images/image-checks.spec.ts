@@ -24,6 +24,8 @@ const sandbox: SandboxDriver = {
   },
   removeWorkspace: async (workspace) => void asked.push(`remove ${workspace}`),
   idleWorkspaces: async () => [],
+  images: async () => [],
+  removeImage: async () => undefined,
 };
 
 beforeAll(async () => {

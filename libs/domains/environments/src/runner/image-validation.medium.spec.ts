@@ -1,7 +1,9 @@
 import { entitle } from '@aps/billing/testing';
 import type { TestTeam } from '@aps/orgs/testing';
+import { Maintenance } from '@aps/platform/maintenance';
 import { eventually, sql } from '@aps/platform/testing';
 import { ImageChecks, type CheckedImage } from '../images/image-checks';
+import { Sandboxes } from '../sandbox/sandboxes';
 import { EnvironmentsService } from '../testing';
 
 const FINE: CheckedImage = { checks: [], digest: null, size_bytes: null, ok: true };
@@ -78,4 +80,21 @@ describe('a validation', () => {
     (await look('one')).letGo();
     await look('three');
   });
+});
+
+it('an image stays as long as an environment names it, and where nobody does, while one may be about to', async () => {
+  const [named, other] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`);
+  const driver = (await t.get(Sandboxes).driver())!;
+  jest.spyOn(driver, 'images').mockResolvedValue([named, other]);
+  const remove = jest.spyOn(driver, 'removeImage').mockResolvedValue();
+  const removed = async () => {
+    remove.mockClear();
+    await t.get(Maintenance).runAll();
+    return remove.mock.calls.map(([digest]) => digest);
+  };
+  const id = await make('first');
+  await t.db.execute(sql('UPDATE environments SET image_digest = $2 WHERE id = $1'), [id, named]);
+  expect([await removed(), await removed()]).toEqual([[], [other]]);
+  await at('DELETE', id);
+  expect([await removed(), await removed()]).toEqual([[other], [named, other]]);
 });

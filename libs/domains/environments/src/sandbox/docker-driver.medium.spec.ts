@@ -16,7 +16,7 @@ let driver: DockerDriver;
 /** Stands in for the program: notes what it is told, and runs what a container would run in the folder that it would see as its workspace. */
 const DOCKER = `#!/bin/sh
 echo "$*" >>${dir}/told
-verb=$1
+verb=$1 below=$2
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
   case "$1" in
     type=bind,*) folder=\${1#*source=}; cd "\${folder%%,*}" ;;
@@ -26,7 +26,12 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 case $verb in
   version) echo linux ;;
-  pull) [ "$2" = good ] || { echo 'manifest unknown' >&2; exit 1; } ;;
+  pull) case $2 in good@*) ;; *) echo 'manifest unknown' >&2; exit 1 ;; esac ;;
+  image) case $below in
+    ls) echo sha256-1; echo '<none>' ;;
+    inspect) echo good@sha256:1; echo good@sha256:2 ;;
+    rm) [ ! -e ${dir}/used ] || { echo 'conflict: a container uses it' >&2; exit 1; } ;;
+    esac ;;
   rm) kill -KILL -- "-$(cat ${dir}/$name)" ;;
   run)
     case $2 in missing) echo 'docker: no such image' >&2; exit 125 ;; lost) exit 1 ;; esac
@@ -116,9 +121,28 @@ it('a container is removed at the ceiling, and by the signal', async () => {
   await expect(running).rejects.toThrow('stopped');
 });
 
-it('images are brought here', async () => {
-  await driver.pull('good', new AbortController().signal);
-  await expect(driver.pull('bad', new AbortController().signal)).rejects.toThrow('The image could not be pulled.');
+describe('images', () => {
+  it('are brought here, and known as ours', async () => {
+    await driver.pull('good@sha256:1', new AbortController().signal);
+    expect(told()).toContain('\ntag good@sha256:1 agent-platform/sandbox-image:sha256-1\n');
+    expect(await driver.images()).toEqual(['sha256:1']);
+    await expect(driver.pull('bad@sha256:1', new AbortController().signal)).rejects.toThrow('The image could not be pulled.');
+  });
+
+  it('are ours where a command has brought them here', async () => {
+    for (const image of ['good@sha256:2', 'good@sha256:2']) await run('true', { image });
+    await eventually(
+      () => Promise.resolve(told().match(/^tag .*sha256-2$/gm)?.length),
+      (tags) => tags === 1,
+    );
+  });
+
+  it('are removed by all names that they have of us, but for one in use', async () => {
+    await driver.removeImage('sha256:1');
+    expect(told()).toContain('\nimage rm good@sha256:1 agent-platform/sandbox-image:sha256-1\n');
+    writeFileSync(path.join(dir, 'used'), '');
+    await driver.removeImage('sha256:1');
+  });
 });
 
 it('is of use where a daemon answers, and its containers write to our disk', async () => {

@@ -13,6 +13,8 @@ const ANSWER_MS = 5_000;
 const KILL_TRIES = 20;
 /** What `docker run` ends with where it, or the shell of the image, could not be run. */
 const NOT_BEGUN = [125, 126, 127];
+/** The name that an image gets here beside its own, with its digest as the tag: by it we know which are ours, and not the machine's. */
+const KEPT = 'agent-platform/sandbox-image';
 /** The program hands the signal on to its container, and so ends it, when we die. */
 const ENDING_WITH_US = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'TERM', '--'] : [];
 
@@ -25,6 +27,9 @@ export class DockerDriver extends LocalDriver {
   /** The image may have to be pulled. */
   protected override readonly probeMs = 120_000;
   protected readonly failure = 'A container could not be started: Docker does not answer, or its image cannot be run.';
+
+  /** Images that have that name, for all that is known. */
+  private readonly kept = new Set<string>();
 
   /** @param program Docker's, by its name or its path */
   constructor(private readonly program = 'docker') {
@@ -39,10 +44,27 @@ export class DockerDriver extends LocalDriver {
   override async pull(image: string, signal: AbortSignal): Promise<void> {
     try {
       await execute(this.program, ['pull', '--quiet', '--', image], { signal });
+      await this.keep(image);
     } catch (error) {
       signal.throwIfAborted();
       throw new SandboxFailed('The image could not be pulled.', false, { cause: error });
     }
+  }
+
+  override async images(): Promise<string[]> {
+    const { stdout } = await this.docker('image', 'ls', '--filter', `reference=${KEPT}`, '--format', '{{.Tag}}');
+    return stdout.split('\n').flatMap((tag) => (tag.startsWith('sha256-') ? tag.replace('-', ':') : []));
+  }
+
+  override async removeImage(digest: string): Promise<void> {
+    const ours = keptAs(digest);
+    this.kept.clear();
+    const { stdout } = await this.docker('image', 'inspect', '--format', '{{range .RepoDigests}}{{println .}}{{end}}', ours);
+    const names = stdout.split('\n').filter((name) => name.endsWith(`@${digest}`));
+    // Ours is the last to go: what a container runs in keeps its last name, by which it is found again.
+    await execute(this.program, ['image', 'rm', ...names, ours]).catch((error: { stderr?: string }) => {
+      if (!error.stderr?.includes('conflict')) throw error;
+    });
   }
 
   protected launch(
@@ -58,7 +80,15 @@ export class DockerDriver extends LocalDriver {
       argv: [...ENDING_WITH_US, this.program, 'run', ...container, '--', command.image ?? sandboxConfig.value.image, ...args],
       kill: (child) => this.remove(name, child),
       notBegun: NOT_BEGUN,
+    }).finally(() => {
+      // It was pulled for that, where it was not here.
+      if (command.image && !this.kept.has(command.image)) void this.keep(command.image).catch(() => undefined);
     });
+  }
+
+  private async keep(image: string): Promise<void> {
+    await this.docker('tag', image, keptAs(image.slice(image.indexOf('@') + 1)));
+    this.kept.add(image);
   }
 
   /** A container ends with the program that runs it, unless that was killed; one that is only being made is looked for until it is there. */
@@ -75,6 +105,8 @@ export class DockerDriver extends LocalDriver {
     return execute(this.program, args, { timeout: ANSWER_MS });
   }
 }
+
+const keptAs = (digest: string): string => `${KEPT}:${digest.replace(':', '-')}`;
 
 /** What a container may use, and sees. Its outputs are kept by nobody else. */
 function bounds(files: string): string[] {

@@ -89,6 +89,14 @@ export abstract class LocalDriver implements SandboxDriver {
     return Promise.reject(new SandboxFailed(`Images are not run by ${this.name}.`, false));
   }
 
+  images(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  removeImage(_digest: string): Promise<void> {
+    return Promise.resolve();
+  }
+
   async removeWorkspace(workspace: string, idleMs?: number): Promise<void> {
     // What is idle has nothing that runs there.
     const running = idleMs === undefined ? [...(this.running.get(workspace) ?? [])] : [];

@@ -72,6 +72,12 @@ export interface SandboxDriver {
    */
   pull(image: string, signal: AbortSignal): Promise<void>;
 
+  /** Digests of the images that are here because commands were to run in them. */
+  images(): Promise<string[]>;
+
+  /** Removes such an image, unless something runs in it. Whoever needs it again pulls it. */
+  removeImage(digest: string): Promise<void>;
+
   /**
    * Removes the files of a workspace, and whatever still runs in it. One that is not there is no error.
    *

@@ -42,6 +42,15 @@ export class KubernetesDriver implements SandboxDriver {
     return this.pods.pull(image, signal);
   }
 
+  /** Nodes keep images, and remove them, by themselves. */
+  images(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  removeImage(_digest: string): Promise<void> {
+    return Promise.resolve();
+  }
+
   removeWorkspace(workspace: string, idleMs?: number): Promise<void> {
     return this.pods.removeWorkspace(workspace, idleMs);
   }
