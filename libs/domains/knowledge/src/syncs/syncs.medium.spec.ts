@@ -282,15 +282,28 @@ describe('a synchronisation whose worker dies', () => {
     expect(await said()).toEqual({ one: 'One word.', two: 'Two new words.', three: 'Three words.' });
   });
 
-  it('has half an hour in all', async () => {
+  it('has half an hour in all, and goes on the next time with what it has not seen', async () => {
+    t.has.resources = [note('one', 'One word.'), note('two', 'Two words.'), note('old', 'Old words.')];
     const id = await kept();
     await t.db.execute(
-      sql(`UPDATE knowledge_syncs SET status = 'running', finished_at = NULL, started_at = now() - interval '30 minutes', lease_owner = 'dead',
-             lease_expires_at = now() - interval '1 minute', deliveries = 1 WHERE id = $1`),
+      sql(`UPDATE knowledge_syncs SET status = 'running', finished_at = NULL, started_at = now() - interval '30 minutes', lease_owner = 'dead', round = round + 1,
+             lease_expires_at = now() - interval '1 minute', deliveries = 1, added = 0, unchanged = 1 WHERE id = $1`),
+      [id],
+    );
+    await t.db.execute(
+      sql(
+        `UPDATE knowledge_sources k SET sync_round = s.round FROM knowledge_syncs s WHERE s.id = k.sync_config_id AND k.sync_config_id = $1 AND k.title = 'one'`,
+      ),
       [id],
     );
     await t.get(SyncKind).rows.wakeUnowned(t.db);
-    expect(await over(id)).toMatchObject({ status: 'FAILED', last_error: 'timeout' });
+    expect(await over(id)).toMatchObject({ status: 'FAILED', last_error: 'timeout', stats: stats(0, 0, 0, 1) });
+    t.has.resources = [note('one', 'One word.'), note('two', 'Two new words.')];
+    t.server.seen.length = 0;
+    expect(await again(id)).toMatchObject({ status: 'OK', stats: stats(0, 1, 1, 1) });
+    expect(t.server.seen.filter(({ params }) => params?.uri === 'notes://demo/one')).toEqual([]);
+    // The round is over: the next one sees all of it again.
+    expect(await again(id)).toMatchObject({ status: 'OK', stats: stats(0, 0, 0, 2) });
   });
 
   it('is given up after three', async () => {

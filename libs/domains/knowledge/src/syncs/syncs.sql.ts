@@ -44,7 +44,11 @@ export const OF_CONNECTIONS = statement<Pick<KnowledgeSync, 'id' | 'connection_i
 
 export const LOAD = statement<KnowledgeSync>(`SELECT * FROM ${TABLE} WHERE id = $1`);
 
-const ANEW = `status = 'queued', round = round + 1, added = 0, updated = 0, deleted = 0, unchanged = 0, error = NULL, deliveries = 0, steps_done = 0,
+/** Of one that there was not enough time for, the round is gone on with: what it has seen and counted stands. */
+const GOES_ON = `coalesce(s.error->>'code' = 'timeout', false)`;
+const counted = (counts: string[]): string =>
+  counts.map((count) => `${count} = CASE WHEN ${GOES_ON} THEN s.${count} ELSE 0 END`).join(', ');
+const ANEW = `status = 'queued', round = s.round + (NOT ${GOES_ON})::int, ${counted(['added', 'updated', 'deleted', 'unchanged'])}, error = NULL, deliveries = 0, steps_done = 0,
   started_at = NULL, finished_at = NULL, dispatched_at = now(), updated_at = now()`;
 /** Begins the next run of one that is over, unless its connection is not asked. */
 export const BEGIN = statement<{ id: string }>(`
