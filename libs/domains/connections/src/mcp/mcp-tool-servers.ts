@@ -21,8 +21,7 @@ const MIB = 1024 * 1024;
 const MAX_TOOLS = 500;
 const MAX_LIST_BYTES = MIB;
 const MAX_RESULT_BYTES = 5 * MIB;
-/** One more than anybody takes: who gets so many knows that there are more. */
-const MAX_RESOURCES = 10_001;
+/** Of the list of all collections of a server. */
 const MAX_RESOURCES_BYTES = 20 * MIB;
 const MAX_READ_BYTES = 10 * MIB;
 /** As much in base64, and what is said around it. */
@@ -73,11 +72,9 @@ export class McpToolServers extends ToolServers {
   resources(server: ServerAddress, signal: AbortSignal): Promise<ListedResource[]> {
     return this.inSession(server, MAX_RESOURCES_BYTES, signal, async (session) => {
       const resources = new Map<string, ListedResource>();
-      for await (const page of session.pages('resources/list', ResourcePage)) {
+      for await (const page of session.pages('resources/list', ResourcePage))
         for (const resource of page.resources) resources.set(resource.uri, toResource(resource));
-        if (resources.size >= MAX_RESOURCES) break;
-      }
-      return storable([...resources.values()].slice(0, MAX_RESOURCES));
+      return storable([...resources.values()]);
     });
   }
 

@@ -89,7 +89,7 @@ export abstract class ToolServers {
   abstract list(server: ServerAddress, signal: AbortSignal): Promise<ServerListing>;
   /** @throws Unauthorized; NotSent for what surely never got there; ServerFailed after which the call may have had its effect */
   abstract call(server: ServerAddress, call: ServerCall): Promise<ServerResult>;
-  /** All resources, by all cursors. @throws Unauthorized, ServerFailed */
+  /** All resources, by all cursors: 20 MiB at most. @throws Unauthorized, ServerFailed */
   abstract resources(server: ServerAddress, signal: AbortSignal): Promise<ListedResource[]>;
   /** @throws Unauthorized; ServerRefused for this resource; ServerFailed */
   abstract read(server: ServerAddress, uri: string, signal: AbortSignal): Promise<ResourceContent>;

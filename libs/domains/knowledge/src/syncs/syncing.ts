@@ -85,9 +85,7 @@ export class Syncing {
   private async listed(sync: KnowledgeSync, signal: AbortSignal): Promise<ListedResource[]> {
     const all = await this.asked(signal, LIST_MS, (until) => this.connections.resources(callingOf(sync), until));
     const resources = collectionsOf(all).find(({ id }) => id === sync.collection_id)?.resources ?? [];
-    // Of a server with more than anybody takes, the list is not complete.
-    if (all.length > MAX_ITEMS || resources.length > MAX_ITEMS)
-      throw new SyncFailed('too_many_items', `There are more than ${MAX_ITEMS} resources.`);
+    if (resources.length > MAX_ITEMS) throw new SyncFailed('too_many_items', `There are more than ${MAX_ITEMS} resources.`);
     return resources;
   }
 

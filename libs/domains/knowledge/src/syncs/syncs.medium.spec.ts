@@ -164,9 +164,13 @@ describe('a base that keeps up with a collection', () => {
     t.has.before = (_request, response, rpc) => rpc === 'resources/list' && !!response.writeHead(500).end();
     expect(await again(id)).toMatchObject({ status: 'FAILED', last_error: 'server_failed', stats: stats(0, 0, 0, 0) });
     t.has.before = undefined;
-    t.has.resources = Array.from({ length: 10_001 }, (_, i) => ({ uri: `notes://demo/${i}`, name: `${i}`, text: '' }));
+    const many = (of: string) => Array.from({ length: 10_001 }, (_, i) => ({ uri: `${of}/${i}`, name: `${i}`, text: '' }));
+    t.has.resources = many('notes://demo');
     expect(await again(id)).toMatchObject({ status: 'FAILED', last_error: 'too_many_items' });
     expect(await said()).toEqual({ one: 'One word.', two: 'Two words.' });
+    // What else its server has does not count.
+    t.has.resources = [...many('notes://other'), note('one', 'One word.')];
+    expect(await again(id)).toMatchObject({ status: 'OK', stats: stats(0, 0, 1, 1) });
   });
 
   it('tells of a resource that is listed and cannot be read, and keeps what it was', async () => {
