@@ -34,8 +34,8 @@ export interface EmbeddingModel {
 const NOTHING = (): Promise<void> => Promise.resolve();
 
 const spaceOf = (key: string, remoteId: string): string => `${key}/${remoteId}`;
-/** The key of the model behind a space. */
-const keyOf = (space: string): string => space.slice(0, space.indexOf('/'));
+/** What may be the key of the model behind a space: keys, and names of models at providers, may have slashes themselves. */
+const keysOf = (space: string): string[] => [...space.matchAll(/\//g)].map(({ index }) => space.slice(0, index));
 
 /**
  * Has models say what texts mean: metered as any call where one is named for it. Where none is, the platform does so by what it has learnt
@@ -72,16 +72,11 @@ export class Embedder {
       return model && { model, space: OWN_SPACE };
     }
     if (!isNamed) return null;
-    try {
-      const requested = space === undefined ? {} : { embeddingModel: keyOf(space) };
-      const model = await this.resolver.resolve({ orgId, scope: 'chat', feature: FEATURE, requested });
-      const found = { model, space: spaceOf(model.entry.key, model.remote_model_id) };
-      // One that is chosen because there is no other is none that anybody wants.
-      return model.source === 'automatic' || (space !== undefined && found.space !== space) ? null : found;
-    } catch (error) {
-      if (error instanceof InferenceError) return null;
-      throw error;
+    for (const embeddingModel of space === undefined ? [undefined] : keysOf(space)) {
+      const found = await this.resolved(orgId, embeddingModel);
+      if (found && (space === undefined || found.space === space)) return found;
     }
+    return null;
   }
 
   /**
@@ -123,6 +118,17 @@ export class Embedder {
         throw error;
       }
     });
+  }
+
+  private async resolved(orgId: string, embeddingModel?: string): Promise<EmbeddingModel | null> {
+    try {
+      const model = await this.resolver.resolve({ orgId, scope: 'chat', feature: FEATURE, requested: { embeddingModel } });
+      // One that is chosen because there is no other is none that anybody wants.
+      return model.source === 'automatic' ? null : { model, space: spaceOf(model.entry.key, model.remote_model_id) };
+    } catch (error) {
+      if (error instanceof InferenceError) return null;
+      throw error;
+    }
   }
 
   /** The key that the platform names; null without one. */

@@ -9,6 +9,10 @@ import { startMockModel, type MockModel } from '../../../../../tools/mock-model/
 import { KnowledgeService, type TestBase } from '../testing';
 import { Embedding } from './embedding.maintenance';
 
+/** As gateways call models: a key with a slash. */
+const FIRST = 'gateway/first';
+const SECOND = 'gateway/second';
+
 class EmbeddingService extends KnowledgeService {
   private model: MockModel;
   private held: { word: string; until: Promise<void> } | null = null;
@@ -25,8 +29,8 @@ class EmbeddingService extends KnowledgeService {
     const base_url = `http://127.0.0.1:${(this.before.address() as AddressInfo).port}/v1`;
     const route_id = await addRoute(this, 'mock', { base_url });
     const priced = { route_id, provider: 'mock', kind: 'embedding' as const, input_price_per_1m: '1000', output_price_per_1m: '0' };
-    const replacement_model_id = await addModel(this, 'second', { ...priced, remote_model_id: 'mock-embedding' });
-    await addModel(this, 'first', { ...priced, remote_model_id: 'mock-embedding', replacement_model_id });
+    const replacement_model_id = await addModel(this, SECOND, { ...priced, remote_model_id: 'mock-embedding' });
+    await addModel(this, FIRST, { ...priced, remote_model_id: 'mock-embedding', replacement_model_id });
     return this;
   }
 
@@ -119,7 +123,7 @@ class EmbeddingService extends KnowledgeService {
 const t = new EmbeddingService();
 beforeAll(() => t.start());
 afterAll(() => t.close());
-beforeEach(() => t.name('first'));
+beforeEach(() => t.name(FIRST));
 const search = async (base: TestBase, query: string) => {
   const { body } = await t.asMember(base, 'POST', '/search', { query });
   return { mode: body.mode, titles: body.results.map(({ title }: { title: string }) => title) as string[] };
@@ -140,7 +144,7 @@ describe('vectors', () => {
     expect(await embedded(base)).toEqual([true, true]);
     const found = await search(base, 'zebra');
     expect([found.mode, found.titles[0]]).toEqual(['hybrid', 'zebra']);
-    expect(await t.receipts(base)).toEqual(Array.from({ length: 3 }, () => ({ model_key: 'first', priced: true })));
+    expect(await t.receipts(base)).toEqual(Array.from({ length: 3 }, () => ({ model_key: FIRST, priced: true })));
     // What is indexed anew has none until it is given them, and is found by its words.
     const { id } = await t.text(base, 'tiger', 'All about tigers.');
     await t.settled(base, id);
@@ -232,17 +236,17 @@ describe('vectors', () => {
   it('of another model stand beside those of the first until all have come, and then alone', async () => {
     const base = await withTexts('zebra', 'lion');
     await t.fill();
-    expect(await t.vectors(base)).toEqual({ 'first/mock-embedding': 2 });
+    expect(await t.vectors(base)).toEqual({ [`${FIRST}/mock-embedding`]: 2 });
     await t.delay(base, 'lion');
-    await t.name('second');
+    await t.name(SECOND);
     await t.embed();
-    expect(await t.vectors(base)).toEqual({ 'first/mock-embedding': 2, 'second/mock-embedding': 1 });
+    expect(await t.vectors(base)).toEqual({ [`${FIRST}/mock-embedding`]: 2, [`${SECOND}/mock-embedding`]: 1 });
     expect((await search(base, 'zebra')).mode).toBe('hybrid');
-    expect((await t.receipts(base)).at(-1)!.model_key).toBe('first');
+    expect((await t.receipts(base)).at(-1)!.model_key).toBe(FIRST);
     await t.fill();
-    expect(await t.vectors(base)).toEqual({ 'second/mock-embedding': 2 });
+    expect(await t.vectors(base)).toEqual({ [`${SECOND}/mock-embedding`]: 2 });
     expect((await search(base, 'zebra')).mode).toBe('hybrid');
-    expect((await t.receipts(base)).at(-1)!.model_key).toBe('second');
+    expect((await t.receipts(base)).at(-1)!.model_key).toBe(SECOND);
   });
 
   it('stay until all have come of what the model is replaced by, which has its place in the catalog alone', async () => {
@@ -250,16 +254,16 @@ describe('vectors', () => {
     await t.fill();
     await t.delay(base, 'zebra');
     await t.delay(base, 'lion');
-    await t.enable('first', false);
+    await t.enable(FIRST, false);
     try {
       const { id } = await t.text(base, 'tiger', 'All about tigers.');
       await t.settled(base, id);
       await t.embed();
-      expect(await t.vectors(base)).toEqual({ 'first/mock-embedding': 2, 'second/mock-embedding': 1 });
+      expect(await t.vectors(base)).toEqual({ [`${FIRST}/mock-embedding`]: 2, [`${SECOND}/mock-embedding`]: 1 });
       await t.fill();
-      expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ 'second/mock-embedding': 3 }, 'hybrid']);
+      expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ [`${SECOND}/mock-embedding`]: 3 }, 'hybrid']);
     } finally {
-      await t.enable('first', true);
+      await t.enable(FIRST, true);
     }
   });
 
@@ -267,12 +271,12 @@ describe('vectors', () => {
     const base = await withTexts('zebra', 'lion');
     await t.fill();
     await t.delay(base, 'lion');
-    await t.name('second');
+    await t.name(SECOND);
     await t.embed();
     const lion = (await t.asMember(base, 'GET', '/sources')).body.find(({ title }: { title: string }) => title === 'lion');
     expect((await t.asOwner(base, 'DELETE', `/sources/${lion.id}`)).status).toBe(204);
     await t.get(Embedding).swapAll();
-    expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ 'second/mock-embedding': 1 }, 'hybrid']);
+    expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ [`${SECOND}/mock-embedding`]: 1 }, 'hybrid']);
   });
 
   it('take part from the first source on that has them', async () => {
