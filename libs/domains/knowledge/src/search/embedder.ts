@@ -37,6 +37,10 @@ const spaceOf = (key: string, remoteId: string): string => `${key}/${remoteId}`;
 /** What may be the key of the model behind a space: keys, and names of models at providers, may have slashes themselves. */
 const keysOf = (space: string): string[] => [...space.matchAll(/\//g)].map(({ index }) => space.slice(0, index));
 
+/** Texts that a provider does not take, be it for their length or for what they say. Others it may take. */
+export const REFUSED = Symbol('refused');
+const REFUSALS = [400, 413, 422];
+
 /**
  * Has models say what texts mean: metered as any call where one is named for it. Where none is, the platform does so by what it has learnt
  * of the organization's pieces: no text leaves, and it costs nothing.
@@ -84,7 +88,8 @@ export class Embedder {
    *
    * @param store what else is written with the receipt
    * @param ms what the provider has for it
-   * @returns a vector of length 1 for each text; null where a gate is closed, or the provider does not answer
+   * @returns a vector of length 1 for each text; null where a gate is closed, or the provider does not answer; {@link REFUSED} where it does, and takes
+   *   none of it
    */
   async embed(
     { of, charge, ...work }: EmbeddingWork,
@@ -92,7 +97,7 @@ export class Embedder {
     texts: string[],
     ms: number,
     store: (tx: Tx, vectors: number[][]) => Promise<void> = NOTHING,
-  ): Promise<number[][] | null> {
+  ): Promise<number[][] | typeof REFUSED | null> {
     if (model instanceof OwnModel) {
       const said = texts.map((text) => model.embed(text));
       if (store !== NOTHING) await this.db.transaction(NO_CALLER, (tx) => store(tx, said));
@@ -114,6 +119,7 @@ export class Embedder {
         return vectors;
       } catch (error) {
         if (!hold.receipts.length) await hold.release();
+        if (error instanceof InferenceError && REFUSALS.includes(error.status ?? 0)) return REFUSED;
         if (error instanceof InferenceError || (error as Error).name === 'TimeoutError') return null;
         throw error;
       }

@@ -1,11 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Places } from '@aps/platform/children';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
+import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
-import { Embedder, type EmbeddingModel } from './embedder';
+import { Embedder, REFUSED, type EmbeddingModel } from './embedder';
+import { OwnModel } from './own-model.policy';
 import { OwnModels, textOf } from './own-models.repository';
-import { VectorsRepository, type ClaimedSource, type Target, type Waiting } from './vectors.repository';
+import { VectorsRepository, type ClaimedSource, type Piece, type Target, type Waiting } from './vectors.repository';
 
 /** Pieces that a call embeds. */
 const AT_ONCE = 64;
@@ -20,6 +22,18 @@ const LOOKED_FOR = 100;
 const REST_MS = 60_000;
 /** Bases that go over at once. */
 const SWAPS = 100;
+/** Characters of a text for each token that a model has room for; most texts have more. */
+const OF_A_TOKEN = 3;
+/** Of a text that is refused, beginnings are tried down to so many characters. */
+const SHORTEST = 100;
+/** What no provider refuses that takes anything. */
+const HARMLESS = 'text';
+
+const without = counter(
+  'knowledge_pieces_refused_total',
+  'Pieces that no vector is made of, since the provider takes none of their text',
+  [],
+);
 
 /**
  * Gives pieces the vectors that they have not: those of new sources, those that a closed gate or an absent provider has kept from it, and all
@@ -27,6 +41,7 @@ const SWAPS = 100;
  */
 @Injectable()
 export class Embedding {
+  private readonly logger = new Logger('Embedding');
   private readonly places = new Places<never>(TURNS);
   private readonly restMs = REST_MS;
   /** Organizations whose gate is closed, or whose provider does not answer, and until when nobody tries. */
@@ -97,15 +112,51 @@ export class Embedding {
     const until = performance.now() + TURN_MS;
     const lacking = () => this.vectors.lacking(this.db, source, model.space, AT_ONCE);
     for (let pieces = await lacking(); pieces.length; pieces = await lacking()) {
-      const texts = pieces.map(textOf);
-      const work = { orgId: source.org_id, name: `embedding:${source.id}:${uuidv7()}` };
-      const store = (tx: Tx, found: number[][]) => this.vectors.store(tx, source, model.space, pieces, found);
-      const answered = await this.embedder.embed(work, model, texts, CALL_MS, store);
-      if (answered && performance.now() < until) continue;
+      const answers = await this.give(source, model, pieces, until);
+      if (answers && performance.now() < until) continue;
       await this.vectors.handBack(this.db, source);
-      return answered !== null;
+      return answers;
     }
     await this.db.transaction(NO_CALLER, (tx) => this.vectors.done(tx, source, model.space));
     return true;
   }
+
+  /** A provider that refuses several pieces is asked for fewer, while there is time. @returns whether it answers */
+  private async give(source: ClaimedSource, model: EmbeddingModel, pieces: Piece[], until: number): Promise<boolean> {
+    const window = model.model instanceof OwnModel ? null : model.model.entry.context_window;
+    const texts = pieces.map((piece) => beginning(textOf(piece), OF_A_TOKEN * (window ?? Infinity)));
+    const found = await this.asked(source, model, texts, pieces);
+    if (found !== REFUSED) return found !== null;
+    if (pieces.length === 1) return this.giveBeginning(source, model, texts[0], pieces);
+    const half = pieces.length >> 1;
+    if (!(await this.give(source, model, pieces.slice(0, half), until))) return false;
+    return performance.now() >= until || this.give(source, model, pieces.slice(half), until);
+  }
+
+  /** A piece that is refused alone is found by its beginning; where none is taken, and other texts are, by its words alone. @returns as {@link give} */
+  private async giveBeginning(source: ClaimedSource, model: EmbeddingModel, text: string, pieces: Piece[]): Promise<boolean> {
+    for (let length = text.length >> 1; length >= SHORTEST; length >>= 1) {
+      const found = await this.asked(source, model, [beginning(text, length)], pieces);
+      if (found !== REFUSED) return found !== null;
+    }
+    const others = await this.asked(source, model, [HARMLESS]);
+    if (others === REFUSED || others === null) return false;
+    await this.db.transaction(NO_CALLER, (tx) => this.vectors.store(tx, source, model.space, pieces, [[]]));
+    without.inc();
+    this.logger.warn({
+      msg: 'A piece gets no vector: its text is refused',
+      source_id: source.id,
+      chunk_id: pieces[0].id,
+      space: model.space,
+    });
+    return true;
+  }
+
+  private asked(source: ClaimedSource, model: EmbeddingModel, texts: string[], pieces: Piece[] = []) {
+    const work = { orgId: source.org_id, name: `embedding:${source.id}:${uuidv7()}` };
+    const store = (tx: Tx, found: number[][]) => this.vectors.store(tx, source, model.space, pieces, found);
+    return this.embedder.embed(work, model, texts, CALL_MS, store);
+  }
 }
+
+const beginning = (text: string, length: number): string => text.slice(0, length).toWellFormed();

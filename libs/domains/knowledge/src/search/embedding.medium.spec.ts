@@ -17,6 +17,8 @@ class EmbeddingService extends KnowledgeService {
   private model: MockModel;
   private held: { word: string; until: Promise<void> } | null = null;
   private readonly asked: string[] = [];
+  /** Texts that the model does not take. */
+  refuses: (text: string) => boolean = () => false;
   /** What stands before the model, and holds what it is asked. */
   private readonly before = http.createServer((request, response) => void this.forward(request, response));
 
@@ -38,6 +40,8 @@ class EmbeddingService extends KnowledgeService {
     const body = await textOf(request);
     this.asked.push(body);
     if (this.held && body.includes(this.held.word)) await this.held.until;
+    const inputs = (JSON.parse(body) as { input: string[] }).input;
+    if (inputs.some((text) => this.refuses(text))) return void response.writeHead(400).end('{"error":{"message":"input is not taken"}}');
     const answer = await fetch(this.model.url + request.url!, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   }
@@ -124,6 +128,7 @@ const t = new EmbeddingService();
 beforeAll(() => t.start());
 afterAll(() => t.close());
 beforeEach(() => t.name(FIRST));
+afterEach(() => (t.refuses = () => false));
 const search = async (base: TestBase, query: string) => {
   const { body } = await t.asMember(base, 'POST', '/search', { query });
   return { mode: body.mode, titles: body.results.map(({ title }: { title: string }) => title) as string[] };
@@ -231,6 +236,34 @@ describe('vectors', () => {
     await t.reachable(true);
     await t.fill();
     expect([await embedded(base), (await search(base, 'lion')).mode]).toEqual([[true, true], 'hybrid']);
+  });
+
+  it('come to all but what their provider does not take, of which they say how it begins, if that', async () => {
+    const base = await t.base();
+    t.refuses = (text) => text.length > 400 || text.includes('unspeakable');
+    for (const [title, content] of [
+      ['zebra', 'All about zebras.'],
+      ['lion', 'All about lions. '.repeat(60)],
+      ['beast', 'An unspeakable beast.'],
+    ])
+      await t.settled(base, (await t.text(base, title, content)).id);
+    await t.fill();
+    expect([await embedded(base), await t.vectors(base)]).toEqual([[true, true, true], { [`${FIRST}/mock-embedding`]: 3 }]);
+    expect((await search(base, 'lion')).mode).toBe('hybrid');
+    expect((await search(base, 'beast')).titles[0]).toBe('beast');
+    await t.name(SECOND);
+    await t.fill();
+    expect(await t.vectors(base)).toEqual({ [`${SECOND}/mock-embedding`]: 3 });
+  });
+
+  it('are waited for where their provider takes nothing at all', async () => {
+    t.refuses = () => true;
+    const base = await withTexts('zebra');
+    await t.fill();
+    expect([await embedded(base), await t.vectors(base)]).toEqual([[false], {}]);
+    t.refuses = () => false;
+    await t.fill();
+    expect(await embedded(base)).toEqual([true]);
   });
 
   it('of another model stand beside those of the first until all have come, and then alone', async () => {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import { Embedder, type EmbeddingWork } from './embedder';
+import { Embedder, REFUSED, type EmbeddingWork } from './embedder';
 import { SearchQueries, type Hit } from './search.queries';
 import { fused } from './vectors.policy';
 import { VectorsRepository, type Near } from './vectors.repository';
@@ -59,7 +59,7 @@ export class KnowledgeSearch {
       if (!model) continue;
       const work = { orgId: scope.orgId, name: `search:${uuidv7()}`, ...searcher };
       const vectors = await this.embedder.embed(work, model, [query], EMBED_MS);
-      if (vectors) rankings.push(await this.vectors.near(this.db, scope, kbIds, space, vectors[0]));
+      if (vectors && vectors !== REFUSED) rankings.push(await this.vectors.near(this.db, scope, kbIds, space, vectors[0]));
     }
     if (!rankings.length) return null;
     const nearest = rankings.flat().sort((a, b) => b.likeness - a.likeness);

@@ -17,7 +17,7 @@ export type ClaimedSource = Pick<KnowledgeSource, 'id' | 'org_id' | 'kb_id'> & {
   /** Another one by when its pieces are others, or somebody else has taken it up. */
   claim: string;
 };
-type Piece = Pick<KnowledgeChunk, 'id' | 'content' | 'heading_path'>;
+export type Piece = Pick<KnowledgeChunk, 'id' | 'content' | 'heading_path'>;
 /** A piece that means something near. */
 export interface Near {
   chunk_id: string;
@@ -147,6 +147,7 @@ export class VectorsRepository {
     return db.query(NEXT, [id, claim, space, limit]);
   }
 
+  /** @param vectors one for each piece; an empty one of a piece that gets none, and is near to nothing */
   async store(tx: Tx, { id, claim }: ClaimedSource, space: string, pieces: readonly Piece[], vectors: readonly number[][]): Promise<void> {
     const rows = pieces.map((piece, i) => ({ id: piece.id, bits: bitsOf(vectors[i]), vector: packed(vectors[i]).toString('base64') }));
     await tx.execute(STORE, [id, claim, space, JSON.stringify(rows)]);
