@@ -19,7 +19,7 @@ export const BUNDLED_TOOLS = ['migrate'];
 /** By app, what it starts as processes of its own: their files beside its main.js, by the modules that they are made of. */
 const CHILDREN = {
   'inbox-intake': { 'mail-reader.worker': 'libs/domains/inboxes/src/intake/mail/mail-reader.worker.js' },
-  'process-engine': { 'source-reader.worker': 'libs/domains/knowledge/src/extraction/source-reader.worker.js' },
+  'process-engine': { 'source-reader.worker': 'libs/domains/knowledge/src/ingestion/source-reader.worker.js' },
 };
 
 /** What an app sends to machines of others, for whichever Node they have: whole programs, made of their sources alone and the packages that those use. */

@@ -1,6 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Maintenance } from '@aps/platform/maintenance';
 import { StorageModule } from '@aps/platform/storage';
+import { TextReader } from './extraction/text-reader';
 import { FileTargets } from './file-targets';
 import { FilesQueries } from './files.queries';
 import { FilesRepository } from './files.repository';
@@ -11,8 +12,8 @@ const BATCH = 100;
 /** Files, their bytes and who may see them. */
 @Module({
   imports: [StorageModule],
-  providers: [FilesRepository, FileTargets, FilesQueries, FilesService],
-  exports: [FileTargets, FilesQueries, FilesService],
+  providers: [FilesRepository, FileTargets, FilesQueries, FilesService, TextReader],
+  exports: [FileTargets, FilesQueries, FilesService, TextReader],
 })
 export class FilesModule {}
 

@@ -1,3 +1,7 @@
+export type { Extracted, ExtractionCode, FileBytes, FileHints } from './extraction/extracted';
+export { ExtractionError } from './extraction/extraction-error';
+export { Readers } from './extraction/readers';
+export { TextReader } from './extraction/text-reader';
 export { FileTargets, type TargetReader } from './file-targets';
 export { FilesMaintenanceModule, FilesModule } from './files.module';
 export { FilesQueries } from './files.queries';

@@ -1,4 +1,3 @@
-export * from './extraction/extracted';
 export { SourceKind } from './ingestion/source.kind';
 export * from './knowledge.module';
 export { KnowledgeQueries } from './knowledge.queries';

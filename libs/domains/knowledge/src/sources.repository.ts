@@ -6,7 +6,7 @@ import { nextGeneration, Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
-import type { Chunk } from './extraction/extracted';
+import type { Chunk } from './chunking/chunker';
 import {
   DELETE_OTHER_CHUNKS,
   FAILED,

@@ -66,3 +66,22 @@ it('places are taken one after another, the last used first', async () => {
   for (let i = 0; i < 5; i++) await alone.at((place) => void (place.holds = i));
   expect(alone.all.filter(({ holds }) => holds !== undefined)).toHaveLength(1);
 });
+
+it('places are waited for as long as a signal lets, and those behind go on waiting', async () => {
+  const places = new Places<string>(1);
+  const leaving = new AbortController();
+  const came: string[] = [];
+  const waits = (name: string, signal?: AbortSignal) =>
+    places.at(() => void came.push(name), signal).catch((reason: Error) => void came.push(`${name} ${reason.message}`));
+  let done!: () => void;
+  const first = places.at(() => new Promise<void>((resolve) => (done = resolve)));
+  const all = [waits('a', leaving.signal), waits('b'), waits('c', leaving.signal), waits('d', new AbortController().signal)];
+  leaving.abort(new Error('gone'));
+  await new Promise(setImmediate);
+  expect(came).toEqual(['a gone', 'c gone']);
+  done();
+  await Promise.all([first, ...all]);
+  expect(came).toEqual(['a gone', 'c gone', 'b', 'd']);
+  await waits('e', leaving.signal);
+  expect(came.at(-1)).toBe('e gone');
+});

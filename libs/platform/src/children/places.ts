@@ -19,13 +19,30 @@ export class Places<T> {
     this.free = [...this.all];
   }
 
-  async at<R>(use: (place: Place<T>) => R | Promise<R>): Promise<R> {
-    const place = this.free.pop() ?? (await new Promise<Place<T>>((taken) => this.waiting.push(taken)));
+  /** @param signal ends the waiting, and not the use. @throws its reason */
+  async at<R>(use: (place: Place<T>) => R | Promise<R>, signal?: AbortSignal): Promise<R> {
+    signal?.throwIfAborted();
+    const place = this.free.pop() ?? (await this.turn(signal));
     try {
       return await use(place);
     } finally {
       void this.giveBack(place);
     }
+  }
+
+  private turn(signal?: AbortSignal): Promise<Place<T>> {
+    return new Promise((taken, fail) => {
+      const take = (place: Place<T>) => {
+        signal?.removeEventListener('abort', leave);
+        taken(place);
+      };
+      const leave = () => {
+        this.waiting.splice(this.waiting.indexOf(take), 1);
+        fail(signal!.reason as Error);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.waiting.push(take);
+    });
   }
 
   private async giveBack(place: Place<T>): Promise<void> {

@@ -1,9 +1,9 @@
 import { randomly } from '@aps/platform/testing';
-import { sectionsOf } from '../extraction/sections';
 import { chunksOf } from './chunker';
+import { sectionsOf } from './sections';
 import { countTokens } from './tokens';
 
-const chunked = (text: string, pages: number[] = []) => chunksOf({ text, sections: sectionsOf(text, pages) });
+const chunked = (text: string, pages: number[] = []) => chunksOf(text, sectionsOf(text, pages));
 const sentences = (n: number, word = 'lorem') => Array.from({ length: n }, (_, i) => `Sentence ${i} says ${word} and ipsum. `).join('');
 
 /** Markdown of all kinds of blocks, with characters of one to many code units. */
@@ -109,7 +109,6 @@ it('takes the marks of models for text', () => {
 it('refuses what comes to too many', () => {
   const text = Array.from({ length: 4 }, (_, i) => `# h${i}\n${sentences(30)}\n`).join('');
   const sections = sectionsOf(text);
-  const extracted = { text, sections };
-  expect(chunksOf(extracted, 4)).toHaveLength(4);
-  expect(() => chunksOf(extracted, 3)).toThrow(expect.objectContaining({ code: 'too_large' }));
+  expect(chunksOf(text, sections, 4)).toHaveLength(4);
+  expect(() => chunksOf(text, sections, 3)).toThrow(expect.objectContaining({ code: 'too_large' }));
 });

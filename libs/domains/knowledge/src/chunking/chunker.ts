@@ -1,8 +1,19 @@
-import type { Chunk, Extracted, Section } from '../extraction/extracted';
-import { ExtractionError } from '../extraction/extraction-error';
+import { ExtractionError } from '@aps/files/extraction';
 import { atomsOf, MAX_CHARS, type Atom } from './atoms';
 import { CodePoints } from './code-points';
+import type { Section } from './sections';
 import { countTokens } from './tokens';
+
+/** A piece of a text that is found by itself. */
+export interface Chunk {
+  position: number;
+  content: string;
+  heading_path: string[];
+  char_start: number;
+  char_end: number;
+  page: number | null;
+  token_count: number;
+}
 
 /** Tokens of a chunk: what it is filled up to, what it never has more of, and what it has in common with the one before. */
 const TARGET = 800;
@@ -27,7 +38,7 @@ interface Range {
  *
  * @throws ExtractionError `too_large` beyond `limit` chunks
  */
-export function chunksOf({ text, sections }: Pick<Extracted, 'text' | 'sections'>, limit = MAX_CHUNKS): Chunk[] {
+export function chunksOf(text: string, sections: Section[], limit = MAX_CHUNKS): Chunk[] {
   const points = new CodePoints(text);
   const units = sections.map((section) => points.toUnit(section.start));
   const packing = new Packing(atomsOf(text, MAX), new Set(headingStarts(sections).map((section) => units[section])));

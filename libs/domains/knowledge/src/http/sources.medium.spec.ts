@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { pdf, pptx, shape } from '@aps/files/testing';
 import { aTeam } from '@aps/orgs/testing';
 import { knowledgeService } from '../testing';
 
@@ -138,5 +139,28 @@ describe('sources', () => {
     expect(await open()).toBe(200);
     await t.asMember(base, 'DELETE', `/sources/${body[1].id}`);
     expect(await open()).toBe(404);
+  });
+
+  it('of files are divided under their headings, where they have such, and page by page', async () => {
+    const base = await t.base();
+    const files: [string | Buffer, string][] = [
+      [pdf([null, ['# Second']]), 'a.pdf'],
+      [pptx(['Manners', 'Rules'].map((title) => ({ shapes: shape('title', title) + shape('body', 'Be kind. '.repeat(200)) }))), 'b.pptx'],
+      ['# no heading', 'c.txt'],
+      ['# Rules\n\nBe kind.', 'd.md'],
+    ];
+    const refs = await Promise.all(files.map(async ([content, name]) => ({ file_id: await t.upload(base, new Uint8Array(Buffer.from(content as string)), name) }))); // prettier-ignore
+    const { body } = await t.asMember(base, 'POST', '/sources/file', { file_refs: refs });
+    const last = async ({ id }: { id: string }) => {
+      await t.settled(base, id);
+      const { page, heading_path } = (await t.asMember(base, 'GET', `/sources/${id}/chunks`)).body.items.at(-1);
+      return [page, heading_path];
+    };
+    expect(await Promise.all(body.map(last))).toEqual([
+      [1, []],
+      [2, ['Rules']],
+      [null, []],
+      [null, ['Rules']],
+    ]);
   });
 });

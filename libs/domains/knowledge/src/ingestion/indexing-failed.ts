@@ -1,9 +1,8 @@
 import type { SourceStage } from '@aps/entities';
+import type { ExtractionCode } from '@aps/files';
 
 /** What is wrong with a source, for programs. */
-export type IndexingCode =
-  | ('unsupported_type' | 'too_large' | 'encrypted' | 'no_text' | 'extract_failed' | 'bomb' | 'timeout')
-  | ('fetch_refused' | 'fetch_failed' | 'remote_gone' | 'worker_lost' | 'internal');
+export type IndexingCode = ExtractionCode | 'fetch_refused' | 'fetch_failed' | 'remote_gone' | 'worker_lost' | 'internal';
 
 /** A source that cannot be indexed as it is. The message is for people, and says nothing of its content. */
 export class IndexingFailed extends Error {

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { SourceStage } from '@aps/entities';
+import { ExtractionError } from '@aps/files';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
-import { ExtractionError } from '../extraction/extraction-error';
-import { SourceReader } from '../extraction/source-reader';
 import { SourcesRepository, type ClaimedSource, type Indexed } from '../sources.repository';
 import type { LoadedSource } from '../sources.sql';
 import { IndexingFailed, StageFault } from './indexing-failed';
 import { hashOf, SourceFetcher } from './source-fetcher';
+import { SourceReader } from './source-reader';
 
 const MAX_TITLE = 500;
 
@@ -40,14 +40,14 @@ export class Indexing {
   }
 
   private async read(source: LoadedSource, signal: AbortSignal): Promise<Indexed> {
-    const { bytes, hints } = await at('fetch', this.fetcher.get(source, signal));
-    const { extracted, chunks } = await at('extract', this.reader.read(bytes, hints, signal));
+    const fetched = await at('fetch', this.fetcher.get(source, signal));
+    const { extracted, chunks } = await at('extract', this.reader.read(fetched, signal));
     const own_title = extracted.title?.trim().slice(0, MAX_TITLE) || null;
     return {
       own_title,
       media_type: extracted.media_type,
-      size_bytes: bytes.length,
-      hash: hashOf(bytes),
+      size_bytes: fetched.bytes.length,
+      hash: hashOf(fetched.bytes),
       extracted: extracted.text,
       chunks,
     };

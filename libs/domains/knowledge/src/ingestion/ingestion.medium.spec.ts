@@ -1,11 +1,11 @@
+import { ExtractionError } from '@aps/files';
 import { NO_CALLER } from '@aps/platform/database';
 import { metrics } from '@aps/platform/observability';
 import { Runs } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
 import { knowledgeService, type TestBase } from '../testing';
-import { ExtractionError } from '../extraction/extraction-error';
-import { SourceReader } from '../extraction/source-reader';
 import { SourceKind } from './source.kind';
+import { SourceReader } from './source-reader';
 
 const t = knowledgeService();
 afterEach(() => jest.restoreAllMocks());

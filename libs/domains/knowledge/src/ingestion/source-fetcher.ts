@@ -3,20 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { ConnectionCalls, ServerFailed, ServerRefused, Unauthorized } from '@aps/connections';
-import { FilesQueries } from '@aps/files';
+import { FilesQueries, type FileBytes } from '@aps/files';
 import { OrgScope } from '@aps/guards';
 import { Egress, EgressError, type EgressResponse } from '@aps/platform/egress';
 import { Database } from '@aps/platform/database';
-import type { SourceHints } from '../extraction/extracted';
 import type { LoadedSource } from '../sources.sql';
 import { callingOf, SyncsRepository } from '../syncs/syncs.repository';
 import { IndexingFailed, type IndexingCode } from './indexing-failed';
-
-/** What a source is made of, as it is now. */
-export interface SourceBytes {
-  bytes: Buffer;
-  hints: SourceHints;
-}
 
 /** Of what stands at an address. */
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -45,12 +38,12 @@ export class SourceFetcher {
   ) {}
 
   /** Never inside a transaction. @throws IndexingFailed; the reason of the signal */
-  get(source: LoadedSource, signal: AbortSignal): Promise<SourceBytes> {
+  get(source: LoadedSource, signal: AbortSignal): Promise<FileBytes> {
     if (source.kind === 'file') return this.file(source, signal);
     return source.kind === 'synced' ? this.resource(source, signal) : this.page(source.url!, signal);
   }
 
-  private async file({ org_id, file_id }: LoadedSource, signal: AbortSignal): Promise<SourceBytes> {
+  private async file({ org_id, file_id }: LoadedSource, signal: AbortSignal): Promise<FileBytes> {
     const file = await this.files.get(OrgScope.system(org_id, 'indexing of a source'), file_id!);
     const stored = await this.files.open(file);
     if (!stored) throw new IndexingFailed('fetch_failed', 'fetch', 'The bytes of the file are gone.');
@@ -59,7 +52,7 @@ export class SourceFetcher {
     return { bytes, hints: { filename: file.filename, media_type: file.media_type } };
   }
 
-  private async resource({ sync_config_id, remote_id }: LoadedSource, signal: AbortSignal): Promise<SourceBytes> {
+  private async resource({ sync_config_id, remote_id }: LoadedSource, signal: AbortSignal): Promise<FileBytes> {
     const sync = await this.syncs.load(this.db, sync_config_id!);
     if (!sync || sync.deleted_at) throw new IndexingFailed('remote_gone', 'fetch', 'It is not kept up with its collection any more.');
     try {
@@ -80,7 +73,7 @@ export class SourceFetcher {
     }
   }
 
-  private async page(url: string, signal: AbortSignal): Promise<SourceBytes> {
+  private async page(url: string, signal: AbortSignal): Promise<FileBytes> {
     for (let tries = 1; ; tries++) {
       const { status, headers, body, url: from } = await this.fetch(url, signal);
       if (status >= 200 && status <= 299)

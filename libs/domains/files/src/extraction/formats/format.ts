@@ -1,4 +1,4 @@
-/** What is read of a source: its text as Markdown, not cleaned yet. */
+/** What is read of a file: its text as Markdown, not cleaned yet. */
 export interface Read {
   text: string;
   title: string | null;

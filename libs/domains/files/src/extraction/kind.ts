@@ -1,4 +1,4 @@
-import type { SourceHints } from './extracted';
+import type { FileHints } from './extracted';
 import { bomOf, charsetIn } from './charset';
 import { ExtractionError } from './extraction-error';
 
@@ -33,11 +33,11 @@ const MAIL =
 export const mediaTypeOf = (kind: TextKind): string => KINDS[kind].media_type;
 
 /**
- * What a source is, as its bytes tell; what it is called tells texts apart.
+ * What a file is, as its bytes tell; what it is called tells texts apart.
  *
  * @throws ExtractionError `unsupported_type`, `encrypted`
  */
-export function kindOf(bytes: Buffer, hints: SourceHints): Kind {
+export function kindOf(bytes: Buffer, hints: FileHints): Kind {
   const head = bytes.subarray(0, SAMPLE_BYTES).toString('latin1');
   // Some have other things before, and then texts may have it, too.
   if (BEGINS_AS_PDF.test(head) || (head.slice(0, 1024).includes(PDF) && CONTROL.test(head))) return 'pdf';
@@ -49,14 +49,14 @@ export function kindOf(bytes: Buffer, hints: SourceHints): Kind {
   return textKindOf(head, hints);
 }
 
-function isText(bytes: Buffer, head: string, { media_type }: SourceHints): boolean {
+function isText(bytes: Buffer, head: string, { media_type }: FileHints): boolean {
   if (bomOf(bytes) ?? /^utf-?16/i.exec(charsetIn(media_type) ?? '')) return true;
   const controls = (head.match(/[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]/g) ?? []).length;
   const nuls = head.split('\0').length - 1;
   return controls <= Math.max(1, head.length * MAX_CONTROLS) && nuls <= head.length * MAX_NULS;
 }
 
-function textKindOf(head: string, { filename, media_type }: SourceHints): TextKind {
+function textKindOf(head: string, { filename, media_type }: FileHints): TextKind {
   const extension = /\.([a-z0-9]+)$/i.exec(filename ?? '')?.[1].toLowerCase() ?? '';
   const type = media_type?.split(';', 1)[0].trim().toLowerCase() ?? '';
   const kinds = Object.entries(KINDS) as [TextKind, (typeof KINDS)[TextKind]][];

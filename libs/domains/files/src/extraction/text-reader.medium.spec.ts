@@ -1,26 +1,32 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Places } from '@aps/platform/children';
 import { randomly } from '@aps/platform/testing';
+import { docx, paragraph, pdf, pptx, shape, xlsx, zip } from '../testing';
 import { ExtractionError } from './extraction-error';
-import { SourceReader } from './source-reader';
-import { docx, paragraph, pdf, pptx, shape, xlsx, zip } from './testing/files';
+import { TextReader } from './text-reader';
 
-const reader = new SourceReader();
+const reader = new TextReader();
 afterAll(() => reader.onApplicationShutdown());
+
+/** What of a reader is looked at here. */
+interface Inside {
+  readMs: number;
+  places: Places<{ child: { child: ChildProcess } }>;
+}
 
 const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
-const read = (bytes: string | Buffer, filename: string | null = null, media_type: string | null = null) =>
-  reader.read(Buffer.from(bytes as string), { filename, media_type }, NEVER);
-const text = async (bytes: string | Buffer, filename?: string, mediaType?: string) =>
-  (await read(bytes, filename, mediaType)).extracted.text;
+const opened = (bytes: string | Buffer) => () => Promise.resolve(Buffer.from(bytes as string));
+const read = async (bytes: string | Buffer, filename: string | null = null, media_type: string | null = null) =>
+  (await reader.read(opened(bytes), { filename, media_type }, NEVER))!;
+const text = async (bytes: string | Buffer, filename?: string, mediaType?: string) => (await read(bytes, filename, mediaType)).text;
 const codeOf = (bytes: string | Buffer, filename?: string) =>
   read(bytes, filename).then(
     () => null,
     (error: ExtractionError) => (error instanceof ExtractionError ? error.code : error),
   );
 
-describe('a source is read as Markdown', () => {
+describe('a file is read as Markdown', () => {
   it('a Word document, with headings, lists, tables and notes', async () => {
     const styles = `<w:styles><w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>
       <w:style w:styleId="Mine"><w:basedOn w:val="berschrift2"/></w:style></w:styles>`;
@@ -36,30 +42,23 @@ describe('a source is read as Markdown', () => {
       `<w:tbl><w:tr>${cell('a')}${cell('b|c')}</w:tr><w:tr>${cell('1')}<w:tc><w:tbl><w:tr>${cell('in')}${cell('ner')}</w:tr></w:tbl></w:tc></w:tr></w:tbl>`,
       paragraph('# no heading'),
     ].join('');
-    const { extracted } = await read(
-      docx(body, { 'word/styles.xml': styles, 'word/numbering.xml': numbering, 'word/media/a.zip': zip({}) }),
-    );
-    expect(extracted).toMatchObject({
+    expect(await read(docx(body, { 'word/styles.xml': styles, 'word/numbering.xml': numbering, 'word/media/a.zip': zip({}) }))).toEqual({
       text: '# Book\n\n## Chapter\n\nOne\t& two\n\n1. first\n  - deeper\n\n| a | b\\|c |\n| --- | --- |\n| 1 | in ner |\n\n\\# no heading\n',
-      title: 'The title',
+      ...{ title: 'The title', pages: [], hasHeadings: true },
       media_type: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
     });
-    expect(extracted.sections.map(({ heading_path }) => heading_path)).toEqual([['Book'], ['Book', 'Chapter']]);
   });
 
   it('slides, each a page under its title, with tables and notes', async () => {
     const rows = '<a:tbl><a:tr><a:tc><a:p><a:t>x</a:t></a:p></a:tc><a:tc><a:p><a:t>y</a:t></a:p></a:tc></a:tr></a:tbl>';
-    const { extracted } = await read(
+    const { text: said, pages } = await read(
       pptx([
         { shapes: shape('body', 'one', 'two') + shape('ctrTitle', 'Hello') + shape('sldNum', '1'), notes: shape('body', 'Say it') },
         { shapes: `${shape(null, 'Free')}<p:graphicFrame>${rows}</p:graphicFrame>` },
       ]),
     );
-    expect(extracted.text).toBe('# Hello\n\n- one\n- two\n\nSay it\n\n# Slide 2\n\nFree\n\n| x | y |\n| --- | --- |\n\n\n');
-    expect(extracted.sections.map(({ page, heading_path }) => [page, heading_path])).toEqual([
-      [1, ['Hello']],
-      [2, ['Slide 2']],
-    ]);
+    expect(said).toBe('# Hello\n\n- one\n- two\n\nSay it\n\n# Slide 2\n\nFree\n\n| x | y |\n| --- | --- |\n\n\n');
+    expect(pages).toEqual([0, said.indexOf('# Slide 2')]);
   });
 
   it('sheets, each a table of the columns that it uses, with dates as such', async () => {
@@ -73,13 +72,13 @@ describe('a source is read as Markdown', () => {
   });
 
   it('a PDF, page by page', async () => {
-    const { extracted, chunks } = await read(pdf([['First page', 'goes on'], null, ['# Third']]));
-    expect(extracted).toMatchObject({ text: 'First page\ngoes on\n\n\n\n# Third\n\n', title: 'The title', media_type: 'application/pdf' });
-    expect(extracted.sections.map(({ page, heading_path }) => [page, heading_path])).toEqual([1, 2, 3].map((page) => [page, []]));
-    expect(chunks).toMatchObject([{ position: 0, page: 1, char_start: 0 }]);
+    expect(await read(pdf([['First page', 'goes on'], null, ['# Third']]))).toEqual({
+      text: 'First page\ngoes on\n\n\n\n# Third\n\n',
+      ...{ title: 'The title', media_type: 'application/pdf', pages: [0, 20, 22], hasHeadings: false },
+    });
   });
 
-  it('a page of the web, without what is around its article', async () => {
+  it('a page of the web, without what is around its article unless the whole is wanted', async () => {
     const paragraphs = Array.from(
       { length: 8 },
       (_, i) => `<p>Paragraph ${i} says a lot, and then, with commas, some more of it.</p>`,
@@ -87,7 +86,7 @@ describe('a source is read as Markdown', () => {
     const html = `<!doctype html><title> A page </title><nav><a href="/x">Menu</a></nav><article><h1>Head</h1>${paragraphs}
       <script>alert(1)</script><ul><li>a <a href="https://x.example/y">link</a></li></ul><pre><code>let x;\nlet y;</code></pre>
       <table><tr><th>k</th><th>v</th></tr><tr><td>1</td><td>2</td></tr></table></article>`;
-    const { extracted } = await read(html);
+    const extracted = await read(html);
     expect(extracted).toMatchObject({ title: 'A page', media_type: 'text/html' });
     for (const part of [
       'Paragraph 7 says',
@@ -97,6 +96,8 @@ describe('a source is read as Markdown', () => {
     ])
       expect(extracted.text).toContain(part);
     expect(extracted.text).not.toMatch(/alert|Menu/);
+    const all = await reader.read(opened(html), { filename: null, media_type: null, whole: true }, NEVER);
+    expect(all!.text).toMatch(/Menu[^]*Paragraph 7 says/);
     expect(await text('<h2>Short</h2><p>snake_case', 'a.html')).toBe('## Short\n\nsnake_case');
   });
 
@@ -105,7 +106,7 @@ describe('a source is read as Markdown', () => {
       `From: Ada <ada@x.example>\r\nTo: b@x.example\r\nSubject: =?utf-8?q?H=C3=A9?=\r\nDate: Thu, 1 Jan 2026 10:00:00 +0100\r\nMIME-Version: 1.0
 Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/html\r\n\r\n<p>Hello <b>you</b></p>\r\n--x\r\nContent-Type: text/plain
 Content-Disposition: attachment; filename=a.txt\r\n\r\nsecret\r\n--x--`.replace(/\r?\n/g, '\r\n');
-    const { extracted } = await read(mail);
+    const extracted = await read(mail);
     expect(extracted.title).toBe('Hé');
     expect(extracted.text).toBe('# Hé\n\nFrom: "Ada" <ada@x.example>\nTo: b@x.example\nDate: 2026-01-01T09:00:00.000Z\n\nHello **you**');
   });
@@ -138,18 +139,18 @@ Content-Disposition: attachment; filename=a.txt\r\n\r\nsecret\r\n--x--`.replace(
       read('# a', 'x', 'text/markdown'),
       read('# a'),
     ]);
-    expect(kinds.map(({ extracted: { media_type, sections } }) => [media_type, sections[0].heading_path])).toEqual([
-      ['text/markdown', ['a']],
-      ['text/plain', []],
-      ['text/markdown', ['a']],
-      ['text/plain', []],
+    expect(kinds.map(({ media_type, hasHeadings }) => [media_type, hasHeadings])).toEqual([
+      ['text/markdown', true],
+      ['text/plain', false],
+      ['text/markdown', true],
+      ['text/plain', false],
     ]);
     expect(await text(`a\0b\r\nc\rd${' '.repeat(20)}`)).toBe(`ab\nc\nd${' '.repeat(20)}`);
     expect(await text(Buffer.from([0xff, 0xfe, 0x3d, 0xd8, 0x61, 0]))).toBe('a');
   });
 });
 
-describe('the kind of a source', () => {
+describe('the kind of a file', () => {
   const page = '<!doctype html><title>Guide</title><p>Be kind.';
   it.each([
     ['a page whose path ends otherwise', page, 'guide.md', 'text/html; charset=utf-8', 'text/html'],
@@ -161,13 +162,13 @@ describe('the kind of a source', () => {
     ['a text that names PDF', '# Formats\n\nA file begins with %PDF-1.7 there.', 'a.md', null, 'text/markdown'],
     ['a PDF behind other things', Buffer.concat([Buffer.from([1, 2, 3, 4, 0, 1, 2]), pdf([['One']])]), 'a.txt', null, 'application/pdf'],
   ])('is told from its bytes: %s', async (_, bytes, filename, mediaType, kind) => {
-    expect((await read(bytes, filename, mediaType)).extracted.media_type).toBe(kind);
+    expect((await read(bytes, filename, mediaType)).media_type).toBe(kind);
   });
 
   it('is text where a table ends within a quote', async () => expect(await text('a,b\n1,"x\n2,y', 'a.csv')).toBe('a,b\n1,"x\n2,y'));
 });
 
-describe('a source is refused', () => {
+describe('a file is refused', () => {
   it.each([
     ['unsupported_type', 'a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), 'a.txt'],
     ['unsupported_type', 'a program', Buffer.from('MZ\x90\0\x03\0\0\0', 'latin1'), 'a.txt'],
@@ -229,7 +230,7 @@ describe('a source is refused', () => {
   });
 });
 
-describe('a hostile source', () => {
+describe('a hostile file', () => {
   it.each([
     ['HTML that nests', () => '<div>'.repeat(100_000), 'a.html'],
     ['tables that nest', () => '<table><tr><td>'.repeat(5_000), 'a.html'],
@@ -272,44 +273,61 @@ describe('a hostile source', () => {
     }
   });
 
-  it('is given up when its time is over, or nobody waits for it any more', async () => {
-    const own = new SourceReader();
+  /** A reader of its own for one spec. */
+  async function withReader(use: (own: TextReader, inside: Inside) => Promise<void>): Promise<void> {
+    const own = new TextReader();
     try {
-      Object.assign(own, { readMs: 300 });
-      const slow = () => own.read(Buffer.from('<table><tr><td>'.repeat(20_000)), { filename: 'a.html', media_type: null }, NEVER);
-      await expect(slow()).rejects.toMatchObject({ code: 'timeout' });
-      Object.assign(own, { readMs: 60_000 });
-      const given = new AbortController();
-      const reading = own.chunk('word '.repeat(100_000), given.signal);
-      given.abort(new Error('Nobody waits'));
-      await expect(reading).rejects.toThrow('Nobody waits');
-      expect(await own.chunk('# A\n\nb', NEVER)).toMatchObject([
-        { content: '# A\n\nb', heading_path: ['A'], char_start: 0, char_end: 6, page: null },
-      ]);
-      const late = own.chunk('word '.repeat(100_000), NEVER);
-      setImmediate(() => own.onApplicationShutdown());
-      await expect(late).rejects.not.toBeInstanceOf(ExtractionError);
+      await use(own, (own as unknown as { readers: Inside }).readers);
     } finally {
       own.onApplicationShutdown();
     }
-  });
+  }
+  const HTML = { filename: 'a.html', media_type: null };
+  const slow = opened('<table><tr><td>'.repeat(20_000));
+  const hello = (own: TextReader) => own.read(opened('Hello'), HTML, NEVER);
 
-  it('has its time from when a process is ready to read it, and no verdict of one that ends by itself', async () => {
-    const own = new SourceReader();
-    try {
+  it('is given up when its time is over, or nobody waits for it any more', () =>
+    withReader(async (own, inside) => {
+      inside.readMs = 300;
+      await expect(own.read(slow, HTML, NEVER)).rejects.toMatchObject({ code: 'timeout' });
+      inside.readMs = 60_000;
+      const given = new AbortController();
+      const reading = own.read(slow, HTML, given.signal);
+      setImmediate(() => given.abort(new Error('Nobody waits')));
+      await expect(reading).rejects.toThrow('Nobody waits');
+      expect(await hello(own)).toMatchObject({ text: 'Hello' });
+      const late = own.read(slow, HTML, NEVER);
+      setImmediate(() => own.onApplicationShutdown());
+      await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
+    }));
+
+  it('has its time from when a process is ready to read it, and no verdict of one that ends by itself', () =>
+    withReader(async (own, inside) => {
       // Less than it takes to load what reads.
-      Object.assign(own, { readMs: 300 });
-      expect(await own.chunk('Hello', NEVER)).toMatchObject([{ content: 'Hello' }]);
-      Object.assign(own, { readMs: 60_000 });
-      const reading = own.chunk('word '.repeat(100_000), NEVER);
-      const { places } = own as unknown as { places: Places<{ child: { child: ChildProcess } }> };
-      setImmediate(() => places.all.find(({ holds }) => holds)!.holds!.child.child.kill('SIGKILL'));
-      const failure = await reading.catch((error: unknown) => error);
-      expect(failure).toBeInstanceOf(Error);
-      expect(failure).not.toBeInstanceOf(ExtractionError);
-      expect(await own.chunk('Hello', NEVER)).toMatchObject([{ content: 'Hello' }]);
-    } finally {
-      own.onApplicationShutdown();
-    }
-  });
+      inside.readMs = 300;
+      expect(await hello(own)).toMatchObject({ text: 'Hello' });
+      inside.readMs = 60_000;
+      const reading = own.read(slow, HTML, NEVER);
+      setImmediate(() => inside.places.all.find(({ holds }) => holds)!.holds!.child.child.kill('SIGKILL'));
+      await expect(reading).rejects.toMatchObject({ code: 'service_unavailable' });
+      expect(await hello(own)).toMatchObject({ text: 'Hello' });
+    }));
+
+  it('keeps others waiting with none of their bytes, until nobody waits for them any more', () =>
+    withReader(async (own) => {
+      const [first, waits] = [new AbortController(), new AbortController()];
+      const busy = Promise.allSettled([1, 2].map(() => own.read(slow, HTML, first.signal)));
+      const open = jest.fn(opened('Hello'));
+      const left = own.read(open, HTML, waits.signal);
+      waits.abort(new Error('Nobody waits'));
+      await expect(left).rejects.toThrow('Nobody waits');
+      const next = own.read(open, HTML, NEVER);
+      await new Promise(setImmediate);
+      expect(open).not.toHaveBeenCalled();
+      first.abort(new Error('Enough'));
+      expect(await next).toMatchObject({ text: 'Hello' });
+      expect((await busy).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    }));
+
+  it('that is gone is none', () => withReader(async (own) => expect(await own.read(() => Promise.resolve(null), HTML, NEVER)).toBeNull()));
 });

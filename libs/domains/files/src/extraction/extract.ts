@@ -1,7 +1,7 @@
 import { Archive } from './archive';
 import { charsetIn, decodeText } from './charset';
 import { clean, requireText } from './clean';
-import type { Extracted, SourceHints } from './extracted';
+import type { Extracted, FileHints } from './extracted';
 import { ExtractionError } from './extraction-error';
 import { csvText } from './formats/csv';
 import { readDocx } from './formats/docx';
@@ -13,15 +13,14 @@ import { readPdf } from './formats/pdf';
 import { readPptx } from './formats/pptx';
 import { readXlsx } from './formats/xlsx';
 import { kindOf, mediaTypeOf, type TextKind } from './kind';
-import { sectionsOf } from './sections';
 
 /**
- * Reads a source to Markdown. Takes any time and any memory over a hostile one, so it has a process of its own.
+ * Reads a file to Markdown. Takes any time and any memory over a hostile one, so it has a process of its own.
  *
  * @throws ExtractionError
  */
-export async function extract(bytes: Buffer, hints: SourceHints): Promise<Extracted> {
-  const { text: read, pages = [], title, media_type, hasHeadings } = await readAny(bytes, hints);
+export async function extract(bytes: Buffer, hints: FileHints): Promise<Extracted> {
+  const { text: read, pages = [], title, media_type, hasHeadings = true } = await readAny(bytes, hints);
   // Page by page, since what is removed would put those behind it elsewhere.
   const starts = pages.length ? pages : [0];
   const parts = starts.map((start, i) => clean(read.slice(start, starts[i + 1])));
@@ -29,15 +28,15 @@ export async function extract(bytes: Buffer, hints: SourceHints): Promise<Extrac
   const cleaned = parts.map((part) => (length += part.length) - part.length);
   const text = parts.join('');
   requireText(text);
-  return { text, sections: sectionsOf(text, pages.length ? cleaned : [], hasHeadings), title: title && clean(title), media_type };
+  return { text, pages: pages.length ? cleaned : [], hasHeadings, title: title && clean(title), media_type };
 }
 
-async function readAny(bytes: Buffer, hints: SourceHints): Promise<Read> {
+async function readAny(bytes: Buffer, hints: FileHints): Promise<Read> {
   const kind = kindOf(bytes, hints);
   try {
     if (kind === 'pdf') return await readPdf(bytes);
     if (kind === 'archive') return await readArchive(bytes);
-    if (kind === 'eml') return await readEml(bytes);
+    if (kind === 'eml') return await readEml(bytes, hints);
     return { title: null, media_type: mediaTypeOf(kind), ...readText(kind, bytes, hints) };
   } catch (error) {
     if (error instanceof ExtractionError) throw error;
@@ -53,9 +52,9 @@ async function readArchive(bytes: Buffer): Promise<Read> {
   throw new ExtractionError('unsupported_type', 'It is an archive of none of the formats that can be read');
 }
 
-function readText(kind: TextKind, bytes: Buffer, { media_type }: SourceHints): Partial<Read> & { text: string } {
+function readText(kind: TextKind, bytes: Buffer, { media_type, whole }: FileHints): Partial<Read> & { text: string } {
   const declared = charsetIn(media_type);
-  if (kind === 'html') return htmlText(decodeText(bytes, declared ?? charsetOfPage(bytes)));
+  if (kind === 'html') return htmlText(decodeText(bytes, declared ?? charsetOfPage(bytes)), whole);
   const text = decodeText(bytes, declared);
   if (kind === 'csv') return { text: csvText(text) };
   if (kind === 'json') return { text: jsonText(text) };

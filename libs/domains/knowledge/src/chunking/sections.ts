@@ -1,11 +1,22 @@
-import { CodePoints } from '../chunking/code-points';
-import { linesOf, type Line } from '../chunking/lines';
-import type { Section } from './extracted';
+import { CodePoints } from './code-points';
+import { linesOf, type Line } from './lines';
+
+/** A stretch of a text that stands under the same headings, on one page. */
+export interface Section {
+  /** Headings above it, outermost first. */
+  heading_path: string[];
+  /** From 1; null where the format knows no pages. */
+  page: number | null;
+  /** Where it begins in the text, code points. */
+  start: number;
+  /** Where it ends, exclusive. */
+  end: number;
+}
 
 const MAX_HEADING_CHARS = 200;
 
 /**
- * Divides a text where headings stand and pages begin.
+ * Divides a text where headings stand and pages begin, without gaps from 0 to its end.
  *
  * @param pages where each begins, from the first, in code units; empty where the format knows none
  * @param hasHeadings false of plain text, in which a `#` is no heading

@@ -25,18 +25,18 @@ const MAX_ELEMENTS = 30_000;
 const UNSEEN = ['title', 'script', 'style', 'noscript', 'template', 'iframe', 'object', 'svg', 'canvas', 'select', 'button'].join(',');
 
 /**
- * What an HTML page says, as Markdown. Where an article can be made out, it is that; else all of it.
+ * What an HTML page says, as Markdown. Where an article can be made out, it is that; else, or where the whole is wanted, all of it.
  *
  * Nothing that it refers to is fetched, and no script of it runs.
  */
-export function htmlText(html: string): { text: string; title: string | null } {
+export function htmlText(html: string, whole = false): { text: string; title: string | null } {
   const document = pageOf(html.replace(/<\/?(?:!doctype|html|head|body)\b[^>]*>/gi, ''));
   const title = oneLine(document.querySelector('title')?.textContent ?? '') || null;
   if (isVast(document)) return { text: convert(html, { wordwrap: false, limits: { maxDepth: MAX_DEPTH } }), title };
   for (const node of document.querySelectorAll(UNSEEN)) node.remove();
   const words = oneLine(document.body.textContent ?? '').length;
   const body = document.body.innerHTML;
-  const article = new Readability(document, { keepClasses: true }).parse();
+  const article = whole ? null : new Readability(document, { keepClasses: true }).parse();
   const isFound = article?.content && oneLine(article.textContent ?? '').length >= words * MIN_SHARE;
   return { text: turndown().turndown(pageOf(isFound ? article.content! : body).body), title };
 }
