@@ -12,8 +12,9 @@ import { askedBy, exposition, metricOf } from './promql';
 
 /** What stands beside the main.js of an app: files of processes that it starts. */
 const CHILDREN: Record<string, string[] | undefined> = {
+  'api-gateway': ['text-reader.worker'],
   'inbox-intake': ['mail-reader.worker'],
-  'process-engine': ['source-reader.worker'],
+  'process-engine': ['text-reader.worker', 'source-reader.worker'],
 };
 /** And what it sends to other machines. */
 const SENT: Record<string, string[] | undefined> = { 'api-gateway': ['daemon.mjs', 'install.sh'] };

@@ -341,6 +341,18 @@ describe('Every pod', () => {
       }
     }
   });
+
+  it.each([
+    ['api-gateway', 1],
+    ['process-engine', 2],
+  ])('has room for what reads files, beside the heap and 256 MiB of %s', (name, kinds) => {
+    const source = read('libs/domains/files/src/extraction/readers.ts');
+    const [readers, memory] = ['READERS', 'MEMORY_MIB'].map((each) => Number(new RegExp(`^const ${each} = (\\d+);`, 'm').exec(source)![1]));
+    const w = workloads.find((each) => each.metadata.name === name)!;
+    const heap = variables(w).map(({ value = '' }) => Number(/--max-old-space-size=(\d+)/.exec(value)?.[1] ?? 0));
+    const limit = mebibytes(dig<string>(app(w), 'resources', 'limits', 'memory'));
+    expect(limit).toBeGreaterThanOrEqual(Math.max(...heap) + kinds * readers * memory + 256);
+  });
 });
 
 describe('Every app', () => {

@@ -16,10 +16,15 @@ export const SENT = ['@bull-board/ui', 'swagger-ui-dist'];
 /** Tools that a container runs beside its app. */
 export const BUNDLED_TOOLS = ['migrate'];
 
+const READS_FILES = { 'text-reader.worker': 'libs/domains/files/src/extraction/text-reader.worker.js' };
 /** By app, what it starts as processes of its own: their files beside its main.js, by the modules that they are made of. */
 const CHILDREN = {
+  'api-gateway': READS_FILES,
   'inbox-intake': { 'mail-reader.worker': 'libs/domains/inboxes/src/intake/mail/mail-reader.worker.js' },
-  'process-engine': { 'source-reader.worker': 'libs/domains/knowledge/src/ingestion/source-reader.worker.js' },
+  'process-engine': {
+    ...READS_FILES,
+    'source-reader.worker': 'libs/domains/knowledge/src/ingestion/source-reader.worker.js',
+  },
 };
 
 /** What an app sends to machines of others, for whichever Node they have: whole programs, made of their sources alone and the packages that those use. */

@@ -1,5 +1,5 @@
 import type { FileInputMode } from '@aps/contracts';
-import { isText } from '@aps/files';
+import { ExtractionError, isText, type TextReader } from '@aps/files';
 import type { DocumentPart, ImagePart, UserContent } from './client';
 
 /** A file on its way to a model. */
@@ -23,13 +23,19 @@ export interface ModelFile {
   lacks?: { why: 'kind' | 'size' | 'gone'; what: string };
 }
 
+interface Documents {
+  reader: TextReader;
+  /** How long that is waited for. */
+  signal: AbortSignal;
+}
+
 export interface ModelFilesOptions {
   /** Whether the model sees. */
   vision: boolean;
-  /** `image`: nothing but what it sees; `text`: nothing but what it reads; else either. */
+  /** `image`: what it sees alone; `text`: what it reads alone; else either: PDFs by `both` as text and to see, else to see where they have no text. */
   mode?: FileInputMode;
-  /** Whether it is given PDFs as they are, which those that see take as a rule. */
-  documents?: boolean;
+  /** What reads PDFs, office files, mails and pages, where it is given such. */
+  documents?: Documents;
   /** Of all texts together, and of one. */
   characters: number;
   charactersOfOne: number;
@@ -48,8 +54,13 @@ const MAX_BYTES_PER_CHARACTER = 4;
 /** Images that all dialects take. */
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 const PDF = 'application/pdf';
+/** Texts that say more when they are read as what they are. */
+const MARKED_UP = new Set(['text/html', 'message/rfc822']);
+/** What nobody looks for a text in. */
+const MEDIA = /^(?:image|audio|video)\//;
 
 const NO_ROOM = 'it was left out, since there is no room for more';
+const NO_IMAGE = 'it cannot be shown as an image';
 
 /** A message of a text and of files. */
 export function contentWith(text: string, files: readonly ModelFile[]): UserContent {
@@ -68,12 +79,45 @@ export class ModelFiles {
     this.characters = options.characters;
   }
 
-  /** @throws what reading the file throws */
+  /** @throws what reading the file throws, and of documents what {@link TextReader.read} does, but for a file that it cannot read */
   read(file: ReadableFile): Promise<ModelFile> {
-    if (IMAGE_TYPES.has(file.media_type)) return this.readPart(file, 'image');
-    if (file.media_type === PDF && this.options.documents) return this.readPart(file, 'document');
-    if (!isText(file.media_type)) return Promise.resolve(lacking(file, 'kind', 'it is of a kind that cannot be read here'));
-    return this.readText(file);
+    const { media_type } = file;
+    const { documents } = this.options;
+    if (IMAGE_TYPES.has(media_type)) return this.readPart(file, 'image');
+    if (isText(media_type) && !(documents && MARKED_UP.has(media_type))) return this.readText(file);
+    if (!documents || MEDIA.test(media_type)) return Promise.resolve(lacking(file, 'kind', 'it is of a kind that cannot be read here'));
+    return this.readDocument(file, documents);
+  }
+
+  private async readDocument(file: ReadableFile, documents: Documents): Promise<ModelFile> {
+    const { vision, mode } = this.options;
+    const isPdf = file.media_type === PDF;
+    if (mode === 'image') return isPdf ? this.readPart(file, 'document') : lacking(file, 'kind', NO_IMAGE);
+    const isSeen = isPdf && vision && mode !== 'text';
+    const isBoth = isSeen && mode === 'both';
+    let read: ModelFile;
+    try {
+      read = await this.extract(file, documents, isBoth ? 'it is shown here, and its text' : 'its text');
+    } catch (error) {
+      if (!(error instanceof ExtractionError)) throw error;
+      // Pages that are pictures can be seen at most.
+      if (error.code === 'no_text' && isSeen) return this.readPart(file, 'document');
+      return lacking(
+        file,
+        'kind',
+        error.message.replace(/^./, (letter) => letter.toLowerCase()),
+      );
+    }
+    if (!isBoth || read.lacks) return read;
+    const { part, lacks } = await this.readPart(file, 'document');
+    return { ...read, part, lacks };
+  }
+
+  private async extract(file: ReadableFile, { reader, signal }: Documents, what: string): Promise<ModelFile> {
+    if (this.room < 1) return lacking(file, 'size', NO_ROOM);
+    const { filename, media_type, size_bytes } = file;
+    const extracted = await reader.read(() => file.read(size_bytes), { filename, media_type, whole: true }, signal);
+    return extracted ? this.give(file, extracted.text, what) : gone(file);
   }
 
   private async readPart(file: ReadableFile, type: 'image' | 'document'): Promise<ModelFile> {
@@ -93,23 +137,33 @@ export class ModelFiles {
   }
 
   private async readText(file: ReadableFile): Promise<ModelFile> {
-    const { mode, charactersOfOne } = this.options;
-    if (mode === 'image') return lacking(file, 'kind', 'it cannot be shown as an image');
-    const most = Math.min(charactersOfOne, this.characters);
-    if (most < 1) return lacking(file, 'size', NO_ROOM);
-    const bytes = await file.read(Math.min(file.size_bytes, most * MAX_BYTES_PER_CHARACTER));
+    if (this.options.mode === 'image') return lacking(file, 'kind', NO_IMAGE);
+    if (this.room < 1) return lacking(file, 'size', NO_ROOM);
+    const bytes = await file.read(Math.min(file.size_bytes, this.room * MAX_BYTES_PER_CHARACTER));
     if (!bytes) return gone(file);
-    const { text, garbled } = decode(bytes, bytes.length < file.size_bytes);
-    const content = text.slice(0, most).toWellFormed();
+    const isAll = bytes.length === file.size_bytes;
+    const { text, garbled } = decode(bytes, !isAll);
+    const read = this.give(file, text, 'its content', isAll);
+    return garbled ? { ...read, lacks: { why: 'kind', what: 'it is not text throughout' } } : read;
+  }
+
+  /** Characters that there is room for in the next text. */
+  private get room(): number {
+    return Math.min(this.options.charactersOfOne, this.characters);
+  }
+
+  /** As much of a text as there is room for. @param isAll false where the file goes on behind it */
+  private give(file: ReadableFile, text: string, what: string, isAll = true): ModelFile {
+    const { room } = this;
+    const content = text.slice(0, room).toWellFormed();
     this.characters -= content.length;
-    const whole = bytes.length === file.size_bytes && content.length === text.length;
-    const what = whole ? 'its content follows' : `its first ${content.length} characters follow, and the rest was left out`;
-    const lacks: ModelFile['lacks'] = garbled
-      ? { why: 'kind', what: 'it is not text throughout' }
-      : whole
-        ? undefined
-        : { why: 'size', what: `it has more than ${most} characters` };
-    return { text: `${note(file, what)}\n${fenced(content)}`, content, ...(lacks && { lacks }) };
+    const whole = isAll && content.length === text.length;
+    const follows = whole ? `${what} follows` : `its first ${content.length} characters follow, and the rest was left out`;
+    return {
+      text: `${note(file, follows)}\n${fenced(content)}`,
+      content,
+      ...(!whole && { lacks: { why: 'size', what: `it has more than ${room} characters` } }),
+    };
   }
 }
 

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { entitle } from '@aps/billing/testing';
-import { FilesService } from '@aps/files';
+import { ExtractionError, FilesService, TextReader } from '@aps/files';
+import { docx, paragraph, pdf, zip } from '@aps/files/testing';
 import { OrgScope } from '@aps/guards';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { eventually } from '@aps/testing';
@@ -10,8 +11,10 @@ import { promptsService } from './testing/prompts';
 
 const MiB = 1024 * 1024;
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
-const PDF = Buffer.from('%PDF-1.7 nothing more');
 const INVOICE = 'total: 12.50';
+const PDF = pdf([[INVOICE]]);
+/** Pages without words, as a scanner makes them. */
+const SCAN = pdf([null]);
 const FIELDS = [{ name: 'total', type: 'number', required: true }];
 const t = promptsService();
 let org: TestTeam;
@@ -45,13 +48,13 @@ const refusal = async (path: string, body: object) => {
 describe('attachments', () => {
   it('come behind the text: uploads and bytes in the request, in their order, as what they are', async () => {
     const path = await aTemplate({ text: 'Look.' });
-    const attachments = [inline('a.txt', 'hello', 'image/png'), await upload(org.scope, 'b.png', PNG), inline('../c.pdf', PDF)];
+    const attachments = [inline('a.txt', 'hello', 'image/png'), await upload(org.scope, 'b.png', PNG), inline('../c.pdf', SCAN)];
     expect(await output(path, { attachments })).toBe(
       [
         'You said: Look.',
         '[Attached file "a.txt" (text/plain, 5 bytes): its content follows.]\n```\nhello\n```',
         `[Attached file "b.png" (image/png, ${PNG.length} bytes): it is shown here.]`,
-        `[Attached file "c.pdf" (application/pdf, ${PDF.length} bytes): it is shown here.] [1 image] [1 document]`,
+        `[Attached file "c.pdf" (application/pdf, ${SCAN.length} bytes): it is shown here.] [1 image] [1 document]`,
       ].join('\n\n'),
     );
   });
@@ -79,11 +82,109 @@ describe('attachments', () => {
     const no = '422 unsupported_media';
     for (const mode of ['auto', 'both', null]) expect(await refused('vision', mode)).toEqual(['taken', 'taken', 'taken', no]);
     expect(await refused('vision', 'image')).toEqual([no, 'taken', 'taken', no]);
-    expect(await refused('vision', 'text')).toEqual(['taken', no, no, no]);
-    expect(await refused('mock', 'auto')).toEqual(['taken', no, no, no]);
+    expect(await refused('vision', 'text')).toEqual(['taken', no, 'taken', no]);
+    for (const mode of ['auto', 'both']) expect(await refused('mock', mode)).toEqual(['taken', no, 'taken', no]);
+    expect(await refused('mock', 'image')).toEqual([no, no, no, no]);
     const path = await aTemplate({ text: 'Look.', file_input_mode: 'image' });
     expect(await output(path, { attachments: [text], file_input_mode: 'auto' })).toContain('its content follows');
     expect(await refusal(path, { attachments: [image, text] })).toEqual([422, 'unsupported_media', 'attachments.1']);
+  });
+
+  const said = (name: string, type: string, bytes: Buffer | string, what: string) =>
+    `You said: Look.\n\n[Attached file "${name}" (${type}, ${Buffer.byteLength(bytes)} bytes): ${what}`;
+
+  it.each([
+    ['auto', 'vision', PDF, 'its text follows.]\n```\ntotal: 12.50\n\n```'],
+    ['auto', 'mock', PDF, 'its text follows.]\n```\ntotal: 12.50\n\n```'],
+    ['text', 'vision', PDF, 'its text follows.]\n```\ntotal: 12.50\n\n```'],
+    ['image', 'vision', PDF, 'it is shown here.] [1 document]'],
+    ['both', 'vision', PDF, 'it is shown here, and its text follows.]\n```\ntotal: 12.50\n\n``` [1 document]'],
+    ['both', 'mock', PDF, 'its text follows.]\n```\ntotal: 12.50\n\n```'],
+    ['auto', 'vision', SCAN, 'it is shown here.] [1 document]'],
+    ['image', 'vision', SCAN, 'it is shown here.] [1 document]'],
+    ['both', 'vision', SCAN, 'it is shown here.] [1 document]'],
+  ])('are PDFs that by `%s` a model `%s` is given in its way', async (file_input_mode, model, bytes, expected) => {
+    const path = await aTemplate({ text: 'Look.', model, file_input_mode });
+    expect(await output(path, { attachments: [inline('a.pdf', bytes)] })).toBe(said('a.pdf', 'application/pdf', bytes, expected));
+  });
+
+  it('are office files, mails and pages by their text, all of it, and other texts as they stand', async () => {
+    const path = await aTemplate({ text: 'Look.' });
+    const page = `<!doctype html><title>T</title><nav><a href="/x">Menu</a></nav><article>${'<p>A word, and one more of them.'.repeat(20)}</article>`;
+    const [word, mail] = [docx(paragraph('Hello')), 'Subject: Hi\nFrom: a@x.example\nTo: b@x.example\n\nBye'];
+    const type = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+    for (const attachment of [inline('a.docx', word), await upload(org.scope, 'a.docx', word)])
+      expect(await output(path, { attachments: [attachment] })).toBe(said('a.docx', type, word, 'its text follows.]\n```\nHello\n```'));
+    expect(await output(path, { attachments: [inline('a.eml', mail)] })).toContain('# Hi\n\nFrom: a@x.example\nTo: b@x.example\n\nBye');
+    expect(await output(path, { attachments: [inline('a.html', page)] })).toMatch(
+      /its text follows[^<]*Menu[^<]*A word, and one more of them[^<]*$/,
+    );
+    expect(await output(path, { attachments: [inline('a.csv', 'a;b')] })).toBe(
+      said('a.csv', 'text/csv', 'a;b', 'its content follows.]\n```\na;b\n```'),
+    );
+    expect(await refusal(path, { attachments: [inline('a.docx', word)], file_input_mode: 'image' })).toEqual([
+      422,
+      'unsupported_media',
+      'attachments.0',
+    ]);
+  });
+
+  const LOCKED = pdf([['x']], `/Encrypt<</Filter/Standard/V 1/R 2/O(${'o'.repeat(32)})/U(${'u'.repeat(32)})/P -4>>/ID[(a)(a)]`);
+  it.each([
+    ['is encrypted', LOCKED, 'it is encrypted with a password'],
+    ['is damaged', '%PDF-1.7 nothing more', 'it is damaged, or nothing like what it says that it is'],
+    ['grows', docx(' '.repeat(3 * MiB)), 'unpacked it has more than 100 times its bytes'],
+    ['brings entities', zip({ 'word/document.xml': '<!DOCTYPE a [<!ENTITY b "bb">]><a>&b;</a>' }), 'its XML declares a document type'],
+    ['is an archive of other things', zip({ 'a.txt': 'x' }), 'it is an archive of none of the formats that can be read'],
+    ['is none of what is read', Buffer.from('ID3\x03\0'), 'it is of a kind that cannot be read here'],
+  ])('are refused where one %s, and it is said why', async (_, bytes, why) => {
+    const path = await aTemplate({ text: 'Look.', file_input_mode: 'both' });
+    const { status, body } = await t.call('POST', `${path}/test`, { as: org.owner, body: { attachments: [inline('a', bytes)] } });
+    expect([status, body.code, body.detail]).toMatchObject([
+      422,
+      'unsupported_media',
+      [{ loc: ['body', 'attachments', 0], msg: `The model cannot be given this file: ${why}.` }],
+    ]);
+  });
+
+  it('are refused without a word where the model does not see, or is to have texts alone', async () => {
+    for (const [model, file_input_mode] of [
+      ['mock', 'auto'],
+      ['mock', 'both'],
+      ['vision', 'text'],
+    ]) {
+      const { body } = await t.call('POST', `${await aTemplate({ text: 'Look.', model, file_input_mode })}/test`, {
+        as: org.owner,
+        body: { attachments: [inline('a.pdf', SCAN)] },
+      });
+      expect([body.code, body.detail[0].msg]).toEqual([
+        'unsupported_media',
+        'The model cannot be given this file: it has no text that can be read.',
+      ]);
+    }
+  });
+
+  it('count by their text, and not by their bytes', async () => {
+    const path = await aTemplate({ text: 'Look.' });
+    const long = inline('a.docx', docx(paragraph(Array.from({ length: 150_000 }, (_, i) => i).join(' '))));
+    expect(await output(path, { attachments: [long] })).toContain('149999');
+    expect(await refusal(path, { attachments: [long, long] })).toEqual([422, 'prompt_too_long', 'attachments.1']);
+  });
+
+  it('are read no further when the client has gone', async () => {
+    const path = await aTemplate({ text: 'Look.' });
+    const read = jest.spyOn(t.get(TextReader), 'read');
+    const leave = new AbortController();
+    const headers = { Authorization: `Bearer ${org.owner.token}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ attachments: [inline('a.html', '<table><tr><td>'.repeat(100_000))] });
+    const asked = fetch(`${t.url}${path}/test`, { method: 'POST', headers, body, signal: leave.signal });
+    await Promise.all([
+      expect(asked).rejects.toThrow('aborted'),
+      eventually(() => Promise.resolve(read.mock.results), ({ length }) => length === 1).then(() => leave.abort()), // prettier-ignore
+    ]);
+    await expect(read.mock.results[0].value).rejects.not.toBeInstanceOf(ExtractionError);
+    read.mockRestore();
+    expect(await t.make('GET', `${path}/runs`, { as: org.owner })).toEqual([]);
   });
 
   it('are those that the caller may see', async () => {
@@ -165,6 +266,13 @@ describe('an address', () => {
       'done',
       { data: { total: 12.5 } },
     ]);
+  });
+
+  it('may be of a PDF, which is read as its text', async () => {
+    t.pages['/invoice.pdf'] = { body: PDF };
+    const path = await aTemplate({ fields: FIELDS });
+    expect(await test(path, { input_url: `${t.siteUrl}/invoice.pdf` })).toMatchObject(['done', { data: { total: 12.5 } }]);
+    expect(await t.make('GET', `${path}/runs`, { as: org.owner })).toMatchObject([{ input_preview: `${INVOICE}\n\n` }]);
   });
 
   it('may be of an image, which models see', async () => {

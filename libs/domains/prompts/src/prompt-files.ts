@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, type ErrorCode, type FileInputMode, type Problem, refuseField, requireValid } from '@aps/contracts';
-import { fileOf, FilesQueries } from '@aps/files';
+import { fileOf, FilesQueries, TextReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelFiles, type ModelFile, type ReadableFile } from '@aps/inference';
 import { Egress, EgressError } from '@aps/platform/egress';
@@ -44,6 +44,7 @@ const REFUSED = new Set<EgressError['reason']>(['url', 'scheme', 'userinfo', 'po
 export class PromptFiles {
   constructor(
     private readonly files: FilesQueries,
+    private readonly reader: TextReader,
     private readonly egress: Egress,
   ) {}
 
@@ -52,7 +53,8 @@ export class PromptFiles {
    *
    * @returns in their order, what stands at the address first
    * @param attachments which {@link refuseMalformed} has let through
-   * @throws DomainError 422 `unknown_reference`, `address_refused`, `input_url_failed`, `unsupported_media`, `prompt_too_long`
+   * @throws DomainError 422 `unknown_reference`, `address_refused`, `input_url_failed`, `unsupported_media`, `prompt_too_long`; 503 where
+   *   what was reading a file has ended
    */
   async read(
     scope: OrgScope,
@@ -66,7 +68,8 @@ export class PromptFiles {
       return [['attachments', i], file];
     });
     const fetched: Named[] = input_url ? [[['input_url'], await this.fetch(input_url, signal)]] : [];
-    const reader = new ModelFiles({ ...model, documents: true, characters: MAX_CHARACTERS, charactersOfOne: MAX_CHARACTERS });
+    const documents = { reader: this.reader, signal };
+    const reader = new ModelFiles({ ...model, documents, characters: MAX_CHARACTERS, charactersOfOne: MAX_CHARACTERS });
     const read: ModelFile[] = [];
     for (const [path, file] of [...fetched, ...attached]) {
       signal.throwIfAborted();

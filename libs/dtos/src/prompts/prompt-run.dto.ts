@@ -63,7 +63,12 @@ export class TestPromptTemplateRequest {
   })
   input_url?: string | null;
 
-  @ListField(() => PromptTestAttachment, { optional: true, max: 20, description: 'Files that the model is given besides.' })
+  @ListField(() => PromptTestAttachment, {
+    optional: true,
+    max: 20,
+    description:
+      'Files that the model is given besides: texts as they stand, images, and the texts of PDFs, Word, Excel and PowerPoint files, mails and pages, as Markdown. Each whole, or the request is refused.',
+  })
   attachments?: PromptTestAttachment[];
 
   @EnumField(FILE_INPUT_MODES, { optional: true, nullable: true, description: 'Instead of the template’s.' })

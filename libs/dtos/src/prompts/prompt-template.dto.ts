@@ -73,7 +73,8 @@ export class PromptTemplateSettings extends PickType(AgentSettings, ['model', 'r
   @EnumField(FILE_INPUT_MODES, {
     nullable: true,
     description:
-      'How the model gets files. `image`: only what it can be shown, images and PDFs; `text`: only what is text; `auto` (as null) and `both`: either.',
+      'How the model gets files. `text`: what has a text, by that alone; `image`: images and PDFs alone, to see; `both`: images to see, texts, and PDFs as both; ' +
+      '`auto` (as null): the same, but PDFs to see only where they have no text, as scanned ones. A model that sees nothing is shown no PDF, and given no image.',
     example: 'auto',
   })
   file_input_mode: FileInputMode | null;

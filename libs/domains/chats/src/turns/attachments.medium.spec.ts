@@ -166,13 +166,19 @@ describe('what the model gets', () => {
   });
 
   it('is the text of text files, between fences that they do not hold, and a note for all else', async () => {
-    const ids = [await upload('# Hi\n```js\n1\n```\n', 'a.md'), await upload('%PDF-1.7', 'b.pdf'), await upload('\ufeffa,b', 'c.csv')];
+    const ids = [
+      await upload('# Hi\n```js\n1\n```\n', 'a.md'),
+      await upload('%PDF-1.7', 'b.pdf'),
+      await upload('\ufeffa,b', 'c.csv'),
+      await upload('<p>d', 'd.html'),
+    ];
     expect(await replyTo({ content: 'read', attachment_ids: ids })).toBe(
       [
         'You said: read',
         '[Attached file "a.md" (text/markdown, 17 bytes): its content follows.]\n````\n# Hi\n```js\n1\n```\n````',
         '[Attached file "b.pdf" (application/pdf, 8 bytes): it is of a kind that cannot be read here.]',
         '[Attached file "c.csv" (text/csv, 6 bytes): its content follows.]\n```\na,b\n```',
+        '[Attached file "d.html" (text/html, 4 bytes): its content follows.]\n```\n<p>d\n```',
       ].join('\n\n'),
     );
   });
