@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { DemoApps, type Before } from './apps';
 import { demoServer } from './demo-server';
 import { Notes, type DemoCall } from './notes';
 
@@ -13,6 +14,8 @@ export interface DemoToolsOptions {
   host?: string;
   /** Who brings a key must bring this one; without one here, every key does. Nobody needs to bring any. */
   apiKey?: string;
+  /** Answers questions to the provider of managed apps in its place. */
+  before?: Before;
 }
 
 export interface DemoTools {
@@ -21,12 +24,16 @@ export interface DemoTools {
   port: number;
   /** The calls that have arrived, the last thousand of them, in their order. */
   calls: readonly DemoCall[];
+  /** The provider of managed apps, which is asked at the origin of `url`. */
+  apps: DemoApps;
   close(): Promise<void>;
 }
 
-/** A server of tools and resources for development and tests. README.md says what it has. */
-export async function startDemoTools({ port = 0, host = '127.0.0.1', apiKey }: DemoToolsOptions = {}): Promise<DemoTools> {
+/** A server of tools and resources, and a provider of managed apps, for development and tests. README.md says what it has. */
+export async function startDemoTools({ port = 0, host = '127.0.0.1', apiKey, before }: DemoToolsOptions = {}): Promise<DemoTools> {
   const notes = new Notes();
+  let origin = '';
+  const apps = new DemoApps(() => origin, before);
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
   const open = async (): Promise<StreamableHTTPServerTransport> => {
@@ -46,6 +53,7 @@ export async function startDemoTools({ port = 0, host = '127.0.0.1', apiKey }: D
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const path = (req.url ?? '').split('?')[0];
     if (path === '/healthz') return send(res, 200, { status: 'ok' });
+    if (await apps.answer(req, res)) return;
     if (path !== '/mcp') return send(res, 404, { error: 'The tools are at /mcp.' });
     const key = keyOf(req);
     if (apiKey && key !== undefined && key !== apiKey)
@@ -63,10 +71,12 @@ export async function startDemoTools({ port = 0, host = '127.0.0.1', apiKey }: D
   });
   const address = server.address() as AddressInfo;
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  origin = `http://${name}:${address.port}`;
   return {
     port: address.port,
-    url: `http://${name}:${address.port}/mcp`,
+    url: `${origin}/mcp`,
     calls: notes.calls,
+    apps,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

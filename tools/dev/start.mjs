@@ -163,10 +163,10 @@ class DevelopmentStack {
     return url;
   }
 
-  /** What the app `demo` of the catalog connects to. */
+  /** What the app `demo` of the catalog connects to, and where its managed apps come from. */
   async #startDemoTools() {
     this.demoTools = await this.#startServer('demo-tools');
-    this.env = { ...this.env, DEMO_TOOLS_URL: `${this.demoTools.url}/mcp` };
+    this.env = { DEMO_APPS_URL: this.demoTools.url, ...this.env, DEMO_TOOLS_URL: `${this.demoTools.url}/mcp` };
     return this.env.DEMO_TOOLS_URL;
   }
 

@@ -4,7 +4,7 @@ import { OrgScope } from '@aps/guards';
 import { Database, type Db, type Tx } from '@aps/platform/database';
 import { NotSent } from '@aps/tools';
 import { appOf, type App } from './catalog/apps';
-import { consents } from './catalog/methods';
+import { consents, isManaged } from './catalog/methods';
 import { ConnectionSecrets, type SealedPlace } from './connection-secrets';
 import { ConnectionsRepository } from './connections.repository';
 import { AccessTokens } from './consents/access-tokens';
@@ -62,6 +62,7 @@ export class ConnectionCredentials {
   async asking<T>({ id, org_id }: Meant, ask: (server: ServerAddress, version: number) => Promise<T>): Promise<T> {
     const connection = await this.connections.find(this.db, OrgScope.system(org_id, 'its server is asked'), id);
     if (!connection) throw new ServerFailed('There is no such connection any more.');
+    if (isManaged(connection)) return this.askingAccount(connection, ask);
     const reached = await this.reachedBy(connection);
     const askBy = (proof: Record<string, string>, version: number) => {
       const server = addressOf(reached, proof);
@@ -76,6 +77,18 @@ export class ConnectionCredentials {
       if (!(error instanceof Unauthorized)) throw error;
       const { value, version } = await this.tokens.tokenOf(connection, token.value);
       return askBy(bearer(value), version);
+    }
+  }
+
+  /** An account that its provider does not call with any more is over: only who signs in again can change that. */
+  private async askingAccount<T>(connection: Connection, ask: (server: ServerAddress, version: number) => Promise<T>): Promise<T> {
+    const account = await this.tokens.accountOf(connection);
+    try {
+      return await ask({ url: '', headers: {}, account }, connection.token_version);
+    } catch (error) {
+      if (!(error instanceof Unauthorized)) throw error;
+      await this.tokens.over(connection, error.message);
+      throw new ServerFailed(error.message);
     }
   }
 }

@@ -12,6 +12,9 @@ import { ConnectionConsents } from './consents/connection-consents';
 import { ConsentsRepository } from './consents/consents.repository';
 import { ConnectionDependents } from './dependents';
 import { ConnectionListings } from './listing/connection-listings';
+import { Composio } from './managed/composio';
+import { ManagedApps } from './managed/managed-apps';
+import { AllToolServers } from './managed/tool-servers';
 import { McpToolServers } from './mcp/mcp-tool-servers';
 import { ToolServers } from './mcp/tool-server';
 import { OAuthClient } from './oauth/oauth-client';
@@ -41,7 +44,11 @@ export class ConnectionReadsModule {}
 /** What an organization has connected, and its tools. */
 @Module({
   imports: [ConnectionOwnersModule, ConnectionReadsModule, EgressModule, ToolsModule],
-  providers: [...services, ...kept, OAuthClient, { provide: ToolServers, useClass: McpToolServers }],
+  providers: [
+    ...[...services, ...kept, McpToolServers, OAuthClient],
+    { provide: ManagedApps, useClass: Composio },
+    { provide: ToolServers, useClass: AllToolServers },
+  ],
   exports: [ConnectionReadsModule, ...services, ToolServers],
 })
 export class ConnectionsModule {}

@@ -9,8 +9,9 @@ import { Egress } from '@aps/platform/egress';
 import { Mailer } from '@aps/platform/mail';
 import { In } from 'typeorm';
 import { uuidv7 } from 'uuidv7';
-import { appOf, type App } from './catalog/apps';
-import { consents } from './catalog/methods';
+import type { App } from './catalog/apps';
+import { Catalog } from './catalog/catalog';
+import { consents, isManaged } from './catalog/methods';
 import { ConnectionCredentials } from './connection-credentials';
 import { changedMail, deletedMail, givenAwayMail } from './connection.mails';
 import { mustProve, requireDeletable, requireGivable, requireMayShare, requireSteward, requireVisible } from './connections.policy';
@@ -68,6 +69,7 @@ export class ConnectionsService {
 
   constructor(
     private readonly db: Database,
+    private readonly catalog: Catalog,
     private readonly connections: ConnectionsRepository,
     private readonly queries: ConnectionsQueries,
     private readonly credentials: ConnectionCredentials,
@@ -85,10 +87,10 @@ export class ConnectionsService {
    * and says why.
    *
    * @throws DomainError 403 `insufficient_role`, `entitlement_exceeded`; 409 `slug_taken`; 422 `unknown_app`, `unknown_method`, `masked_secret`,
-   *   `validation_error` with every problem
+   *   `validation_error` with every problem; 502 `upstream_unavailable` for what may be a managed app while nobody says so
    */
   async create(scope: OrgScope, input: NewConnection): Promise<Connected> {
-    const app = appFor(input);
+    const app = await this.appFor(input);
     const { app_key, method, scope: whose = 'private', decision_mode = 'off' } = input;
     requireMayShare(whose, scope);
     const { secrets, ...reached } = await this.reachedBy(app, input);
@@ -158,14 +160,17 @@ export class ConnectionsService {
    */
   async delete(scope: OrgScope, ref: string, acknowledged: boolean): Promise<void> {
     const id = idOf(ref);
-    await this.db.transaction(scope, async (tx) => {
+    const account = await this.db.transaction(scope, async (tx) => {
       const connection = await this.connections.lockIdentity(tx, scope, id);
       requireDeletable(connection, scope);
       if (!acknowledged) await this.dependents.refuseUsed(tx, scope, connection);
+      const its = await this.consents.accountOf(connection, tx);
       await this.connections.delete(tx, scope, id);
       await this.audit.record(tx, scope, 'connection.deleted', targetOf(id), { slug: connection.slug, scope: connection.scope });
       await this.tellOwner(tx, scope, connection, deletedMail(connection));
+      return its;
     });
+    await this.consents.forget(account);
   }
 
   /**
@@ -248,7 +253,7 @@ export class ConnectionsService {
     given: Partial<Pick<NewConnection, 'credentials' | 'headers'>>,
   ): Promise<Connection> {
     if (!given.credentials && !given.headers) return before;
-    const app = appFor(before);
+    const app = await this.appFor(before);
     return this.db.transaction(scope, async (tx) => {
       const current = await this.connections.lock(tx, scope, before.id);
       requireSteward(current, scope);
@@ -283,9 +288,19 @@ export class ConnectionsService {
     if (!refreshed.ok) throw reconnectRequired(refreshed.error);
   }
 
+  /** @throws DomainError 422 `unknown_app`, `unknown_method`; 502 `upstream_unavailable` */
+  private async appFor({ app_key, method }: Pick<NewConnection, 'app_key' | 'method'>): Promise<App> {
+    const app = await this.catalog.find(app_key);
+    if (!app) throw refuseField('unknown_app', ['app_key'], 'There is no such app in the catalog.');
+    if (!app.methods.includes(method))
+      throw refuseField('unknown_method', ['method'], 'The app cannot be connected in this way.', { methods: app.methods });
+    return app;
+  }
+
   private async reachedBy(app: App, input: NewConnection): Promise<Reached> {
-    const missing = app.server_url === null && !input.server_url;
-    const address = app.server_url === null && input.server_url ? input.server_url : null;
+    const isCustom = app.server_url === null && !isManaged(input);
+    const missing = isCustom && !input.server_url;
+    const address = isCustom && input.server_url ? input.server_url : null;
     const read = readSecrets(app, input.method, { ...input, query: '' }, missing ? [SERVER_URL_MISSING] : []);
     if (address === null) return { ...read, server_url: null };
     const url = await this.egress.assertPublicUrl(address, { field: 'server_url' });
@@ -307,15 +322,6 @@ const SERVER_URL_MISSING = { loc: ['body', 'server_url'], msg: 'Field required',
 
 const answered = (tools: number) => `The server answers. It has ${tools} ${tools === 1 ? 'tool' : 'tools'}.`;
 const reconnectRequired = (why: string) => refuseField('reconnect_required', ['status'], why);
-
-/** @throws DomainError 422 `unknown_app`, `unknown_method` */
-function appFor({ app_key, method }: Pick<NewConnection, 'app_key' | 'method'>): App {
-  const app = appOf(app_key);
-  if (!app) throw refuseField('unknown_app', ['app_key'], 'There is no such app in the catalog.');
-  if (!app.methods.includes(method))
-    throw refuseField('unknown_method', ['method'], 'The app cannot be connected in this way.', { methods: app.methods });
-  return app;
-}
 
 /** @throws DomainError 422 `validation_error` with every problem, `masked_secret` */
 function readSecrets(

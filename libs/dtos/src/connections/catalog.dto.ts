@@ -7,7 +7,11 @@ const FIELD_TYPES = ['text', 'password'] as const;
 /** Something that can be connected. */
 export class CatalogCard {
   @StringField({ description: 'Names the app.', example: 'deepwiki' }) app_key: string;
-  @EnumField(KINDS, { description: '`custom_mcp`: any server that speaks the Model Context Protocol.', example: 'static' })
+  @EnumField(KINDS, {
+    description:
+      '`managed`: people sign in at a provider, which calls its tools; `custom_mcp`: any server that speaks the Model Context Protocol.',
+    example: 'static',
+  })
   kind: (typeof KINDS)[number];
   @StringField({ description: 'What people call it.', example: 'DeepWiki' }) name: string;
   @StringField({ description: 'What it is for.', example: 'Answers questions about public GitHub repositories.' }) description: string;
@@ -21,6 +25,8 @@ export class CatalogCard {
 export class CatalogResponse {
   @ListField(() => CatalogCard, { description: 'A card for each app.' }) items: CatalogCard[];
   @IntField({ description: 'How many there are.', example: 9 }) total: number;
+  @BooleanField({ description: 'Whether managed apps may be missing, because their provider does not say which it has.' })
+  managed_unavailable: boolean;
 }
 
 /** Something that whoever connects says. */

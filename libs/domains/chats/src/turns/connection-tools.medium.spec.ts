@@ -1,7 +1,8 @@
 import { entitle } from '@aps/billing/testing';
 import { ConnectionsHttpModule } from '@aps/connections/http';
-import { besideTools, tool } from '@aps/connections/testing';
+import { besideTools, connectManaged, tool } from '@aps/connections/testing';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
+import { startDemoTools } from '../../../../../tools/demo-tools/server';
 import { calls, ChatsService, script, type TestOrg } from '../testing/chats';
 import { OUTCOME_UNKNOWN } from './transcript';
 
@@ -62,6 +63,29 @@ describe('tools of connections in a turn', () => {
     expect(made('post').map(({ params }) => params)).toEqual([
       expect.objectContaining({ arguments: { to: 'ann' }, _meta: expect.objectContaining({ idempotency_key: key }) }),
     ]);
+  });
+
+  it('of managed apps are as any other: switched by their chat, called under a key, and in doubt where their provider breaks off', async () => {
+    let isBroken = false;
+    const demo = await startDemoTools({
+      before: (path, _req, res) => isBroken && path.startsWith('/tools/execute/') && Boolean(res.destroy()),
+    });
+    try {
+      app.configure({ DEMO_APPS_URL: new URL(demo.url).origin });
+      const connection = await connectManaged(app, org, org.owner, { app_key: 'demo-crm', scope: 'org' });
+      const add = (args: object) => calls('demo-crm__DEMO_CRM_CREATE_CONTACT', { ...args });
+      const chat = await say(add({ name: 'Grace' }));
+      expect(results(chat)).toEqual([expect.stringContaining("must have required property 'email'")]);
+      expect(results(await say(add({ name: 'Grace', email: 'grace@example.com' })))).toEqual(['{"id":"3"}']);
+      expect(demo.apps.calls.map(({ tool: name, key }) => [name, typeof key])).toEqual([['DEMO_CRM_CREATE_CONTACT', 'string']]);
+      const { toggles } = (await app.call('GET', `${org.path}/${chat.id}/toggles`, { as: org.owner })).body;
+      expect(toggles).toContainEqual({ scope: 'con:demo-crm', label: 'Demo CRM', kind: 'connection', connection_id: connection.id, enabled: true }); // prettier-ignore
+      isBroken = true;
+      expect(results(await say(add({ name: 'Ada', email: 'ada@example.com' })))).toEqual([expect.stringContaining(OUTCOME_UNKNOWN)]);
+    } finally {
+      app.configure({ DEMO_APPS_URL: undefined });
+      await demo.close();
+    }
   });
 
   it('of a private connection are there for turns of its owner alone, also in a chat that others write in, and below', async () => {

@@ -42,7 +42,8 @@ const METHODS: Record<ConnectionMethod, Method> = {
   mcp_token: { label: 'Token of the server', fields: [secret('token', 'Token', 'Sent as a bearer token.')] },
   basic: { label: 'User name and password', fields: [text('username', 'User name'), secret('password', 'Password')] },
   mcp_oauth: { label: 'Sign in at the server', fields: CLIENT, consents: true },
-  oauth2: { label: 'Sign in', fields: CLIENT, consents: true },
+  // At the provider of managed apps, which is a client of the app already.
+  oauth2: { label: 'Sign in', fields: [], consents: true },
 };
 
 /** A way to connect an app. */
@@ -55,3 +56,6 @@ export function methodOf(app: App, method: ConnectionMethod): Method {
 
 /** Whether it needs somebody's consent. */
 export const consents = (method: ConnectionMethod): boolean => METHODS[method].consents === true;
+
+/** Whether the provider of managed apps keeps what it is consented to, and calls the tools. */
+export const isManaged = ({ method }: { method: ConnectionMethod }): boolean => method === 'oauth2';

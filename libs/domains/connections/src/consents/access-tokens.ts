@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Connection } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { Database, type Tx } from '@aps/platform/database';
+import { Database, type Db, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { expiredMail } from '../connection.mails';
 import { ConnectionSecrets, type SealedPlace } from '../connection-secrets';
 import { ConnectionsRepository } from '../connections.repository';
-import { ServerFailed } from '../mcp/tool-server';
+import { ServerFailed, type ManagedAccount } from '../mcp/tool-server';
 import { GrantInvalid, OAuthClient, OAuthFailed, type OAuthIdentity, type OAuthIssuer, type Tokens } from '../oauth/oauth-client';
 import { ConsentsRepository } from './consents.repository';
 
@@ -51,12 +51,34 @@ export class AccessTokens {
   ) {}
 
   /** Keeps what a new consent has given. Of a row that is locked. */
-  async keep(tx: Tx, scope: OrgScope, connection: Connection, consent: Consent, expiresAt: Date | null): Promise<Connection> {
+  async keep(
+    tx: Tx,
+    scope: OrgScope,
+    connection: Connection,
+    consent: Consent | ManagedAccount,
+    expiresAt: Date | null,
+  ): Promise<Connection> {
     return this.connections.update(tx, scope, connection.id, {
       consent: await this.secrets.seal(tx, consentPlace(connection), consent),
       token_version: connection.token_version + 1,
       expires_at: expiresAt,
       refreshing_until: null,
+    });
+  }
+
+  /** The account of a managed connection. @throws ServerFailed where nobody has connected one, or it is over */
+  async accountOf({ status, consent, ...connection }: Connection, db: Db = this.db): Promise<ManagedAccount> {
+    if (consent === null || status === 'expired') throw new ServerFailed('Somebody has to sign in again.');
+    return this.secrets.open<ManagedAccount>(consentPlace(connection), consent, db);
+  }
+
+  /** Its provider takes the account of a managed connection for over, unless it has another one by now. */
+  async over(connection: Connection, message: string): Promise<void> {
+    const scope = OrgScope.system(connection.org_id, 'its account is over');
+    await this.db.transaction(scope, async (tx) => {
+      const current = await this.connections.lock(tx, scope, connection.id);
+      if (current.token_version === connection.token_version && current.status !== 'expired' && current.consent !== null)
+        await this.expire(tx, scope, current, message);
     });
   }
 

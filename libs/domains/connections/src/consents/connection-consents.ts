@@ -4,17 +4,18 @@ import type { Connection, ConnectionConsent } from '@aps/entities';
 import { actingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { Database, NO_CALLER } from '@aps/platform/database';
+import { Database, NO_CALLER, type Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import { consents } from '../catalog/methods';
+import { consents, isManaged } from '../catalog/methods';
 import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionSecrets, type SealedPlace } from '../connection-secrets';
 import { mayDecide, requireSteward } from '../connections.policy';
 import { ConnectionsRepository } from '../connections.repository';
 import { ConnectionListings } from '../listing/connection-listings';
-import { ServerFailed } from '../mcp/tool-server';
-import { OAuthClient, OAuthFailed, type ConsentRequest } from '../oauth/oauth-client';
-import { AccessTokens } from './access-tokens';
+import { ManagedApps } from '../managed/managed-apps';
+import { ServerFailed, type ManagedAccount } from '../mcp/tool-server';
+import { OAuthClient, OAuthFailed, oauthRedirectUri, type ConsentRequest } from '../oauth/oauth-client';
+import { AccessTokens, type Consent } from './access-tokens';
 import { ConsentsRepository } from './consents.repository';
 
 /** For so long somebody can consent, and come back. */
@@ -46,8 +47,14 @@ export interface Landed {
   state?: string;
 }
 
-/** What is kept of what was asked. */
-type Request = Omit<ConsentRequest, 'authorizeUrl' | 'state'> & { back?: { code: string; iss?: string } };
+/** What was asked of an authorization server, or of the provider of managed apps. */
+type Request = Omit<ConsentRequest, 'authorizeUrl' | 'state'> | { account: ManagedAccount };
+/** What somebody has come back with from an authorization server; from a provider nothing that counts: it is asked. */
+type Back = { code: string; iss?: string };
+/** What is kept of it. */
+type Kept = Request & { back?: Back };
+/** Where somebody is sent, and what they bring back. */
+type Sent = Pick<ConsentRequest, 'authorizeUrl' | 'state'>;
 
 const invalidState = () => new DomainError('invalid_state', 'This is unknown, used or too old. Begin anew.');
 
@@ -75,6 +82,7 @@ export class ConnectionConsents {
     private readonly tokens: AccessTokens,
     private readonly listings: ConnectionListings,
     private readonly oauth: OAuthClient,
+    private readonly managed: ManagedApps,
     private readonly secrets: ConnectionSecrets,
     private readonly audit: Audit,
   ) {}
@@ -98,10 +106,7 @@ export class ConnectionConsents {
   /** The same of a connection that the caller may decide on; why it cannot be asked for is kept with the connection. */
   async begin(scope: OrgScope, connection: Connection): Promise<Asked | { error: string }> {
     try {
-      const { url, credentials } = await this.credentials.reachedBy(connection);
-      const { client_id, client_secret } = credentials;
-      const client = client_id ? { client_id, client_secret } : undefined;
-      const request = await this.oauth.begin({ serverUrl: url, credentials: client }, AbortSignal.timeout(ASK_MS));
+      const request = await (isManaged(connection) ? this.linked(connection) : this.requested(connection));
       return await this.asked(scope, connection, request);
     } catch (error) {
       const message = sentenceOf(error);
@@ -122,11 +127,12 @@ export class ConnectionConsents {
     if (!consent) throw invalidState();
     const { connection_id: connectionId } = consent;
     const scope = scopeOf(consent);
-    if (back.code === undefined || back.error !== undefined) {
+    const isLink = 'account' in (await this.open(consent));
+    if ((back.code === undefined && !isLink) || back.error !== undefined) {
       await this.note(scope, connectionId, 'The consent was refused.');
       return { connectionId, status: 'error' };
     }
-    const answer = { code: back.code, iss: back.iss };
+    const answer = { code: back.code ?? '', iss: back.iss };
     const kept = cookie(cookieOf(state));
     if (kept !== undefined && consent.browser_hash?.equals(hashToken(kept)))
       return { connectionId, status: await this.complete(scope, consent, answer) };
@@ -149,7 +155,36 @@ export class ConnectionConsents {
     await this.complete(scopeOf(consent), consent, back!);
   }
 
-  private async asked(scope: OrgScope, { id, org_id }: Connection, { authorizeUrl, state, ...request }: ConsentRequest): Promise<Asked> {
+  /** Has the provider of a managed connection that is gone forget its account. Not within a transaction. */
+  async forget(account: ManagedAccount | null): Promise<void> {
+    if (account) await this.managed.forget(account);
+  }
+
+  /** The account of a managed connection; null where there is none, or it cannot be read any more. */
+  async accountOf(connection: Connection, db: Db): Promise<ManagedAccount | null> {
+    if (!isManaged(connection)) return null;
+    return this.tokens.accountOf({ ...connection, status: 'active' }, db).catch((error: unknown) => {
+      if (error instanceof ServerFailed) return null;
+      throw error;
+    });
+  }
+
+  private async requested(connection: Connection): Promise<ConsentRequest> {
+    const { url, credentials } = await this.credentials.reachedBy(connection);
+    const { client_id, client_secret } = credentials;
+    const client = client_id ? { client_id, client_secret } : undefined;
+    return this.oauth.begin({ serverUrl: url, credentials: client }, AbortSignal.timeout(ASK_MS));
+  }
+
+  /** At the provider, accounts are their owner's within one organization, or the organization's. */
+  private async linked({ app_key, org_id, scope, owner_user_id }: Connection): Promise<Sent & { account: ManagedAccount }> {
+    const state = newOpaqueToken();
+    const user = scope === 'org' || owner_user_id === null ? `org:${org_id}` : `org:${org_id}:user:${owner_user_id}`;
+    const { url, account } = await this.managed.link(app_key, user, `${oauthRedirectUri()}?${new URLSearchParams({ state }).toString()}`);
+    return { authorizeUrl: url, state, account };
+  }
+
+  private async asked(scope: OrgScope, { id, org_id }: Connection, { authorizeUrl, state, ...request }: Sent & Request): Promise<Asked> {
     const value = newOpaqueToken();
     const expiresAt = new Date(this.db.now().getTime() + CONSENT_S * 1_000);
     await this.db.transaction(scope, async (tx) => {
@@ -165,7 +200,7 @@ export class ConnectionConsents {
   }
 
   /** Under a state of its own: the one before is known to whoever has sent somebody here. */
-  private async unconfirmed(scope: OrgScope, consent: ConnectionConsent, back: Request['back']): Promise<string> {
+  private async unconfirmed(scope: OrgScope, consent: ConnectionConsent, back: Back): Promise<string> {
     const state = newOpaqueToken();
     const request = { ...(await this.open(consent)), back };
     await this.db.transaction(NO_CALLER, async (tx) => {
@@ -176,34 +211,50 @@ export class ConnectionConsents {
   }
 
   /** @returns what became of the connection */
-  private async complete(scope: OrgScope, consent: ConnectionConsent, back: NonNullable<Request['back']>): Promise<Connection['status']> {
+  private async complete(scope: OrgScope, consent: ConnectionConsent, back: Back): Promise<Connection['status']> {
     const request = await this.open(consent);
+    let old: ManagedAccount | null = null;
     try {
-      const { accessToken, refreshToken, expiresAt } = await this.oauth.exchange(request, back, AbortSignal.timeout(ASK_MS));
-      const { issuer, client } = request;
+      const { given, expiresAt, facts } = await this.given(request, back);
       const connection = await this.db.transaction(NO_CALLER, async (tx) => {
         // Before the connection, as of whoever ends a membership.
         const decider = await this.rows.decider(tx, scope, consent.user_id);
         const before = await this.connections.lock(tx, scope, consent.connection_id);
         if (!decider || !mayDecide(before, { userId: consent.user_id, isAdmin: decider.is_admin })) throw notFound('Connection');
-        const kept = await this.tokens.keep(tx, scope, before, { issuer, client, accessToken, refreshToken }, expiresAt);
-        await this.audit.record(tx, { orgId: scope.orgId, actor: actingUser(consent.user_id) }, 'connection.authorized', { kind: 'connection', id: before.id }, { slug: before.slug, issuer: issuer.issuer }); // prettier-ignore
+        old = await this.accountOf(before, tx);
+        const kept = await this.tokens.keep(tx, scope, before, given, expiresAt);
+        await this.audit.record(tx, { orgId: scope.orgId, actor: actingUser(consent.user_id) }, 'connection.authorized', { kind: 'connection', id: before.id }, { slug: before.slug, ...facts }); // prettier-ignore
         return this.connections.update(tx, scope, kept.id, { last_error: null, ...(before.status !== 'disabled' && { status: 'active' }) });
       });
+      await this.forget(old);
       await this.listings.refresh(scope, connection);
       return (await this.connections.find(this.db, scope, connection.id))?.status ?? 'error';
     } catch (error) {
       await this.note(scope, consent.connection_id, sentenceOf(error));
+      // Nobody has it here.
+      if ('account' in request) await this.forget(request.account);
       return 'error';
     }
+  }
+
+  /** What somebody has consented to. @throws OAuthFailed, ServerFailed */
+  private async given(request: Request, back: Back): Promise<{ given: Consent | ManagedAccount; expiresAt: Date | null; facts: object }> {
+    if ('account' in request) {
+      const { account } = request;
+      if (!(await this.managed.isActive(account))) throw new ServerFailed('The consent was refused.');
+      return { given: account, expiresAt: null, facts: { account: account.id } };
+    }
+    const { accessToken, refreshToken, expiresAt } = await this.oauth.exchange(request, back, AbortSignal.timeout(ASK_MS));
+    const { issuer, client } = request;
+    return { given: { issuer, client, accessToken, refreshToken }, expiresAt, facts: { issuer: issuer.issuer } };
   }
 
   private async note(scope: OrgScope, id: string, last_error: string): Promise<void> {
     await this.db.transaction(NO_CALLER, (tx) => this.connections.update(tx, scope, id, { last_error }));
   }
 
-  private open(consent: ConnectionConsent): Promise<Request> {
-    return this.secrets.open<Request>(requestPlace(consent), consent.request);
+  private open(consent: ConnectionConsent): Promise<Kept> {
+    return this.secrets.open<Kept>(requestPlace(consent), consent.request);
   }
 }
 

@@ -18,19 +18,25 @@ export class CatalogController {
   @OrgMember('connections')
   @Operation({
     summary: 'List what can be connected',
-    description: 'A card for each app, and one for any tool server. What counts as connected is what the caller sees.',
+    description:
+      'A card for each app, and one for any tool server. What counts as connected is what the caller sees. Where the provider of managed apps does not answer, theirs are missing, and `managed_unavailable` says so.',
     answers: CatalogResponse,
   })
   async catalog(@CurrentOrg() scope: OrgScope): Promise<CatalogResponse> {
-    const items = (await this.apps.cards(scope)).map(toCard);
-    return { items, total: items.length };
+    const { cards, isIncomplete } = await this.apps.cards(scope);
+    return { items: cards.map(toCard), total: cards.length, managed_unavailable: isIncomplete };
   }
 
   @Get('catalog/:app_key/methods')
   @OrgMember('connections', { params: { app_key: 'string' } })
-  @Operation({ summary: 'List the ways to connect an app', description: 'The best first.', answers: MethodListResponse })
-  methods(@CurrentOrg() _scope: OrgScope, @Param('app_key') key: string): MethodListResponse {
-    return { methods: this.apps.methods(key).map(toMethod) };
+  @Operation({
+    summary: 'List the ways to connect an app',
+    description: 'The best first.',
+    answers: MethodListResponse,
+    refuses: ['upstream_unavailable'],
+  })
+  async methods(@CurrentOrg() _scope: OrgScope, @Param('app_key') key: string): Promise<MethodListResponse> {
+    return { methods: (await this.apps.methods(key)).map(toMethod) };
   }
 
   @Get('stewardship')

@@ -52,7 +52,15 @@ export class ConnectionsController {
     description:
       'Where nobody has to consent, its server is asked at once: it is `active`, or `error` with the reason in `last_error`. Otherwise it is `initiated`, and `authorize_url` says where to consent. Only administrators connect something for the whole organization.',
     answers: CreateConnectionResponse,
-    refuses: ['insufficient_role', 'entitlement_exceeded', 'slug_taken', 'unknown_app', 'unknown_method', 'masked_secret'],
+    refuses: [
+      'insufficient_role',
+      'entitlement_exceeded',
+      'slug_taken',
+      'unknown_app',
+      'unknown_method',
+      'masked_secret',
+      'upstream_unavailable',
+    ],
   })
   async create(
     @CurrentOrg() scope: OrgScope,
@@ -135,7 +143,7 @@ export class ConnectionsController {
       'With other credentials or headers, where some are given. One whose server answers is active; otherwise, where somebody can consent, `authorize_url` says where.',
     status: 200,
     answers: ReconnectResponse,
-    refuses: ['insufficient_role', 'masked_secret', 'unknown_app', 'unknown_method'],
+    refuses: ['insufficient_role', 'masked_secret', 'unknown_app', 'unknown_method', 'upstream_unavailable'],
   })
   async reconnect(
     @CurrentOrg() scope: OrgScope,

@@ -18,17 +18,17 @@ import {
 } from './tool-server';
 
 const MIB = 1024 * 1024;
-const MAX_TOOLS = 500;
-const MAX_LIST_BYTES = MIB;
-const MAX_RESULT_BYTES = 5 * MIB;
+export const MAX_TOOLS = 500;
+export const MAX_LIST_BYTES = MIB;
+export const MAX_RESULT_BYTES = 5 * MIB;
 /** Of the list of all collections of a server. */
-const MAX_RESOURCES_BYTES = 20 * MIB;
-const MAX_READ_BYTES = 10 * MIB;
+export const MAX_RESOURCES_BYTES = 20 * MIB;
+export const MAX_READ_BYTES = 10 * MIB;
 /** As much in base64, and what is said around it. */
 const MAX_READ_ANSWER_BYTES = Math.ceil((MAX_READ_BYTES * 4) / 3) + MIB / 4;
 
 /** Failures before anything was sent. */
-const BEFORE: readonly EgressReason[] = ['url', 'scheme', 'userinfo', 'port', 'dns', 'address', 'connect'];
+export const BEFORE: readonly EgressReason[] = ['url', 'scheme', 'userinfo', 'port', 'dns', 'address', 'connect'];
 /** Statuses that say that a request was not taken. */
 const NOT_TAKEN = [403, 404, 405, 413, 415, 429];
 

@@ -1,7 +1,17 @@
 import type { ToolHints } from '@aps/tools';
 
+/** An account that somebody has connected at the provider of managed apps. No secret: nobody calls with it but who has the provider's key. */
+export interface ManagedAccount {
+  app_key: string;
+  id: string;
+  /** Whose it is at the provider. */
+  user: string;
+}
+
 /** Where a tool server is, and what it is told of who calls. */
 export interface ServerAddress {
+  /** Its tools are asked of the provider of managed apps, and there is no address. */
+  account?: ManagedAccount;
   url: string;
   /** Credentials among them: never logged, and sent to this origin alone. */
   headers: Record<string, string>;

@@ -1,2 +1,3 @@
 export * from './beside-tools';
 export * from './connections';
+export * from './managed';

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { ConnectionsHttpModule } from '@aps/connections/http';
-import { besideTools } from '@aps/connections/testing';
+import { besideTools, connectManaged } from '@aps/connections/testing';
 import { aMember, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
 import { Runs } from '@aps/platform/runs';
 import { eventually, sql, type Bearer } from '@aps/platform/testing';
+import { startDemoTools } from '../../../../../tools/demo-tools/server';
 import { KnowledgeService, type TestBase } from '../testing';
 import { SyncKind } from './sync.kind';
 import { SyncsRepository } from './syncs.repository';
@@ -102,6 +103,20 @@ it('a connection is named by either of its ids', async () => {
   expect(await setUp(org.member, id)).toMatchObject({ status: 201, body: { integration_id } });
   expect((await setUp(org.member, id.replace(/.$/, 'q'))).status).toBe(404);
   expect((await setUp(org.member, '\0')).status).toBe(422);
+});
+
+it('a managed app that says by which tools it is read has a collection as any other', async () => {
+  const demo = await startDemoTools();
+  try {
+    t.configure({ DEMO_APPS_URL: new URL(demo.url).origin });
+    const { integration_id } = await connectManaged(t, org, org.owner, { app_key: 'demo-drive', scope: 'org' });
+    const made = await t.call('POST', `${base.path}/sync-configs`, { as: org.member, body: body(integration_id, 'drive://demo') });
+    expect(await over(made.body.id as string)).toMatchObject({ status: 'OK', stats: stats(2, 0, 0, 0) });
+    expect(await said()).toMatchObject({ 'menu.md': expect.stringContaining('On Fridays there is fish.') });
+  } finally {
+    t.configure({ DEMO_APPS_URL: undefined });
+    await demo.close();
+  }
 });
 
 describe('a base that keeps up with a collection', () => {
