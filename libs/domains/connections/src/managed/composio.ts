@@ -156,7 +156,8 @@ export class Composio extends ManagedApps {
       for (const { uri, name, mime_type, modified_at } of items)
         resources.set(uri, { uri, name: name ?? uri, media_type: mime_type ?? null, modified: modified_at ?? null });
       bytes += Buffer.byteLength(JSON.stringify(items));
-      if (bytes > MAX_RESOURCES_BYTES) throw new ServerFailed(`The list of what the app holds is larger than ${MAX_RESOURCES_BYTES / MIB} MiB.`);
+      if (bytes > MAX_RESOURCES_BYTES)
+        throw new ServerFailed(`The list of what the app holds is larger than ${MAX_RESOURCES_BYTES / MIB} MiB.`);
       if (!next_cursor) return storable([...resources.values()]);
       cursor = next_cursor;
     }
