@@ -10,3 +10,4 @@ export * from './sql';
 export * from './watch-errors';
 export * from './eventually';
 export * from './randomly';
+export * from './authorization-server';

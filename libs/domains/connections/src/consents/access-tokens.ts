@@ -8,7 +8,8 @@ import { expiredMail } from '../connection.mails';
 import { ConnectionSecrets, type SealedPlace } from '../connection-secrets';
 import { ConnectionsRepository } from '../connections.repository';
 import { ServerFailed, type ManagedAccount } from '../mcp/tool-server';
-import { GrantInvalid, OAuthClient, OAuthFailed, type OAuthIdentity, type OAuthIssuer, type Tokens } from '../oauth/oauth-client';
+import { GrantInvalid, OAuthFailed, type OAuthIdentity, type OAuthIssuer, type Tokens } from '@aps/platform/oauth';
+import { OAuthClient } from '../oauth/oauth-client';
 import { ConsentsRepository } from './consents.repository';
 
 /** What somebody has consented to. */

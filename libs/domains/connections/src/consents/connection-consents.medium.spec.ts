@@ -3,11 +3,10 @@ import { Connection } from '@aps/entities';
 import { connectionUuid } from '@aps/contracts';
 import { mails } from '@aps/identity/testing';
 import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
-import { sql, type Bearer } from '@aps/platform/testing';
+import { sql, startAuthorizationServer, type AuthorizationServer, type Bearer } from '@aps/platform/testing';
 import { ConnectionCalls, ConnectionCredentials, ConnectionListings } from '..';
 import { NotSent } from '@aps/tools';
 import { OAuthClient } from '../oauth/oauth-client';
-import { startAuthorizationServer, type AuthorizationServer } from '../oauth/testing/authorization-server';
 import { connectionsService } from '../testing';
 
 const auth: { server?: AuthorizationServer } = {};

@@ -5,6 +5,7 @@ import { actingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { Database, NO_CALLER, type Db } from '@aps/platform/database';
+import { AWAY_S, cookieOf, OAuthFailed, type BrowserCookie, type ConsentRequest } from '@aps/platform/oauth';
 import { uuidv7 } from 'uuidv7';
 import { consents, isManaged } from '../catalog/methods';
 import { ConnectionCredentials } from '../connection-credentials';
@@ -14,12 +15,10 @@ import { ConnectionsRepository } from '../connections.repository';
 import { ConnectionListings } from '../listing/connection-listings';
 import { ManagedApps } from '../managed/managed-apps';
 import { ServerFailed, type ManagedAccount } from '../mcp/tool-server';
-import { OAuthClient, OAuthFailed, oauthRedirectUri, type ConsentRequest } from '../oauth/oauth-client';
+import { OAuthClient, oauthRedirectUri } from '../oauth/oauth-client';
 import { AccessTokens, type Consent } from './access-tokens';
 import { ConsentsRepository } from './consents.repository';
 
-/** For so long somebody can consent, and come back. */
-export const CONSENT_S = 600;
 /** How long authorization servers have, milliseconds. */
 const ASK_MS = 10_000;
 
@@ -28,7 +27,7 @@ export interface Asked {
   authorizeUrl: string;
   expiresAt: Date;
   /** What tells the browser that asked from any other. */
-  browser: { name: string; value: string };
+  browser: BrowserCookie;
 }
 
 /** What somebody comes back with. */
@@ -64,9 +63,6 @@ const requestPlace = ({ org_id, id }: Pick<ConnectionConsent, 'org_id' | 'id'>):
   column: 'request',
   rowId: id,
 });
-
-/** The cookie of a state: several may be on their way in one browser. */
-export const cookieOf = (state: string): string => `aps_consent_${hashToken(state).toString('hex').slice(0, 16)}`;
 
 /**
  * Has people consent at the servers of connections. Who has begun it is who has to come back: by their browser, or by confirming. Otherwise
@@ -186,7 +182,7 @@ export class ConnectionConsents {
 
   private async asked(scope: OrgScope, { id, org_id }: Connection, { authorizeUrl, state, ...request }: Sent & Request): Promise<Asked> {
     const value = newOpaqueToken();
-    const expiresAt = new Date(this.db.now().getTime() + CONSENT_S * 1_000);
+    const expiresAt = new Date(this.db.now().getTime() + AWAY_S * 1_000);
     await this.db.transaction(scope, async (tx) => {
       const consent = { id: uuidv7(), org_id };
       await this.rows.add(tx, scope, {

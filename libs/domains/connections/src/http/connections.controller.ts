@@ -17,9 +17,10 @@ import {
 import { CurrentOrg, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
 import { Operation, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
+import { keepIn } from '@aps/platform/oauth';
 import type { Request, Response } from 'express';
 import { ConnectionsQueries, ConnectionsService } from '..';
-import { keepIn } from './consent-cookie';
+import { CALLBACK } from '../oauth/oauth-client';
 import { toConnection, toCreated, toReconnected } from './connections.convert';
 
 export const BY_CONNECTION: AccessOptions = { params: { connection_id: 'prefixed_id' } };
@@ -69,7 +70,7 @@ export class ConnectionsController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const made = await this.connections.create(scope, body);
-    keepIn(response, request, made.asked);
+    keepIn(response, request, made.asked?.browser, CALLBACK);
     return toCreated(made);
   }
 
@@ -153,7 +154,7 @@ export class ConnectionsController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const reconnected = await this.connections.reconnect(scope, ref, body);
-    keepIn(response, request, reconnected.asked);
+    keepIn(response, request, reconnected.asked?.browser, CALLBACK);
     return toReconnected(reconnected);
   }
 }

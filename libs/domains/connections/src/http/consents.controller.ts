@@ -3,11 +3,12 @@ import { ApiTags } from '@nestjs/swagger';
 import { AuthorizationResponse, ConfirmConsentRequest, ConnectionResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
+import { keepIn } from '@aps/platform/oauth';
 import type { Request, Response } from 'express';
 import { ConnectionConsents, ConnectionsQueries } from '..';
 import { BY_CONNECTION } from './connections.controller';
 import { toAuthorization, toConnection } from './connections.convert';
-import { keepIn } from './consent-cookie';
+import { CALLBACK } from '../oauth/oauth-client';
 
 @ApiTags('Connections')
 @Controller('api/orgs/:org_id/connections/:connection_id')
@@ -34,7 +35,7 @@ export class ConsentsController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const asked = await this.consents.authorize(scope, ref);
-    keepIn(response, request, asked);
+    keepIn(response, request, asked.browser, CALLBACK);
     return toAuthorization(asked);
   }
 

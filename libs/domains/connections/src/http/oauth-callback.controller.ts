@@ -5,9 +5,9 @@ import { connectionId } from '@aps/contracts';
 import { OAuthCallbackQuery } from '@aps/dtos';
 import { Public } from '@aps/guards';
 import { appLink } from '@aps/platform/mail';
+import { keptIn } from '@aps/platform/oauth';
 import type { Request, Response } from 'express';
 import { ConnectionConsents } from '..';
-import { keptIn } from './consent-cookie';
 
 /** Where authorization servers send people back to: browsers come here, and no clients. */
 @ApiExcludeController()

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { loadConfig } from '@aps/platform/config';
 import { Egress } from '@aps/platform/egress';
 import { startToolServer } from '../mcp/testing/tool-server';
-import { GrantInvalid, OAuthClient, OAuthFailed, type ConsentRequest } from './oauth-client';
-import { startAuthorizationServer, type AuthorizationServer, type Switches } from './testing/authorization-server';
+import { GrantInvalid, OAuthFailed, type ConsentRequest } from '@aps/platform/oauth';
+import { startAuthorizationServer, type AuthorizationServer, type Switches } from '@aps/platform/testing';
+import { OAuthClient } from './oauth-client';
 
 const CALLBACK = 'https://app.example/api/oauth/callback';
 

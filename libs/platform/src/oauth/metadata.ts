@@ -27,6 +27,10 @@ export const ServerMetadata = z.object({
 });
 export type ServerMetadata = z.infer<typeof ServerMetadata>;
 
+/** What an OpenID provider says of itself besides. */
+export const ProviderMetadata = ServerMetadata.extend({ jwks_uri: address, userinfo_endpoint: address.nullish() });
+export type ProviderMetadata = z.infer<typeof ProviderMetadata>;
+
 export const Registration = z.object({
   client_id: z.string().min(1),
   client_secret: z.string().nullish(),
@@ -41,6 +45,7 @@ export const TokenAnswer = z.object({
   token_type: z.string().regex(/^bearer$/i),
   expires_in: z.coerce.number().positive().nullish().catch(null),
   refresh_token: token.nullish(),
+  id_token: token.nullish(),
   scope: z.string().nullish(),
 });
 
@@ -58,6 +63,9 @@ export function resourceMetadataUrls(resource: URL): string[] {
     resource.pathname === '/' ? [] : `${resource.origin}/.well-known/oauth-protected-resource`,
   );
 }
+
+/** Where an OpenID provider says how it is asked. */
+export const openIdMetadataUrl = (issuer: string): string => wellKnown(new URL(issuer), 'openid-configuration', 'behind')[0];
 
 /** Where the metadata of an issuer may be, the likeliest first. */
 export function serverMetadataUrls(issuer: URL): string[] {

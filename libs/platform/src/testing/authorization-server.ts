@@ -33,6 +33,10 @@ export interface Switches {
   resourceMetadata: Record<string, unknown>;
   /** Where its metadata is. */
   place: 'oauth-authorization-server' | 'openid-configuration';
+  /** What it gives beside the tokens of a code, to who was sent with this query. */
+  besides: ((query: Record<string, string>) => Promise<object>) | undefined;
+  /** What it has at other paths; undefined: nothing. */
+  others: ((path: string, req: IncomingMessage) => object | undefined) | undefined;
 }
 
 export interface AuthorizationServer extends Switches {
@@ -54,7 +58,8 @@ interface Grant {
   clientId: string;
   challenge?: string;
   redirectUri?: string;
-  resource: string;
+  resource?: string;
+  query: Record<string, string>;
 }
 
 class Refused extends Error {
@@ -91,6 +96,8 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
     metadata: {},
     resourceMetadata: {},
     place: 'oauth-authorization-server',
+    besides: undefined,
+    others: undefined,
     ...switches,
     url: '',
     resource: '',
@@ -140,7 +147,7 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
     const client = clients.get(clientId);
     if (!client) throw new Refused('invalid_client');
     if (client.redirectUris.length && !client.redirectUris.includes(redirectUri)) throw new Refused('invalid_redirect_uri');
-    if (rest.response_type !== 'code' || rest.code_challenge_method !== 'S256' || !resource || rest.tenant !== '1')
+    if (rest.response_type !== 'code' || rest.code_challenge_method !== 'S256' || !(resource || it.besides) || rest.tenant !== '1')
       throw new Refused('invalid_request');
     const back = new URL(redirectUri);
     back.searchParams.set('state', state);
@@ -148,13 +155,13 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
     if (it.refuses) back.searchParams.set('error', 'access_denied');
     else {
       const code = randomUUID();
-      codes.set(code, { clientId, challenge, redirectUri, resource });
+      codes.set(code, { clientId, challenge, redirectUri, resource, query: Object.fromEntries(query) });
       back.searchParams.set('code', code);
     }
     return back.href;
   };
 
-  const tokens = (form: Record<string, string>, clientId: string) => {
+  const tokens = async (form: Record<string, string>, clientId: string) => {
     const isRefresh = form.grant_type === 'refresh_token';
     const grants = isRefresh ? refreshTokens : codes;
     const key = isRefresh ? form.refresh_token : form.code;
@@ -175,6 +182,7 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
       token_type: 'bearer',
       expires_in: it.expiresIn,
       ...(it.refreshable && (!isRefresh || it.rotates) && { refresh_token: refreshToken }),
+      ...(!isRefresh && (await it.besides?.(grant.query))),
     };
   };
 
@@ -217,14 +225,16 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
       case '/token':
         if (it.tokenRedirect) return void res.writeHead(307, { location: it.tokenRedirect }).end();
         if (it.tokenStatus) return send(it.tokenStatus, { error: 'temporarily_unavailable' });
-        return send(200, tokens(form, clientOf(form, authorization)));
+        return send(200, await tokens(form, clientOf(form, authorization)));
       case '/revoke':
         clientOf(form, authorization);
         accessTokens.delete(form.token);
         refreshTokens.delete(form.token);
         return send(200, {});
-      default:
-        return send(404, {});
+      default: {
+        const other = it.others?.(url.pathname, req);
+        return send(other ? 200 : 404, other ?? {});
+      }
     }
   };
 

@@ -1,0 +1,3 @@
+export * from './authorization-servers';
+export * from './browser-cookie';
+export * from './metadata';
