@@ -20,7 +20,7 @@ const moduleNameMapper = Object.fromEntries(
 );
 
 /** Packages without CommonJS. Node requires them as they are, and esbuild bundles them; Jest learns of that on Node 24. */
-const ESM_ALONE = ['@marcbachmann/cel-js'].join('|');
+const ESM_ALONE = ['@marcbachmann/cel-js', 'jose'].join('|');
 
 module.exports = {
   rootDir: __dirname,

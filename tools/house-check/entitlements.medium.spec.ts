@@ -203,17 +203,20 @@ const BITES: Record<Feature | Cap, Bite> = {
     ok(await call('PATCH', '/settings/limits', { budget_limit_usd: null }));
   },
 
-  /** Whoever is a member of such an organization, of whichever role; a wrong password tells nothing of it. */
+  /** Where there is an identity provider, whoever is a member of such an organization, of whichever role; a wrong password tells nothing of it. */
   async enforced_idp_sso() {
     const login = ({ email }: { email: string }, password = PASSWORD) => app.call('POST', '/api/auth/login', { body: { email, password } });
     const outsider = await aPerson(app);
     for (const who of [org.owner, org.member, outsider]) ok(await login(who));
     await allow({ enforced_idp_sso: true });
+    ok(await login(org.owner));
+    app.configure({ OIDC_PROVIDERS: JSON.stringify([{ name: 'corp', issuer: 'https://id.example', client_id: 'us' }]) });
     for (const who of [org.owner, org.member]) {
       expect(await login(who)).toMatchObject({ status: 403, body: { code: 'sso_required' } });
       expect(await login(who, 'wrong')).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
     }
     ok(await login(outsider));
+    app.configure({ OIDC_PROVIDERS: undefined });
   },
 
   async shared_blocks() {

@@ -15,6 +15,7 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'AuthController.updateMe': ['user_not_found'],
   // A new owner's organization has a slug that is free, and is their first.
   'AuthController.signup': ['slug_taken', 'entitlement_exceeded'],
+  'OidcController.session': ['slug_taken', 'entitlement_exceeded', 'invitation_email_mismatch'],
   'EmailProofController.verify': ['slug_taken', 'entitlement_exceeded', 'not_found', 'invitation_email_mismatch'],
   'InvitationLinksController.accept': ['slug_taken', 'entitlement_exceeded'],
   // What was just made is there.

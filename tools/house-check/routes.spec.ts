@@ -68,6 +68,10 @@ describe('access declarations', () => {
      [
        "GET /",
        "POST /api/auth/login",
+       "GET /api/auth/oidc",
+       "GET /api/auth/oidc/:provider/callback",
+       "POST /api/auth/oidc/:provider/session",
+       "GET /api/auth/oidc/:provider/start",
        "POST /api/auth/password/forgot",
        "POST /api/auth/password/reset",
        "POST /api/auth/signup",

@@ -95,7 +95,6 @@ export async function seedDemo(file: string): Promise<void> {
     await putOn(app, (await found('Demo Trial')).id, 'trial');
     const org = await found('Demo Organization');
     await putOn(app, org.id, 'enterprise', {
-      // There is no identity provider to sign in by.
       overrides: { enforced_idp_sso: false },
       override_reason: 'The demo signs in by password.',
     });

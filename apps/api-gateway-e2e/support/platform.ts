@@ -18,9 +18,9 @@ export type Instance = AppName | `${AppName}:${string}`;
 /** Those that listen for no requests. */
 const WORKERS: AppName[] = ['chat-worker', 'process-engine'];
 
-/** The plan of every organization: no test meets a limit that it does not look for, and its people sign in by password. */
+/** The plan of every organization: no test meets a limit that it does not look for. Its people sign in by password, as there is no identity provider. */
 const PLAN = 'enterprise';
-const BE_GENEROUS = sql('UPDATE plans SET enforced_idp_sso = false, max_concurrent_chats = $2 WHERE code = $1');
+const BE_GENEROUS = sql('UPDATE plans SET max_concurrent_chats = $2 WHERE code = $1');
 
 /** The mock's route leads to the server of this platform. */
 const LEAD_TO_MOCK = sql(`UPDATE inference_routes SET base_url = $1 WHERE slug = 'mock' AND owner_org_id IS NULL`);

@@ -7,12 +7,16 @@
 export const ERRORS = {
   // 400
   bad_request: { status: 400, means: 'the path is not percent-encoded UTF-8.' },
-  invalid_state: { status: 400, means: 'the state of a consent is unknown, used or too old.' },
+  invalid_state: { status: 400, means: 'the state of a consent or sign-in is unknown, used or too old, or of another browser.' },
   idempotency_key_invalid: { status: 400, means: 'the `Idempotency-Key` is not 1 to 255 visible ASCII characters.' },
   // 401
   not_authenticated: { status: 401, means: 'no valid bearer token.' },
   user_deactivated: { status: 401, means: 'the user is locked out.' },
   invalid_credentials: { status: 401, means: 'the address or the password is wrong.' },
+  provider_sign_in_failed: {
+    status: 401,
+    means: 'the identity provider has not said, in a way that can be trusted, who this is, or that their address is theirs.',
+  },
   bad_signature: { status: 401, means: 'the message is not signed as it must be.' },
   // 402
   credits_exhausted: { status: 402, means: 'the organization is out of credits.' },

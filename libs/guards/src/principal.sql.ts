@@ -14,6 +14,7 @@ export interface CredentialRow {
   deactivated: boolean;
   is_admin: boolean;
   stale: boolean;
+  provider?: string | null;
   scope?: string;
   org_id?: string | null;
 }
@@ -34,14 +35,14 @@ export interface Membership {
 // The sessions of a deactivated user have ended, and their bearers are told why.
 const session = (by: string) =>
   statement<Omit<CredentialRow, 'scope' | 'org_id'>>(`
-  SELECT s.id, s.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin,
+  SELECT s.id, s.user_id, s.provider, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin,
          s.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
   FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN platform_admins p ON p.user_id = u.id
   WHERE ${by} = $1
     AND (u.deactivated_at IS NOT NULL OR (s.revoked_at IS NULL AND s.expires_at > now() AND s.last_used_at > now() - interval '${SESSION_IDLE_DAYS} days'))`);
 
 const apiToken = (by: string) =>
-  statement<Required<CredentialRow>>(`
+  statement<Required<Omit<CredentialRow, 'provider'>>>(`
   SELECT t.id, t.user_id, u.email, u.name, u.deactivated_at IS NOT NULL AS deactivated, p.user_id IS NOT NULL AS is_admin, t.scope, t.org_id,
          t.last_used_at IS NULL OR t.last_used_at < now() - interval '${TOUCH_S} seconds' AS stale
   FROM api_tokens t JOIN users u ON u.id = t.user_id LEFT JOIN platform_admins p ON p.user_id = u.id

@@ -85,6 +85,7 @@ export class PrincipalStore {
       isPlatformAdmin: row.is_admin,
       via,
       credentialId: row.id,
+      provider: row.provider ?? null,
       scopes,
       orgPin: row.org_id ?? null,
     };

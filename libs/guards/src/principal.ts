@@ -15,6 +15,8 @@ export interface Principal {
   via: 'session' | 'api_token' | 'internal';
   /** Id of the session or API token; the owner of rate limits and idempotency keys. */
   credentialId: string;
+  /** Name of the identity provider that a session began at; null: a password, or no session. */
+  provider: string | null;
   /** What an API token may do; null = everything its user may. */
   scopes: ReadonlySet<string> | null;
   /** The only organization that an API token is good for; null = all of its user's. */

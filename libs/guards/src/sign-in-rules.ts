@@ -5,9 +5,9 @@ import type { Principal } from './principal';
 type Rule = (orgId: string) => Promise<boolean>;
 
 /**
- * Which organizations want their members to sign in by their identity provider. Every session has begun with a password, as long as there
- * is no provider to sign in by. An API token passes that is confined to the organization: nobody makes one whom it does not let in. One that is
- * good for all of its user's could have been made by a password, for any of them.
+ * Which organizations want their members to sign in by their identity provider. Sessions pass that have begun there. An API token passes that is
+ * confined to the organization: nobody makes one whom it does not let in. One that is good for all of its user's could have been made by a
+ * password, for any of them.
  */
 @Injectable()
 export class SignInRules {
@@ -19,8 +19,8 @@ export class SignInRules {
   }
 
   /** Whether the caller's credential is good for this organization. */
-  async admits({ via, orgPin }: Principal, orgId: string): Promise<boolean> {
-    return (via === 'api_token' && orgPin === orgId) || !(await this.wantsProvider(orgId));
+  async admits({ via, provider, orgPin }: Principal, orgId: string): Promise<boolean> {
+    return provider !== null || (via === 'api_token' && orgPin === orgId) || !(await this.wantsProvider(orgId));
   }
 }
 

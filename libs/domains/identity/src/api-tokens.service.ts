@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
 import { ApiToken, listTally, User } from '@aps/entities';
-import { ssoRequired, type ActingUser } from '@aps/guards';
+import { ssoRequired, type ActingUser, type Principal } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { hashToken, newApiToken, tokenHint } from '@aps/platform/crypto';
@@ -44,11 +44,16 @@ export class ApiTokensService {
   }
 
   /**
+   * @param by the session that asks
    * @returns the plaintext too, for the last time
    * @throws DomainError 403 `entitlement_exceeded` with {@link MAX_LIVE} live ones; 422 `unknown_reference` for an organization that the user is no member of,
    *   403 `sso_required` for one that does not let in who has signed in by a password
    */
-  create(actor: ActingUser, input: NewApiToken): Promise<{ row: ApiToken; token: string }> {
+  create(
+    actor: ActingUser,
+    input: NewApiToken,
+    by: Pick<Principal, 'provider'> = { provider: null },
+  ): Promise<{ row: ApiToken; token: string }> {
     return this.db.transaction(actor, async (tx) => {
       // Of two who ask at once, the second counts the first's. And who replaces the password, and revokes all, comes before or after.
       await this.users.find(tx, actor.userId, 'for no key update');
@@ -57,7 +62,7 @@ export class ApiTokensService {
         const membership = (await this.orgs.membershipsOf(tx, actor.userId)).find((m) => m.org_id === orgId);
         if (!membership) throw refuseField('unknown_reference', ['org_id'], 'You are no member of this organization.');
         // The token would open what the session does not.
-        if (await this.orgs.requireSso(tx, [membership])) throw ssoRequired();
+        if (by.provider === null && (await this.orgs.requireSso(tx, [membership]))) throw ssoRequired();
       }
       const [{ n: current }] = await tx.query(COUNT_LIVE, [actor.userId]);
       if (current >= MAX_LIVE) {

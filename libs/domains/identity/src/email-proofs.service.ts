@@ -64,10 +64,10 @@ export class EmailProofsService {
    * Takes an address for its user's own and gives them what waits for it, in the caller's transaction. Locks the user, then the address,
    * then organizations, in the order of a signup.
    *
-   * @param how by which mailed link
+   * @param how by which mailed link, or on whose word
    * @returns false when it was proven already
    */
-  async prove(tx: Tx, actor: ActingUser, how: 'link' | 'invitation'): Promise<boolean> {
+  async prove(tx: Tx, actor: ActingUser, how: 'link' | 'invitation' | 'provider'): Promise<boolean> {
     const { userId, requestId } = actor;
     if ((await this.users.find(tx, userId))?.email_verified_at) return false;
     const user = await this.users.find(tx, userId, 'for no key update');

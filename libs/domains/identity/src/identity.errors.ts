@@ -9,6 +9,10 @@ export const emailTaken = () => new DomainError('email_taken', 'A user with this
 export const selfAction = (detail: string) =>
   new DomainError('self_action', detail, { problems: [{ loc: ['path', 'user_id'], msg: detail, type: 'semantic.self_action' }] });
 export const lastAdmin = () => new DomainError('last_admin', 'The platform needs an administrator who can act.');
+export const invalidState = () => new DomainError('invalid_state', 'This is unknown, used or too old, or of another browser. Begin anew.');
+export const providerAway = (cause: Error) =>
+  new DomainError('upstream_unavailable', 'The identity provider cannot be reached. Try again later.', { cause });
+export const providerRefused = (detail: string, cause?: Error) => new DomainError('provider_sign_in_failed', detail, { cause });
 export const verificationInvalid = () =>
   refuseField('verification_invalid', ['token'], 'The link is not valid: it is unknown, used or too old.');
 export const resetTokenInvalid = () =>

@@ -32,6 +32,18 @@ If it was not you, ignore this mail: nothing has changed.
   };
 }
 
+/** @param label of an identity provider, as the operator calls it */
+export function providerLinkedMail(label: string): MailText {
+  return {
+    subject: 'You can sign in another way now',
+    text: `Somebody, probably you, has just signed in to your account by ${label}, and can do so from now on.
+
+If it was not you, tell whoever operates ${label}, and choose another password:
+${appLink('/forgot-password')}
+`,
+  };
+}
+
 /** @param tokens how many API tokens were revoked with the old password, and how many go on working */
 export function passwordChangedMail({ revoked, live }: { revoked: number; live: number }): MailText {
   const tokens = [

@@ -3,10 +3,16 @@ import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { PURGE_LOGIN_ATTEMPTS } from './login-attempts.repository';
 import { PURGE_MAILED_LINKS } from './mailed-links.repository';
+import { PURGE_SIGN_IN_REQUESTS } from './oidc/identities.repository';
 import { PURGE_SESSIONS } from './sessions.repository';
 
 const BATCH = 1_000;
-const PURGES = { sessions: PURGE_SESSIONS, login_attempts: PURGE_LOGIN_ATTEMPTS, mailed_links: PURGE_MAILED_LINKS };
+const PURGES = {
+  sessions: PURGE_SESSIONS,
+  login_attempts: PURGE_LOGIN_ATTEMPTS,
+  mailed_links: PURGE_MAILED_LINKS,
+  sign_in_requests: PURGE_SIGN_IN_REQUESTS,
+};
 
 /** Removes credentials that can never be used again. */
 @Injectable()

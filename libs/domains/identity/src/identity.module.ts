@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { EgressModule } from '@aps/platform/egress';
 import { AllowedEmailsService } from './allowed-emails.service';
 import { ApiTokensService } from './api-tokens.service';
 import { DeparturesModule } from './departures';
 import { EmailProofsService } from './email-proofs.service';
 import { LoginAttemptsRepository } from './login-attempts.repository';
 import { MailedLinksRepository } from './mailed-links.repository';
+import { IdentityProviders, ProviderSignIns } from './oidc';
+import { IdentitiesRepository } from './oidc/identities.repository';
 import { PasswordsService } from './passwords.service';
 import { PlatformAdminsService } from './platform-admins.service';
 import { SessionsRepository } from './sessions.repository';
@@ -17,8 +20,10 @@ const services = [
   AllowedEmailsService,
   ApiTokensService,
   EmailProofsService,
+  IdentityProviders,
   PasswordsService,
   PlatformAdminsService,
+  ProviderSignIns,
   SessionsService,
   SignupService,
   UsersService,
@@ -27,8 +32,8 @@ const services = [
 
 /** Needs a global module of the application that binds `OrganizationPort`. */
 @Module({
-  imports: [DeparturesModule],
-  providers: [...services, LoginAttemptsRepository, MailedLinksRepository, SessionsRepository],
+  imports: [DeparturesModule, EgressModule],
+  providers: [...services, IdentitiesRepository, LoginAttemptsRepository, MailedLinksRepository, SessionsRepository],
   exports: services,
 })
 export class IdentityModule {}

@@ -6,6 +6,7 @@ export * from './email-proofs.service';
 export * from './identity.config';
 export * from './identity.maintenance';
 export * from './identity.module';
+export * from './oidc';
 export * from './organization-port';
 export * from './passwords.service';
 export * from './platform-admins.service';

@@ -16,6 +16,10 @@ export interface SessionClient {
   ip: string | null;
 }
 
+/** How a session began. One that goes on from another has what that one had. */
+export type Beginning = Pick<Session, 'provider'> & Partial<Pick<Session, 'expires_at'>>;
+export const BY_PASSWORD: Beginning = { provider: null };
+
 /** A session as its owner gets it, once. */
 export interface IssuedSession {
   token: string;
@@ -35,7 +39,9 @@ export const LIVE_SESSIONS = new Listing<Session, Pick<Session, 'user_id'>>({
 /** Finds something where a user has signed in from an address in the last weeks. One subscriber's IPv6 addresses change within their /64. */
 export const KNOWN_FROM = statement(`
   SELECT 1 FROM sessions WHERE user_id = $1 AND (ip = $2::inet OR (family(ip) = 6 AND set_masklen(ip, 64) >>= $2::inet)) LIMIT 1`);
-const END = statement(`UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND ${LIVE} AND id = $2`);
+const END = statement<Pick<Session, 'provider' | 'expires_at'>>(
+  `UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND ${LIVE} AND id = $2 RETURNING provider, expires_at`,
+);
 const END_ALL = statement(
   'UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid AND revoked_at IS NULL',
 );
@@ -56,23 +62,29 @@ export class SessionsRepository {
   constructor(private readonly broadcaster: Broadcaster) {}
 
   /** Under the lock of the user's row, or beside its insert. */
-  async issue(tx: Tx, userId: string, { userAgent, ip }: SessionClient): Promise<IssuedSession> {
+  async issue(
+    tx: Tx,
+    userId: string,
+    { userAgent, ip }: SessionClient,
+    { provider, expires_at: until }: Beginning,
+  ): Promise<IssuedSession> {
     const token = newSessionToken();
     const { expires_at } = await this.sessions.insert(tx, {
       user_id: userId,
       token_hash: hashToken(token),
       user_agent: userAgent,
       ip,
-      expires_at: () => `${now()} + interval '${SESSION_DAYS} days'`,
+      provider,
+      expires_at: until ?? (() => `${now()} + interval '${SESSION_DAYS} days'`),
     });
     await tx.execute(END_SURPLUS, [userId]);
     return { token, expires_at };
   }
 
-  /** @returns whether it was a live one of the user */
-  async end(tx: Tx, userId: string, id: string): Promise<boolean> {
+  /** @returns how it began; null where it was no live one of the user */
+  async end(tx: Tx, userId: string, id: string): Promise<Required<Beginning> | null> {
     this.tell(tx, userId);
-    return (await tx.execute(END, [userId, id])) > 0;
+    return (await tx.query(END, [userId, id]))[0] ?? null;
   }
 
   async endAllOf(tx: Tx, userId: string, exceptId: string | null = null): Promise<void> {

@@ -13,7 +13,16 @@ import { ofAddress } from './address';
 import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationPort } from './organization-port';
-import { KNOWN_FROM, LIVE_SESSIONS, SessionsRepository, SWEEP, type IssuedSession, type SessionClient } from './sessions.repository';
+import {
+  BY_PASSWORD,
+  KNOWN_FROM,
+  LIVE_SESSIONS,
+  SessionsRepository,
+  SWEEP,
+  type Beginning,
+  type IssuedSession,
+  type SessionClient,
+} from './sessions.repository';
 import type { UserInOrgs, UserRow } from './users.service';
 
 /** What signing in gives. */
@@ -59,7 +68,7 @@ export class SessionsService {
       if (!found || !verified) throw await this.failed(attempt, found?.id ?? null, requestId);
       // Whatever is answered from here on, the password was right: what refuses it takes the transaction back, and not this.
       await this.attempts.clear(this.db, email, client.ip ?? '');
-      const rehashed = needsRehash(found.password_hash) ? await hashPassword(password) : null;
+      const rehashed = needsRehash(found.password_hash!) ? await hashPassword(password) : null;
       const signIn = await this.db.transaction(NO_CALLER, async (tx) => {
         const user = await this.users.find(tx, found.id, 'for no key update');
         // While the password was compared it may have been changed, and all sessions with it: this one must not slip through.
@@ -101,13 +110,14 @@ export class SessionsService {
   }
 
   /** Issues a session in the caller's transaction, which holds or has just made the user's row. */
-  async signIn(tx: Tx, user: UserRow, client: SessionClient): Promise<SignIn> {
-    const session = await this.sessions.issue(tx, user.id, client);
+  async signIn(tx: Tx, user: UserRow, client: SessionClient, began = BY_PASSWORD): Promise<SignIn> {
+    const session = await this.sessions.issue(tx, user.id, client, began);
     return { user, session, memberships: await this.orgs.membershipsOf(tx, user.id) };
   }
 
   /**
-   * Ends a session and issues another with a full life.
+   * Ends a session and issues another with a full life; where the one began at an identity provider, with what was left of it, so that somebody who
+   * is locked out there is so here some day.
    *
    * @throws DomainError 401 `not_authenticated` when the session has ended meanwhile: of several that refresh it at once, one does
    */
@@ -116,8 +126,9 @@ export class SessionsService {
       const user = await this.users.find(tx, actor.userId, 'for no key update');
       if (!user || user.deactivated_at) throw userDeactivated();
       await tx.confirm();
-      if (!(await this.sessions.end(tx, actor.userId, sessionId))) throw new DomainError('not_authenticated', 'Not authenticated');
-      return this.signIn(tx, user, client);
+      const ended: Beginning | null = await this.sessions.end(tx, actor.userId, sessionId);
+      if (!ended) throw new DomainError('not_authenticated', 'Not authenticated');
+      return this.signIn(tx, user, client, ended.provider === null ? BY_PASSWORD : ended);
     });
   }
 

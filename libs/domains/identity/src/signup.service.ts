@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { AllowedEmail, WaitlistEntry } from '@aps/entities';
+import { AllowedEmail, WaitlistEntry, type User } from '@aps/entities';
 import { actingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword } from '@aps/platform/crypto';
-import { NO_CALLER, Database, Table, type Db } from '@aps/platform/database';
+import { NO_CALLER, Database, Table, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { appLink } from '@aps/platform/mail';
 import { ofAddress } from './address';
@@ -16,15 +16,19 @@ import { isBootstrapAdmin, PlatformAdminsService } from './platform-admins.servi
 import { mayRegister, signupProves } from './registration.policy';
 import type { SessionClient } from './sessions.repository';
 import { SessionsService, type SignIn } from './sessions.service';
-import { UsersService } from './users.service';
+import { UsersService, type UserRow } from './users.service';
 import { REGISTER } from './waitlist.sql';
 
-export interface SignupInput {
+/** Who signs up, however they sign in. */
+interface Newcomer {
   email: string;
-  password: string;
   name?: string;
   invitation_token?: string;
   org_name?: string;
+}
+
+export interface SignupInput extends Newcomer {
+  password: string;
 }
 
 /** How a person becomes a user. */
@@ -56,26 +60,47 @@ export class SignupService {
     if (!isAllowed) throw registrationNotAllowed();
     const password_hash = await hashPassword(input.password);
     const proven = signupProves(identityConfig.value.emailProof, input.invitation_token);
-    return this.db.transaction(NO_CALLER, async (tx) => {
-      const name = input.name?.trim() || input.email.split('@')[0];
-      // The row comes first: a second signup of the address waits here for the first and then finds it taken, whatever speaks for it.
-      const user = await this.users.create(tx, { email: input.email, name, password_hash, proven });
-      if (!(await this.isAllowed(tx, input))) throw registrationNotAllowed();
-      await tx.execute(REGISTER, [canonicalEmail(user.email)]);
-      await (proven ? this.admins.onProof(tx, user, requestId) : this.proofs.ask(tx, user, requestId));
-      await this.orgs.onSignup(tx, {
-        user: { id: user.id, email: user.email, name },
-        isProven: proven,
-        invitationToken: input.invitation_token,
-        orgName: input.org_name,
-        requestId,
-      });
-      await this.audit.record(tx, actingUser(user.id, { requestId }), 'user.signed_up', { kind: 'user', id: user.id });
-      return this.sessions.signIn(tx, user, client);
-    });
+    return this.db.transaction(NO_CALLER, async (tx) =>
+      this.sessions.signIn(tx, await this.register(tx, input, { password_hash, proven }, requestId), client),
+    );
   }
 
-  private async isAllowed(db: Db, { email }: SignupInput): Promise<boolean> {
+  /**
+   * Makes the user with all that comes with one, in the caller's transaction.
+   *
+   * @param provider whose word is taken for the address
+   * @throws DomainError as {@link signup}; the transaction is lost then
+   */
+  async register(
+    tx: Tx,
+    input: Newcomer,
+    { password_hash, proven, provider }: Pick<User, 'password_hash'> & { proven: boolean; provider?: string },
+    requestId?: string,
+  ): Promise<UserRow> {
+    const name = input.name?.trim() || input.email.split('@')[0];
+    // The row comes first: a second signup of the address waits here for the first and then finds it taken, whatever speaks for it.
+    const user = await this.users.create(tx, { email: input.email, name, password_hash, proven });
+    if (!(await this.isAllowed(tx, input))) throw registrationNotAllowed();
+    await tx.execute(REGISTER, [canonicalEmail(user.email)]);
+    await (proven ? this.admins.onProof(tx, user, requestId) : this.proofs.ask(tx, user, requestId));
+    await this.orgs.onSignup(tx, {
+      user: { id: user.id, email: user.email, name },
+      isProven: proven,
+      invitationToken: input.invitation_token,
+      orgName: input.org_name,
+      requestId,
+    });
+    await this.audit.record(
+      tx,
+      actingUser(user.id, { requestId }),
+      'user.signed_up',
+      { kind: 'user', id: user.id },
+      provider ? { provider } : {},
+    );
+    return user;
+  }
+
+  private async isAllowed(db: Db, { email }: Newcomer): Promise<boolean> {
     const { registrationMode } = identityConfig.value;
     return mayRegister(registrationMode, {
       isBootstrapAdmin: isBootstrapAdmin(email),

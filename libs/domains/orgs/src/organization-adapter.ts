@@ -11,6 +11,7 @@ import { OrgLimits } from './org-limits';
 import { ANY_MEMBERSHIP, OWNED_BY, SOLE_OWNER_OF, SUMMARIES } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
+import { SingleSignOn } from './single-sign-on';
 
 /** What identity sees of organizations: binds its port. */
 @Injectable()
@@ -24,6 +25,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     private readonly organizations: OrganizationsService,
     private readonly limits: OrgLimits,
     private readonly roster: Roster,
+    private readonly signOn: SingleSignOn,
   ) {
     super();
   }
@@ -60,7 +62,7 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   }
 
   async requireSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean> {
-    for (const { org_id } of memberships) if (!(await this.limits.has(org_id, 'enforced_idp_sso', db))) return false;
+    for (const { org_id } of memberships) if (!(await this.signOn.isWantedBy(org_id, db))) return false;
     return memberships.length > 0;
   }
 

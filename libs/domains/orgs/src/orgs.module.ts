@@ -11,6 +11,7 @@ import { OrganizationAdapter } from './organization-adapter';
 import { OrganizationsQueries } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
+import { SingleSignOn } from './single-sign-on';
 
 const services = [
   OrganizationsService,
@@ -38,10 +39,11 @@ export class OrgsModule {
         ...services,
         InvitationsRepository,
         Roster,
+        SingleSignOn,
         { provide: OrgLimits, useExisting: limits },
         { provide: OrganizationPort, useClass: OrganizationAdapter },
       ],
-      exports: [...services, OrganizationPort, OrgLimits],
+      exports: [...services, OrganizationPort, OrgLimits, SingleSignOn],
     };
   }
 }

@@ -1,12 +1,15 @@
 import { PrincipalStore, SignInRules, Tickets } from '@aps/guards';
-import { anApiToken, aPerson, PASSWORD, type TestUser } from '@aps/identity/testing';
-import { testService } from '@aps/testing';
+import { UserIdentity } from '@aps/entities';
+import { anApiToken, aPerson, aSession, PASSWORD, type TestUser } from '@aps/identity/testing';
+import { eventually, testService } from '@aps/testing';
 import { aMember, anOrg, type TestOrg } from './testing';
 import { ORGS, TestLimits } from './testing/orgs';
 
 const t = testService(ORGS);
+const OIDC_PROVIDERS = JSON.stringify([{ name: 'corp', issuer: 'https://id.example', client_id: 'us' }]);
 let org: TestOrg;
 beforeEach(async () => {
+  t.configure({ OIDC_PROVIDERS });
   org = await anOrg(t);
   t.get(TestLimits).sso.add(org.id);
 });
@@ -36,6 +39,30 @@ describe('an organization that wants single sign-on', () => {
     expect(await t.call('GET', org.path, { as: body as { token: string } })).toMatchObject(REQUIRED);
     const before = await anApiToken(t, owner, { org_id: org.id });
     expect((await t.call('GET', org.path, { as: before })).status).toBe(200);
+  });
+
+  it('is opened by what has begun at an identity provider, and that makes tokens for it', async () => {
+    const there = await aSession(t, org.owner, { provider: 'corp' });
+    expect((await t.call('GET', org.path, { as: there })).status).toBe(200);
+    const { session } = await t.make('POST', '/api/auth/refresh', { as: there });
+    const { token } = await t.make('POST', '/api/tokens', { as: session, body: { name: 'ci', org_id: org.id } });
+    for (const as of [session, { token }]) expect((await t.call('PATCH', org.path, { as, body: { name: 'New' } })).status).toBe(200);
+    const unconfined = await t.make('POST', '/api/tokens', { as: session, body: { name: 'all' } });
+    expect(await t.call('GET', org.path, { as: unconfined })).toMatchObject(REQUIRED);
+  });
+
+  it('is opened by passwords where there is no identity provider, unless people have signed in by one', async () => {
+    t.configure({ OIDC_PROVIDERS: undefined });
+    expect((await login(org.owner)).status).toBe(200);
+    expect((await t.call('GET', org.path, { as: org.owner })).status).toBe(200);
+    await t.insert(UserIdentity, { user_id: org.owner.id, issuer: 'https://id.example', subject: '1' });
+    await eventually(
+      () => t.call('GET', org.path, { as: org.owner }),
+      ({ status }) => status === 403,
+    );
+    expect(await login(org.owner)).toMatchObject(REQUIRED);
+    const there = await aSession(t, org.owner, { provider: 'corp' });
+    expect((await t.call('GET', org.path, { as: there })).status).toBe(200);
   });
 
   it('opens no stream by a ticket of another API token', async () => {

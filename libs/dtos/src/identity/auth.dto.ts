@@ -49,7 +49,8 @@ export class UserInfo {
   avatar_url: string | null;
 
   @BooleanField({
-    description: 'Whether a mailed link has proven that the address is theirs. Until then no invitation to it is redeemed.',
+    description:
+      'Whether a mailed link or an identity provider has proven that the address is theirs. Until then no invitation to it is redeemed.',
     example: true,
   })
   email_verified: boolean;
@@ -88,7 +89,25 @@ export class SessionDetails {
   user_agent: string | null;
 
   @StringField({ nullable: true, description: 'Address that the sign-in came from.', example: '203.0.113.9' }) ip: string | null;
+  @StringField({
+    nullable: true,
+    description: 'Name of the identity provider that it began at; null: it began with a password.',
+    example: 'corp',
+  })
+  provider: string | null;
+
   @BooleanField({ description: 'Whether it is the session that asks.', example: true }) current: boolean;
+}
+
+export class IdentityProviderInfo {
+  @StringField({ description: 'What it is called in paths.', example: 'corp' }) name: string;
+  @StringField({ description: 'What people know it by.', example: 'Corporate account' }) label: string;
+}
+
+export class ProviderSessionRequest {
+  @StringField({ min: 1, max: 4_096, description: 'What the provider has sent back.' }) code: string;
+  @StringField({ min: 1, max: 256, description: 'What it was sent with.' }) state: string;
+  @StringField({ optional: true, max: 2_048, description: 'Which provider it is, where it says so.' }) iss?: string;
 }
 
 export class MembershipInfo {

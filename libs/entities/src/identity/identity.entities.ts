@@ -11,10 +11,10 @@ export class User {
   @Column('text') email_canonical: string;
   @Column('text') name: string;
   @Column('text', { nullable: true }) avatar_url: string | null;
-  /** When a mailed link proved that the address is theirs; null as long as none has. */
+  /** When a mailed link or an identity provider proved that the address is theirs; null as long as none has. */
   @Column('timestamptz', { nullable: true }) email_verified_at: Date | null;
-  /** argon2id. */
-  @Column('text') password_hash: string;
+  /** argon2id; null where they have none and sign in by a provider. */
+  @Column('text', { nullable: true }) password_hash: string | null;
   @Column('timestamptz', { nullable: true }) deactivated_at: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
@@ -34,7 +34,36 @@ export class Session {
   /** What the client calls itself, cut to a length that a list can show. */
   @Column('text', { nullable: true }) user_agent: string | null;
   @Column('inet', { nullable: true }) ip: string | null;
+  /** Name of the identity provider that it began at; null: it began with a password. */
+  @Column('text', { nullable: true }) provider: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
+
+/** Who a user is to an identity provider. */
+@Entity('user_identities')
+@Unique('user_identities_subject', ['issuer', 'subject'])
+// Whoever gets somebody's former address is another person there, and no second one of the same user.
+@Unique('user_identities_user', ['user_id', 'issuer'])
+export class UserIdentity {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
+  /** As the provider names itself: its name in the settings may change, and so may what is meant by it. */
+  @Column('text') issuer: string;
+  @Column('text') subject: string;
+  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+}
+
+/** Somebody who is at an identity provider, until they come back. */
+@Entity('sign_in_requests')
+@Unique('sign_in_requests_state', ['state_hash'])
+@Index('sign_in_requests_over', ['expires_at'])
+export class SignInRequest {
+  @PrimaryColumn('uuid') id: string;
+  @Column('text') provider: string;
+  @Column('bytea') state_hash: Buffer;
+  /** Of what their browser keeps, which nobody else has. */
+  @Column('bytea') browser_hash: Buffer;
+  @Column('timestamptz') expires_at: Date;
 }
 
 /** A key for programs. It can do at most what its user can. */

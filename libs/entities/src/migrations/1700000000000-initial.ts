@@ -28,10 +28,13 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"turn_steps\" (\"turn_id\" uuid NOT NULL, \"step_no\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"status\" text NOT NULL, \"message_id\" uuid, \"tool_call_id\" text, \"tool_name\" text, \"detail\" jsonb, \"started_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"PK_e240f5c33642c044d2e24c7e323\" PRIMARY KEY (\"turn_id\", \"step_no\"))");
     await runner.query("CREATE TABLE \"todos\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"position\" integer NOT NULL, \"title\" text NOT NULL, \"status\" text NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"todos_status\" CHECK (status IN ('pending', 'in_progress', 'completed', 'invalidated')), CONSTRAINT \"PK_ca8cafd59ca6faaf67995344225\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"todos_chat\" ON \"todos\"  (\"chat_id\", \"position\") ");
-    await runner.query("CREATE TABLE \"users\" (\"id\" uuid NOT NULL, \"email\" text NOT NULL, \"email_canonical\" text NOT NULL, \"name\" text NOT NULL, \"avatar_url\" text, \"email_verified_at\" TIMESTAMP WITH TIME ZONE, \"password_hash\" text NOT NULL, \"deactivated_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_a3ffb1c0c8416b9fc6f907b7433\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE TABLE \"users\" (\"id\" uuid NOT NULL, \"email\" text NOT NULL, \"email_canonical\" text NOT NULL, \"name\" text NOT NULL, \"avatar_url\" text, \"email_verified_at\" TIMESTAMP WITH TIME ZONE, \"password_hash\" text, \"deactivated_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_a3ffb1c0c8416b9fc6f907b7433\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE UNIQUE INDEX \"users_email\" ON \"users\"  (\"email_canonical\") ");
-    await runner.query("CREATE TABLE \"sessions\" (\"id\" uuid NOT NULL, \"user_id\" uuid NOT NULL, \"token_hash\" bytea NOT NULL, \"expires_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"last_used_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"revoked_at\" TIMESTAMP WITH TIME ZONE, \"user_agent\" text, \"ip\" inet, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"sessions_token\" UNIQUE (\"token_hash\"), CONSTRAINT \"PK_3238ef96f18b355b671619111bc\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE TABLE \"sessions\" (\"id\" uuid NOT NULL, \"user_id\" uuid NOT NULL, \"token_hash\" bytea NOT NULL, \"expires_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"last_used_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"revoked_at\" TIMESTAMP WITH TIME ZONE, \"user_agent\" text, \"ip\" inet, \"provider\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"sessions_token\" UNIQUE (\"token_hash\"), CONSTRAINT \"PK_3238ef96f18b355b671619111bc\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"sessions_user\" ON \"sessions\"  (\"user_id\", \"created_at\", \"id\") ");
+    await runner.query("CREATE TABLE \"user_identities\" (\"id\" uuid NOT NULL, \"user_id\" uuid NOT NULL, \"issuer\" text NOT NULL, \"subject\" text NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"user_identities_user\" UNIQUE (\"user_id\", \"issuer\"), CONSTRAINT \"user_identities_subject\" UNIQUE (\"issuer\", \"subject\"), CONSTRAINT \"PK_e23bff04e9c3e7b785e442b262c\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE TABLE \"sign_in_requests\" (\"id\" uuid NOT NULL, \"provider\" text NOT NULL, \"state_hash\" bytea NOT NULL, \"browser_hash\" bytea NOT NULL, \"expires_at\" TIMESTAMP WITH TIME ZONE NOT NULL, CONSTRAINT \"sign_in_requests_state\" UNIQUE (\"state_hash\"), CONSTRAINT \"PK_7284adceb2a41079db81393b04a\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"sign_in_requests_over\" ON \"sign_in_requests\"  (\"expires_at\") ");
     await runner.query("CREATE TABLE \"api_tokens\" (\"id\" uuid NOT NULL, \"user_id\" uuid NOT NULL, \"name\" text NOT NULL, \"description\" text, \"scope\" text NOT NULL DEFAULT '*', \"org_id\" uuid, \"token_hash\" bytea NOT NULL, \"prefix\" text NOT NULL, \"last4\" text NOT NULL, \"last_used_at\" TIMESTAMP WITH TIME ZONE, \"expires_at\" TIMESTAMP WITH TIME ZONE, \"revoked_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"api_tokens_token\" UNIQUE (\"token_hash\"), CONSTRAINT \"PK_c587455266b5fa8dace7194caac\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"api_tokens_user\" ON \"api_tokens\"  (\"user_id\", \"created_at\", \"id\") ");
     await runner.query("CREATE TABLE \"login_attempts\" (\"account\" bytea NOT NULL, \"failures\" integer NOT NULL, \"since\" TIMESTAMP WITH TIME ZONE NOT NULL, \"blocked_until\" TIMESTAMP WITH TIME ZONE NOT NULL, CONSTRAINT \"PK_837d0c0d495021b70d8b00a9fa5\" PRIMARY KEY (\"account\"))");
@@ -339,6 +342,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"turns\" ADD CONSTRAINT \"FK_89451ad36eae5325d8a74ad5a20\" FOREIGN KEY (\"org_id\", \"chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"todos\" ADD CONSTRAINT \"FK_6002025fe82f187123d9bac58d7\" FOREIGN KEY (\"org_id\", \"chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"sessions\" ADD CONSTRAINT \"FK_085d540d9f418cfbdc7bd55bb19\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"user_identities\" ADD CONSTRAINT \"FK_bf5fe01eb8cad7114b4c371cdc7\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"api_tokens\" ADD CONSTRAINT \"FK_b74883f5884a42fd8496d389b25\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"mailed_links\" ADD CONSTRAINT \"FK_43afa3b355191da509a2b748ef9\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE CASCADE ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"platform_admins\" ADD CONSTRAINT \"FK_7454751bb08f6b2fd03966d0bbd\" FOREIGN KEY (\"user_id\") REFERENCES \"users\"(\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
@@ -526,6 +530,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"platform_admins\" DROP CONSTRAINT \"FK_7454751bb08f6b2fd03966d0bbd\"");
     await runner.query("ALTER TABLE \"mailed_links\" DROP CONSTRAINT \"FK_43afa3b355191da509a2b748ef9\"");
     await runner.query("ALTER TABLE \"api_tokens\" DROP CONSTRAINT \"FK_b74883f5884a42fd8496d389b25\"");
+    await runner.query("ALTER TABLE \"user_identities\" DROP CONSTRAINT \"FK_bf5fe01eb8cad7114b4c371cdc7\"");
     await runner.query("ALTER TABLE \"sessions\" DROP CONSTRAINT \"FK_085d540d9f418cfbdc7bd55bb19\"");
     await runner.query("ALTER TABLE \"todos\" DROP CONSTRAINT \"FK_6002025fe82f187123d9bac58d7\"");
     await runner.query("ALTER TABLE \"turns\" DROP CONSTRAINT \"FK_89451ad36eae5325d8a74ad5a20\"");
@@ -833,6 +838,9 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP TABLE \"login_attempts\"");
     await runner.query("DROP INDEX \"api_tokens_user\"");
     await runner.query("DROP TABLE \"api_tokens\"");
+    await runner.query("DROP INDEX \"sign_in_requests_over\"");
+    await runner.query("DROP TABLE \"sign_in_requests\"");
+    await runner.query("DROP TABLE \"user_identities\"");
     await runner.query("DROP INDEX \"sessions_user\"");
     await runner.query("DROP TABLE \"sessions\"");
     await runner.query("DROP INDEX \"users_email\"");

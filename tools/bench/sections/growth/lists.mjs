@@ -258,6 +258,7 @@ export const WHOLE = {
   'GET /api/orgs/{org_id}/processes/{process_id}/revisions':
     'People push them, and nothing is written where one says what the newest does. Four are held at a time.',
   'GET /api/orgs/{org_id}/prompt-templates/{template_id}/revisions': 'People write them, and each is without its text.',
+  'GET /api/auth/oidc': 'Operators name them in a setting.',
   'GET /api/admin/admins': 'Operators are few.',
   'GET /api/admin/ai/routes': 'Operators add them one by one, and so do organizations with their own keys.',
   'GET /api/admin/models': 'Operators add them one by one, and so do organizations up to `max_custom_models`.',

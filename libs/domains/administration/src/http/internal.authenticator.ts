@@ -32,7 +32,7 @@ export class InternalAuthenticator extends Authenticator {
     const { deactivated, ...person } = operator;
     if (deactivated) throw new DomainError('user_deactivated', 'This user is deactivated.');
     const scopes = claims.scope === '*' ? null : new Set(claims.scope.split(' '));
-    return { ...person, via: 'internal', credentialId: claims.credential_id, scopes, orgPin: null };
+    return { ...person, via: 'internal', credentialId: claims.credential_id, provider: null, scopes, orgPin: null };
   }
 }
 

@@ -59,7 +59,12 @@ export class AuthController {
 
   @Post('refresh')
   @RateLimit('refresh')
-  @Operation({ summary: 'Exchange the session for a new one', description: 'The old session ends.', status: 200, answers: AuthResponse })
+  @Operation({
+    summary: 'Exchange the session for a new one',
+    description: 'The old session ends. Where it began at an identity provider, the new one ends when it would have.',
+    status: 200,
+    answers: AuthResponse,
+  })
   async refresh(
     @CurrentActor() actor: ActingUser,
     @CurrentPrincipal() { credentialId }: Principal,

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { IdentityModule } from '../identity.module';
 import { AuthController } from './auth.controller';
 import { EmailProofController } from './email-proof.controller';
+import { OidcVisitsController } from './oidc-visits.controller';
+import { OidcController } from './oidc.controller';
 import { PasswordController } from './password.controller';
 import { TokensController } from './tokens.controller';
 import { WaitlistController } from './waitlist.controller';
@@ -9,6 +11,14 @@ import { WaitlistController } from './waitlist.controller';
 /** The public face of identity, for the gateway. */
 @Module({
   imports: [IdentityModule],
-  controllers: [AuthController, EmailProofController, PasswordController, TokensController, WaitlistController],
+  controllers: [
+    AuthController,
+    EmailProofController,
+    OidcController,
+    OidcVisitsController,
+    PasswordController,
+    TokensController,
+    WaitlistController,
+  ],
 })
 export class IdentityHttpModule {}

@@ -1,6 +1,7 @@
 import {
   type AuthResponse,
   type CreateTokenResponse,
+  type IdentityProviderInfo,
   type MeResponse,
   SessionDetails,
   TokenInfo,
@@ -9,6 +10,7 @@ import {
 } from '@aps/dtos';
 import type { ApiToken, Session } from '@aps/entities';
 import { answer } from '@aps/platform/http';
+import type { Provider } from '../oidc';
 import type { SignIn } from '../sessions.service';
 import type { UserInOrgs, UserRow } from '../users.service';
 
@@ -20,6 +22,8 @@ export const toAuth = ({ session: { token, expires_at }, ...who }: SignIn): Auth
   ...toVerified(who),
   session: { token, token_type: 'bearer', expires_at: expires_at.toISOString() },
 });
+
+export const toIdentityProvider = ({ name, label }: Provider): IdentityProviderInfo => ({ name, label: label ?? name });
 
 export const toSession = (row: Session, currentId: string): SessionDetails =>
   answer(SessionDetails, row, { current: row.id === currentId });

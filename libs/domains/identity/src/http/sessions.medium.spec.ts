@@ -28,6 +28,7 @@ describe('sessions', () => {
       expires_at: session.expires_at,
       user_agent: `Second/${'x'.repeat(249)}`,
       ip: '127.0.0.1',
+      provider: null,
       current: true,
     });
     expect(items[1]).toMatchObject({ user_agent: 'First/1.0', current: false });

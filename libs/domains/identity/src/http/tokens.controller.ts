@@ -34,8 +34,8 @@ export class TokensController {
     answers: CreateTokenResponse,
     refuses: ['entitlement_exceeded', 'sso_required', 'unknown_reference'],
   })
-  async create(@CurrentActor() actor: ActingUser, @Body() body: CreateTokenRequest) {
-    return toCreatedToken(await this.tokens.create(actor, body));
+  async create(@CurrentActor() actor: ActingUser, @CurrentPrincipal() principal: Principal, @Body() body: CreateTokenRequest) {
+    return toCreatedToken(await this.tokens.create(actor, body, principal));
   }
 
   @Delete(':token_id')

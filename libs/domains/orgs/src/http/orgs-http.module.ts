@@ -4,11 +4,11 @@ import { InvitationLinksController } from './invitation-links.controller';
 import { InvitationsController } from './invitations.controller';
 import { MembersController } from './members.controller';
 import { OrganizationsController } from './organizations.controller';
-import { SingleSignOn } from './single-sign-on';
+import { SingleSignOnRule } from './single-sign-on';
 
 /** The HTTP face of organizations; needs `OrgsModule.forRoot(…)` in the application. */
 @Module({
   controllers: [OrganizationsController, InvitationsController, MembersController, InvitationLinksController, OrganizationAuditController],
-  providers: [SingleSignOn],
+  providers: [SingleSignOnRule],
 })
 export class OrgsHttpModule {}

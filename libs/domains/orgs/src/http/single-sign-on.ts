@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { SignInRules } from '@aps/guards';
-import { OrgLimits } from '../org-limits';
+import { SingleSignOn } from '../single-sign-on';
 
 /** Tells who lets requests in which organizations want their members to sign in by their identity provider. */
 @Injectable()
-export class SingleSignOn {
-  constructor(limits: OrgLimits, signIns: SignInRules) {
-    signIns.register((orgId) => limits.has(orgId, 'enforced_idp_sso'));
+export class SingleSignOnRule {
+  constructor(signOn: SingleSignOn, signIns: SignInRules) {
+    signIns.register((orgId) => signOn.isWantedBy(orgId));
   }
 }

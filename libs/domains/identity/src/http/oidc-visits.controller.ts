@@ -1,0 +1,39 @@
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+// eslint-disable-next-line no-restricted-imports -- browsers come here, which is no operation of the API
+import { ApiExcludeController } from '@nestjs/swagger';
+import { OAuthCallbackQuery } from '@aps/dtos';
+import { Public } from '@aps/guards';
+import { appLink } from '@aps/platform/mail';
+import { keepIn } from '@aps/platform/oauth';
+import { RateLimit } from '@aps/platform/rate-limit';
+import type { Request, Response } from 'express';
+import { IdentityProviders, ProviderSignIns } from '../oidc';
+import { BY_PROVIDER, OIDC_PATH } from './oidc.controller';
+
+/** Where people set out to an identity provider, and where it sends them back to: browsers come here. */
+@ApiExcludeController()
+@Controller(OIDC_PATH.slice(1))
+export class OidcVisitsController {
+  constructor(
+    private readonly providers: IdentityProviders,
+    private readonly signIns: ProviderSignIns,
+  ) {}
+
+  @Get(':provider/start')
+  @Public(BY_PROVIDER)
+  @RateLimit('login')
+  async start(@Param('provider') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const { url, browser } = await this.signIns.begin(name);
+    keepIn(response, request, browser, OIDC_PATH);
+    response.setHeader('Cache-Control', 'no-store').redirect(302, url);
+  }
+
+  /** Leads on to the application with what the provider has sent, which is good for nothing without the cookie of the browser that set out. */
+  @Get(':provider/callback')
+  @Public(BY_PROVIDER)
+  callback(@Param('provider') name: string, @Query() { code, state, iss, error }: OAuthCallbackQuery, @Res() response: Response): void {
+    this.providers.get(name);
+    const told = Object.entries({ code, state, iss, error }).filter((pair): pair is [string, string] => pair[1] !== undefined);
+    response.redirect(302, `${appLink('/sign-in/', name)}?${new URLSearchParams(told).toString()}`);
+  }
+}
