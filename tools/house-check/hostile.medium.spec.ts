@@ -15,17 +15,21 @@ const TYPES = new Set(
 let house: House;
 let org: Tenant;
 let operator: Person;
+let machine: string;
 let document: Document;
 let params: Record<string, string>;
 
 beforeAll(async () => {
   house = await new House().start();
   [document, org, operator] = [await buildDocument(), await tenant(house, 'h'), await aPerson(house, { admin: true })];
+  const environment = { kind: 'REMOTE_MACHINE', name: 'Machine' };
+  machine = (await house.make('POST', `/api/orgs/${org.id}/environments`, { as: org.owner, body: environment })).daemon_token;
   params = { ...OUTSIDE_OF_TENANTS, ...org.params, user_id: org.member.id, file: 'start.js' };
 });
 afterAll(() => house?.close());
 
-const bearerOf = (path: string) => (path.startsWith('/api/admin') ? operator.token : org.owner.token);
+const bearerOf = (path: string) =>
+  path.startsWith('/api/admin') ? operator.token : path.startsWith('/api/daemon') ? machine : org.owner.token;
 
 /** What is wrong about an answer; undefined when it is as it should be. */
 function fault({ status, headers, text }: RawAnswer): string | undefined {

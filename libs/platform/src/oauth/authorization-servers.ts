@@ -83,7 +83,7 @@ export class AuthorizationServers {
   ) {}
 
   /** The exact address that people come back to. */
-  protected get redirectUri(): string {
+  get redirectUri(): string {
     return appLink(this.callback);
   }
 

@@ -15,7 +15,7 @@ import { ConnectionsRepository } from '../connections.repository';
 import { ConnectionListings } from '../listing/connection-listings';
 import { ManagedApps } from '../managed/managed-apps';
 import { ServerFailed, type ManagedAccount } from '../mcp/tool-server';
-import { OAuthClient, oauthRedirectUri } from '../oauth/oauth-client';
+import { OAuthClient } from '../oauth/oauth-client';
 import { AccessTokens, type Consent } from './access-tokens';
 import { ConsentsRepository } from './consents.repository';
 
@@ -176,7 +176,11 @@ export class ConnectionConsents {
   private async linked({ app_key, org_id, scope, owner_user_id }: Connection): Promise<Sent & { account: ManagedAccount }> {
     const state = newOpaqueToken();
     const user = scope === 'org' || owner_user_id === null ? `org:${org_id}` : `org:${org_id}:user:${owner_user_id}`;
-    const { url, account } = await this.managed.link(app_key, user, `${oauthRedirectUri()}?${new URLSearchParams({ state }).toString()}`);
+    const { url, account } = await this.managed.link(
+      app_key,
+      user,
+      `${this.oauth.redirectUri}?${new URLSearchParams({ state }).toString()}`,
+    );
     return { authorizeUrl: url, state, account };
   }
 
