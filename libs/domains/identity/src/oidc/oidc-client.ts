@@ -145,7 +145,6 @@ function claimsOf(payload: JWTPayload): Claims {
 
 /** Without what has no place in mails and pages. */
 function nameOf(told: string | null | undefined): string | undefined {
-   
   const plain = told?.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
   return plain ? [...plain].slice(0, MAX_NAME).join('') : undefined;
 }
