@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chance } from '@aps/platform/testing';
+import { sql, type Chance } from '@aps/platform/testing';
 import { script, until, withPlatform, type Platform } from '../../api-gateway-e2e/support';
 import { check } from './invariants';
 import { begin, finish, running } from './turns';
@@ -62,6 +62,10 @@ export async function workerFrozen(chance: Chance): Promise<void> {
   });
 }
 
+const OWNERS = sql<{ lease_owner: string }>(
+  `SELECT lease_owner FROM turns WHERE chat_id = ANY ($1::uuid[]) AND status = 'running' AND lease_owner IS NOT NULL`,
+);
+
 /** SIGTERM under load: unready at once, then finished or handed back, then gone with code 0. */
 export async function drained(chance: Chance): Promise<void> {
   await withPlatform({ apps: ['api-gateway', 'chat-worker', 'chat-worker:b'], env: { SHUTDOWN_GRACE_MS: '15000' } }, async (platform) => {
@@ -77,9 +81,10 @@ export async function drained(chance: Chance): Promise<void> {
       await platform.say(chat, i % 2 ? script({ text: long, chunk_delay_ms: 400 }) : script(...steps, { text: long }));
     }
     // Which of them has got more is for the queue to say; of four long turns one has two.
-    const leaving = await until('one of the workers runs some', async () => {
-      for (const name of ['chat-worker', 'chat-worker:b'] as const) if ((await running(platform, name)) >= 2) return platform.app(name);
-      return undefined;
+    const leaving = await until('one of the workers runs two of them', async () => {
+      const owners = await platform.database((db) => db.query(OWNERS, [chats]));
+      const workers = (['chat-worker', 'chat-worker:b'] as const).map((name) => platform.app(name));
+      return workers.find(({ pid }) => owners.filter(({ lease_owner }) => lease_owner.includes(`:${pid}:`)).length >= 2);
     });
     const end = leaving.terminate(60_000);
     // Once it has said that it ends, it is unready for as long as it still works.

@@ -29,9 +29,11 @@ const FORBIDDEN: Record<string, string> = {
     LEFT JOIN turn_steps s ON s.turn_id = r.turn_id AND s.step_no = r.step_no AND s.kind = 'model' AND s.status = 'done'
     WHERE r.org_id = $1 AND r.feature = 'turn' AND r.step_no IS NOT NULL AND s.turn_id IS NULL`,
   // An answer that said nothing is asked for once more, beside the one that stands.
+  // Of a turn that was stopped, what had been answered is paid for, and stands in no step.
   'receipts of answers that stand nowhere': `
     SELECT r.id, r.turn_id FROM inference_receipts r WHERE r.org_id = $1 AND r.feature = 'turn' AND r.step_no IS NULL
-      AND NOT EXISTS (SELECT FROM inference_receipts x WHERE x.turn_id = r.turn_id AND x.feature = 'turn' AND x.step_no IS NOT NULL)`,
+      AND NOT EXISTS (SELECT FROM inference_receipts x WHERE x.turn_id = r.turn_id AND x.feature = 'turn' AND x.step_no IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM turns t WHERE t.id = r.turn_id AND t.status = 'stopped')`,
   'finished turns with unfinished steps': `SELECT s.turn_id, s.step_no, s.kind FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.org_id = $1 AND t.status = 'done' AND s.status = 'intent'`,
   'turns whose count of steps is wrong': `
     SELECT t.id, t.status, t.steps_done, count(s.step_no)::int AS finished FROM turns t LEFT JOIN turn_steps s ON s.turn_id = t.id AND s.status IN ('done', 'failed', 'outcome_unknown')

@@ -3,6 +3,7 @@ import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ApiBearerAuth, ApiExtension, ApiParam, ApiQuery } from '@nestjs/swagger';
 import { PROJECT_RESOURCE_TYPES, SLUG, type TokenArea } from '@aps/contracts';
 import { ACCESS } from '@aps/platform/http';
+import type { ProvenCaller } from '@aps/platform/rate-limit';
 import type { Request } from 'express';
 
 /** Who may call a route. */
@@ -13,8 +14,8 @@ export type ParamSyntax = 'uuid' | 'uuid_or_slug' | 'slug' | 'prefixed_id' | 'st
 
 /** Knows credentials of callers that are no users. A provider of the application. */
 export interface CallerProof {
-  /** @returns an id, by which the caller is counted. @throws DomainError 401 `not_authenticated` */
-  prove(request: Request): Promise<string>;
+  /** @throws DomainError 401 `not_authenticated` */
+  prove(request: Request): Promise<ProvenCaller>;
 }
 
 export interface AccessOptions {

@@ -199,6 +199,11 @@ export async function known(
     sql(`INSERT INTO knowledge_vectors (chunk_id, model, org_id, kb_id, bits, vector) VALUES ($3, $4, $1, $2, '1', '\\x0000803f')`),
     [o.id, o.kbId, chunkId, o.mark],
   );
+  await db.execute(sql(`INSERT INTO knowledge_own_models (org_id, pieces, model, version) VALUES ($1, 200, decode(md5($3), 'hex'), $2)`), [
+    o.id,
+    uuidv7(),
+    o.mark,
+  ]);
   await db.execute(
     sql(
       `INSERT INTO knowledge_syncs (id, org_id, status, kb_id, connection_id, collection_id, collection_name, finished_at) VALUES ($3, $1, 'ok', $2, $4, $5, $5, now())`,

@@ -81,7 +81,8 @@ export class InvitationsService {
       // An offer that stands may be confirmed by an admin, whatever it offers.
       if (role === before.role) return before;
       obey(refuseInvitationRole(actor.role, role));
-      const after = (await this.rows.update(tx, scope, id, { role }))!;
+      // Who offers it from now on: it ends when they could not offer it any more.
+      const after = (await this.rows.update(tx, scope, id, { role, invited_by: scope.actor.userId }))!;
       const facts = { email: before.email, from: before.role, to: role };
       await this.audit.record(tx, scope, 'invitation.role_changed', { kind: 'invitation', id }, facts);
       return after;

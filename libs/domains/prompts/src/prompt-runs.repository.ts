@@ -33,7 +33,7 @@ const FORGET = statement(`
 const REMOVE = statement(`
   WITH x AS MATERIALIZED (
     SELECT r.id FROM prompt_templates t JOIN prompt_runs r ON r.template_id = t.id
-    WHERE t.deleted_at < now() - make_interval(days => $1) AND r.status <> 'running' LIMIT $2 FOR UPDATE OF r SKIP LOCKED)
+    WHERE r.created_at < now() - make_interval(days => $1) AND t.deleted_at < now() - make_interval(days => $1) AND r.status <> 'running' ORDER BY r.created_at LIMIT $2 FOR UPDATE OF r SKIP LOCKED)
   DELETE FROM prompt_runs r USING x WHERE r.id = x.id`);
 
 const ANSWER = statement<PromptRun>(`

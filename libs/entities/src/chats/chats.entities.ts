@@ -113,6 +113,7 @@ export interface ToolCallRecord {
 @Entity('messages')
 @Unique('messages_chat_seq', ['chat_id', 'seq'])
 @Index('messages_turn', ['turn_id'], { where: 'turn_id IS NOT NULL' })
+@Index('messages_of_users', ['chat_id', 'turn_no'], { where: `role = 'user'` })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('messages_role', `role IN ('user', 'assistant', 'tool', 'system')`)
 @Check('messages_finish_reason', `finish_reason IN ('stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty')`)

@@ -18,6 +18,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"chat_tallies_appended\" ON \"chat_tallies\"  (\"folded\") WHERE NOT folded");
     await runner.query("CREATE INDEX \"chat_tallies_agent\" ON \"chat_tallies\"  (\"agent_id\", \"private_to\") ");
     await runner.query("CREATE TABLE \"messages\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"role\" text NOT NULL, \"content\" text NOT NULL, \"attachments\" jsonb, \"tool_calls\" jsonb, \"tool_call_id\" text, \"tool_name\" text, \"provider_state\" jsonb, \"model\" text, \"usage\" jsonb, \"finish_reason\" text, \"interrupted\" boolean NOT NULL DEFAULT false, \"turn_id\" uuid, \"turn_no\" integer NOT NULL, \"author_id\" uuid, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"messages_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"messages_finish_reason\" CHECK (finish_reason IN ('stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty')), CONSTRAINT \"messages_role\" CHECK (role IN ('user', 'assistant', 'tool', 'system')), CONSTRAINT \"PK_18325f38ae6de43878487eff986\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"messages_of_users\" ON \"messages\"  (\"chat_id\", \"turn_no\") WHERE role = 'user'");
     await runner.query("CREATE INDEX \"messages_turn\" ON \"messages\"  (\"turn_id\") WHERE turn_id IS NOT NULL");
     await runner.query("CREATE TABLE \"turns\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"status\" text NOT NULL, \"lease_owner\" text, \"lease_expires_at\" TIMESTAMP WITH TIME ZONE, \"fence\" bigint NOT NULL DEFAULT '0', \"parked\" boolean NOT NULL DEFAULT false, \"wait\" jsonb, \"deliveries\" integer NOT NULL DEFAULT '0', \"steps_done\" integer NOT NULL DEFAULT '0', \"error\" jsonb, \"dispatched_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"started_at\" TIMESTAMP WITH TIME ZONE, \"finished_at\" TIMESTAMP WITH TIME ZONE, \"chat_id\" uuid NOT NULL, \"seq\" integer NOT NULL, \"cause\" text NOT NULL, \"message_id\" uuid, \"principal_id\" uuid, \"model\" text, \"model_mode_override\" text, \"reasoning_effort\" text, \"unpriced_allowed\" boolean NOT NULL DEFAULT false, \"model_steps\" integer NOT NULL DEFAULT '0', CONSTRAINT \"turns_chat_seq\" UNIQUE (\"chat_id\", \"seq\"), CONSTRAINT \"turns_status\" CHECK (status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')), CONSTRAINT \"PK_66edaea493f45e3c39d7c3553ed\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"turns_dispatched\" ON \"turns\"  (\"dispatched_at\", \"org_id\") ");
@@ -855,6 +856,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"turns_dispatched\"");
     await runner.query("DROP TABLE \"turns\"");
     await runner.query("DROP INDEX \"messages_turn\"");
+    await runner.query("DROP INDEX \"messages_of_users\"");
     await runner.query("DROP TABLE \"messages\"");
     await runner.query("DROP INDEX \"chat_tallies_agent\"");
     await runner.query("DROP INDEX \"chat_tallies_appended\"");

@@ -14,8 +14,9 @@ import { rawBody, tooLarge } from './raw-body';
 export const JSON_BODY_LIMIT = 1024 * 1024;
 const ANONYMOUS_BODY_LIMIT = 64 * 1024;
 
-/** Bytes of JSON bodies that a process has in memory as they came: of all, and of one caller. */
-const ALL_BYTES = 256 * 1024 * 1024;
+/** Bytes of JSON bodies that a process has in memory as they came: of all users, of all others, and of one caller. */
+const BYTES_OF_USERS = 192 * 1024 * 1024;
+const BYTES_OF_OTHERS = 64 * 1024 * 1024;
 const BYTES_OF_CALLER = 32 * 1024 * 1024;
 
 /** Where a handler says who may call it. The guards stand above this library and export it. */
@@ -212,10 +213,12 @@ export async function readJsonBody(req: CallersRequest, handler: object): Promis
       'The body must be plain, or encoded as gzip, deflate or br, and its Content-Encoding must say so.',
     );
   const access = Reflect.getMetadata(ACCESS, handler) as { tier: string } | undefined;
-  const usual = access?.tier === 'public' ? ANONYMOUS_BODY_LIMIT : JSON_BODY_LIMIT;
+  const isPublic = access?.tier === 'public';
+  const usual = isPublic ? ANONYMOUS_BODY_LIMIT : JSON_BODY_LIMIT;
   const said = (Reflect.getMetadata(BODY_LIMIT, handler) as number | undefined) ?? usual;
   const limit = decode === DECODERS.identity ? said : Math.min(said, JSON_BODY_LIMIT);
-  const shares = { all: ALL_BYTES, [`of ${req.countedAs ?? req.ip}`]: BYTES_OF_CALLER };
+  const [all, most] = isPublic ? ['others', BYTES_OF_OTHERS] : ['users', BYTES_OF_USERS];
+  const shares = { [all]: most, [`of ${req.countedAs ?? req.ip}`]: BYTES_OF_CALLER };
   const sent = await bytes.holding(shares, (hold) => rawBody(req, limit, hold));
   try {
     return parsed(await decode(sent, { maxOutputLength: limit }));

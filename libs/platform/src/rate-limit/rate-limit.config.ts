@@ -5,9 +5,10 @@ const perMinute = (env: string, fallback: number, what: string) =>
 
 export const rateLimitConfig = configSection('rate-limit', {
   enabled: setting('RATE_LIMITS', flag(true), 'Request rate limits, all of them: on or off'),
-  token: perMinute('RATE_LIMIT_TOKEN', 600, 'Requests of one session or API token'),
+  token: perMinute('RATE_LIMIT_TOKEN', 600, 'Requests of one session, API token or token of a machine'),
   tokenBurst: setting('RATE_LIMIT_TOKEN_BURST', integer(100, 1, 1_000_000), 'Requests of one session or API token at once'),
   login: perMinute('RATE_LIMIT_LOGIN', 10, 'Log-in attempts from one IP address'),
+  provider_sign_in: perMinute('RATE_LIMIT_PROVIDER_SIGN_IN', 60, 'Sign-ins by an identity provider begun, and ended, from one IP address'),
   signup: perMinute('RATE_LIMIT_SIGNUP', 10, 'Sign-ups from one IP address'),
   waitlist: perMinute('RATE_LIMIT_WAITLIST', 10, 'Waitlist entries from one IP address'),
   password_reset: perMinute('RATE_LIMIT_PASSWORD_RESET', 10, 'Password reset requests from one IP address'),
@@ -38,6 +39,7 @@ export const rateLimitConfig = configSection('rate-limit', {
 /** Limits that a route can ask for, and whom each counts. */
 export const RULES = {
   login: 'ip',
+  provider_sign_in: 'ip',
   signup: 'ip',
   waitlist: 'ip',
   password_reset: 'ip',

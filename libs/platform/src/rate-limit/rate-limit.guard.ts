@@ -56,11 +56,17 @@ export function holdToRates(asked: readonly (RateDecision | undefined)[], respon
   return true;
 }
 
+/** A caller that is no user: the credential that its requests are counted by, and whose it is. */
+export interface ProvenCaller {
+  credentialId: string;
+  ownerId: string;
+}
+
 /** A request, with what the access guard puts on it: who makes it, and where they stand. */
 export interface CountedRequest extends Request {
   principal?: { userId: string; credentialId: string; via?: string };
   rate?: RateDecision;
-  /** As whom it is counted: its user, its credential where no user has that, else its address. */
+  /** As whom its body is counted: its user, whoever owns a caller that is no user, else its address. */
   countedAs?: string;
 }
 
@@ -68,13 +74,13 @@ export interface CountedRequest extends Request {
  * Counts a request of a session, of a token, or of another credential. The access guard asks as soon as it knows who calls: what it refuses costs as much as what it lets
  * in, or more, and is counted like that.
  *
- * @param proven the credential of a caller that is no user
+ * @param proven a caller that is no user
  * @throws DomainError 429 `rate_limited`
  */
-export async function holdCaller(limiter: RateLimiter, request: CountedRequest, response: Response, proven?: string): Promise<void> {
+export async function holdCaller(limiter: RateLimiter, request: CountedRequest, response: Response, proven?: ProvenCaller): Promise<void> {
   const { principal } = request;
-  request.countedAs = principal?.userId ?? proven ?? callerOf(request.ip);
-  const credential = principal?.credentialId ?? proven;
+  request.countedAs = principal?.userId ?? proven?.ownerId ?? callerOf(request.ip);
+  const credential = principal?.credentialId ?? proven?.credentialId;
   // Behind the gateway, which has counted the request already.
   if (!credential || principal?.via === 'internal') return;
   const { token, tokenBurst } = rateLimitConfig.value;

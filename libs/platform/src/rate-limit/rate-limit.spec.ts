@@ -65,7 +65,12 @@ describe('RateLimitGuard', () => {
         const req = context.switchToHttp().getRequest<CountedRequest>();
         const as = req.headers['x-as'] as string | undefined;
         if (as && as !== MACHINE) req.principal = { userId: as.slice(0, 1), credentialId: as };
-        await holdCaller(limiter, req, context.switchToHttp().getResponse(), as === MACHINE ? as : undefined);
+        await holdCaller(
+          limiter,
+          req,
+          context.switchToHttp().getResponse(),
+          as === MACHINE ? { credentialId: as, ownerId: 'o' } : undefined,
+        );
         return true;
       },
     };

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
 import {
   DiscardInstructionDraftQuery,
   InstructionResponse,
@@ -39,6 +39,7 @@ export class AgentInstructionController {
 
   @Post('draft/publish')
   @OrgAdmin('agents', BY_AGENT)
+  @ApiBody({ type: PublishInstructionDraftRequest, required: false })
   @Idempotent()
   @Operation({
     summary: 'Publish the instruction draft',

@@ -122,7 +122,9 @@ export class Subscriptions {
     const first = (await this.allocationOf(tx, orgId, plan)) !== null;
     const current = before?.subscription;
     const period = periodOf(paid, isChange ? undefined : current);
-    const brings = isChange ? await this.bringsMonth(tx, orgId, paid, before?.plan) : !!period.period_start;
+    const isOver = paid.superseded || isPast(paid, current);
+    // A change that others have followed brings nothing of its month any more.
+    const brings = isChange ? !isOver && (await this.bringsMonth(tx, orgId, paid, before?.plan)) : !!period.period_start;
     const isWithin = reason === 'subscription_update' && !brings;
     const grant = async (): Promise<string> => {
       if (first && (isChange || reason === 'subscription_create'))
@@ -132,7 +134,7 @@ export class Subscriptions {
       return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, amount, paid.order_id));
     };
 
-    if (paid.superseded || isPast(paid, current)) {
+    if (isOver) {
       const granted = await grant();
       if (isPositive(granted)) posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { amount: granted }));
       return keys;

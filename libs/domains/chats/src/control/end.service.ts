@@ -58,10 +58,13 @@ export class EndService {
    */
   async ofMember(orgId: string, userId: string, signal: AbortSignal): Promise<void> {
     const scope = OrgScope.system(orgId, 'member left');
+    let before = '';
     // Until nothing is found: a turn may delegate after it was looked for, and before it is ended.
     for (;;) {
       const ids = await this.control.busyOfLeaver(this.db, orgId, userId, BATCH);
       if (ids.length === 0) return;
+      if (ids.join() === before) throw new Error('What is done for somebody who has left does not end');
+      before = ids.join();
       for (const id of ids) {
         signal.throwIfAborted();
         await this.db.transaction(NO_CALLER, (tx) => this.endTree(tx, scope, userId, id));

@@ -99,7 +99,8 @@ const APPEND = statement<{ seq: number }>(`
 const UNREAD_AT_END = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM (SELECT m.role, m.turn_no FROM messages m WHERE m.chat_id = $1 ORDER BY m.seq DESC LIMIT $3) last WHERE last.role = 'user' AND last.turn_no > $2`);
 const UNREAD_AUTHORS = statement<{ author_id: string | null }>(
-  `SELECT DISTINCT m.author_id FROM messages m WHERE m.chat_id = $1 AND m.role = 'user' AND m.turn_no > $2`,
+  `SELECT DISTINCT m.author_id FROM messages m WHERE m.chat_id = $1 AND m.role = 'user'
+     AND m.turn_no > coalesce((SELECT max(t.seq) FROM turns t WHERE t.chat_id = $1 AND t.status NOT IN ('skipped', 'cancelled')), 0)`,
 );
 const FOUND = `
   SELECT c.id, c.org_id, c.status, c.pause, c.title, c.created_by, c.shared, c.stop_reason, c.stop_requested_at, c.current_turn_id AS turn, c.message_seq, c.turn_seq, c.agent_revision_id, c.enabled_scopes,
@@ -177,9 +178,9 @@ export class ChatState {
     return (await tx.query(UNREAD_AT_END, [id, turn_seq, among]))[0].n;
   }
 
-  /** Who has written what no turn of a locked chat has been there for; null where no human has. */
-  async unreadAuthors(tx: Db, { id, turn_seq }: LockedChat): Promise<(string | null)[]> {
-    return (await tx.query(UNREAD_AUTHORS, [id, turn_seq])).map(({ author_id }) => author_id);
+  /** Who has written what no turn of a chat has read; null where no human has. */
+  async unreadAuthors(tx: Db, { id }: LockedChat): Promise<(string | null)[]> {
+    return (await tx.query(UNREAD_AUTHORS, [id])).map(({ author_id }) => author_id);
   }
 
   /** Has a turn answer a message that was first sent to another. */

@@ -123,9 +123,14 @@ export class ConnectionConsents {
     if (!consent) throw invalidState();
     const { connection_id: connectionId } = consent;
     const scope = scopeOf(consent);
-    const isLink = 'account' in (await this.open(consent));
-    if ((back.code === undefined && !isLink) || back.error !== undefined) {
+    const request = await this.open(consent);
+    const account = 'account' in request ? request.account : null;
+    // Of a link nothing that comes back tells whether anybody has signed in. Who has not, has nothing to confirm: else whoever began it could
+    // come back first, have somebody else sign in, and confirm that as their own.
+    const isGiven = account ? await this.isSignedIn(account) : back.code !== undefined;
+    if (!isGiven || back.error !== undefined) {
       await this.note(scope, connectionId, 'The consent was refused.');
+      await this.forget(account);
       return { connectionId, status: 'error' };
     }
     const answer = { code: back.code ?? '', iss: back.iss };
@@ -149,6 +154,13 @@ export class ConnectionConsents {
     if (!consent) throw invalidState();
     const { back } = await this.open(consent);
     await this.complete(scopeOf(consent), consent, back!);
+  }
+
+  private isSignedIn(account: ManagedAccount): Promise<boolean> {
+    return this.managed.isActive(account, AbortSignal.timeout(ASK_MS)).catch((error: unknown) => {
+      if (error instanceof ServerFailed) return false;
+      throw error;
+    });
   }
 
   /** Has the provider of a managed connection that is gone forget its account. Not within a transaction. */

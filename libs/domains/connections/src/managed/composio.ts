@@ -7,7 +7,15 @@ import { NotSent } from '@aps/tools';
 import type { z } from 'zod';
 import { connectionsConfig } from '../connections.config';
 import { nests, toTool } from '../mcp/answers';
-import { BEFORE, MAX_LIST_BYTES, MAX_READ_BYTES, MAX_RESOURCES_BYTES, MAX_RESULT_BYTES, MAX_TOOLS } from '../mcp/mcp-tool-servers';
+import {
+  BEFORE,
+  MAX_LIST_BYTES,
+  MAX_READ_BYTES,
+  MAX_RESOURCES,
+  MAX_RESOURCES_BYTES,
+  MAX_RESULT_BYTES,
+  MAX_TOOLS,
+} from '../mcp/mcp-tool-servers';
 import {
   ServerFailed,
   ServerRefused,
@@ -156,8 +164,7 @@ export class Composio extends ManagedApps {
       for (const { uri, name, mime_type, modified_at } of items)
         resources.set(uri, { uri, name: name ?? uri, media_type: mime_type ?? null, modified: modified_at ?? null });
       bytes += Buffer.byteLength(JSON.stringify(items));
-      if (bytes > MAX_RESOURCES_BYTES)
-        throw new ServerFailed(`The list of what the app holds is larger than ${MAX_RESOURCES_BYTES / MIB} MiB.`);
+      if (bytes > MAX_RESOURCES_BYTES || resources.size > MAX_RESOURCES) throw new ServerFailed('The app holds too much to be listed.');
       if (!next_cursor) return storable([...resources.values()]);
       cursor = next_cursor;
     }

@@ -39,7 +39,7 @@ export abstract class ManagedApps extends ToolServers {
    */
   abstract link(app_key: string, user: string, backTo: string): Promise<Link>;
   /** Whether somebody has signed in, and the provider can still call with it. @throws ServerFailed where it does not say */
-  abstract isActive(account: ManagedAccount): Promise<boolean>;
+  abstract isActive(account: ManagedAccount, signal?: AbortSignal): Promise<boolean>;
   /** Has the provider forget an account, with what was consented to. A failure is logged, and nobody waits for it for long. */
   abstract forget(account: ManagedAccount): Promise<void>;
 }

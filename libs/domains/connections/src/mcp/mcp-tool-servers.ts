@@ -21,7 +21,8 @@ const MIB = 1024 * 1024;
 export const MAX_TOOLS = 500;
 export const MAX_LIST_BYTES = MIB;
 export const MAX_RESULT_BYTES = 5 * MIB;
-/** Of the list of all collections of a server. */
+/** Of all collections of a server together, and the bytes of their list. */
+export const MAX_RESOURCES = 100_000;
 export const MAX_RESOURCES_BYTES = 20 * MIB;
 export const MAX_READ_BYTES = 10 * MIB;
 /** As much in base64, and what is said around it. */
@@ -74,6 +75,7 @@ export class McpToolServers extends ToolServers {
       const resources = new Map<string, ListedResource>();
       for await (const page of session.pages('resources/list', ResourcePage))
         for (const resource of page.resources) resources.set(resource.uri, toResource(resource));
+      if (resources.size > MAX_RESOURCES) throw new ServerFailed(`The server has more than ${MAX_RESOURCES} resources.`);
       return storable([...resources.values()]);
     });
   }

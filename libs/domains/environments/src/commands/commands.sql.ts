@@ -65,10 +65,10 @@ export const OF_TOKEN = statement<Pick<EnvironmentCommand, 'id' | 'environment_i
   `SELECT id, environment_id, org_id, status, heartbeat_at FROM ${TABLE} c WHERE id = $1 AND token_hash = $2 AND ${isOfLive('c')}`,
 );
 
-/** Of the machine whose token it is, or was when it took what is still kept. */
-export const OF_ANY_TOKEN = statement<Pick<EnvironmentCommand, 'environment_id'>>(`
-  SELECT id AS environment_id FROM environments e WHERE token_hash = $1 AND ${isThere('e')}
-  UNION ALL SELECT environment_id FROM ${TABLE} c WHERE token_hash = $1 AND ${isOfLive('c')} LIMIT 1`);
+/** Of the machine whose token it is, or was when it took what runs, or has ended just now. */
+export const OF_ANY_TOKEN = statement<Pick<EnvironmentCommand, 'org_id'>>(`
+  SELECT org_id FROM environments e WHERE token_hash = $1 AND ${isThere('e')}
+  UNION ALL SELECT org_id FROM ${TABLE} c WHERE token_hash = $1 AND (status = 'running' OR finished_at > now() - interval '1 hour') AND ${isOfLive('c')} LIMIT 1`);
 
 export const FINISH = statement<CommandRef>(`
   UPDATE ${TABLE} SET status = 'done', finished_at = now(), content = $9, exit_code = $3, stdout = $4, stderr = $5, timed_out = $6, truncated = $7, error = $8

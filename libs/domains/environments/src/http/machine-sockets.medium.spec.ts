@@ -304,15 +304,34 @@ describe('the socket of a machine', () => {
     expect(await ran).toMatchObject({ status: 'done', stdout: 'by requests' });
   });
 
-  it('waits for work by one request at a time, the newest', async () => {
-    const first = machine.ask('claim', { hello: HELLO, wait_s: 25 });
-    await eventually(isConnected, (connected) => connected);
-    const second = machine.ask('claim', { hello: HELLO, wait_s: 25 });
-    expect((await first).body).toMatchObject({ work: null });
+  it('waits for work by few requests at a time, the newest', async () => {
+    const claims = Array.from({ length: 5 }, () => machine.ask('claim', { hello: HELLO, wait_s: 25 }));
+    expect((await Promise.race(claims)).body).toMatchObject({ work: null });
+    for (let i = 0; i < 4; i++) {
+      const ran = run();
+      const { work_id } = await eventually(
+        async () => ({
+          work_id: (await t.db.manager.findOneBy(EnvironmentCommand, { environment_id: machine.id, status: 'running' }))?.id,
+        }),
+        (found) => found.work_id !== undefined,
+      );
+      await machine.ask('result', { work_id, exit_code: 0 });
+      expect(await ran).toMatchObject({ status: 'done' });
+    }
+    expect((await Promise.all(claims)).filter(({ body }) => body.work === null)).toHaveLength(1);
+  });
+
+  it('has no way in by a token that was replaced and is at nothing', async () => {
+    await machine.ask('claim', { hello: HELLO });
     const ran = run();
-    const { work } = (await second).body as { work: { id: string } };
-    await machine.ask('result', { work_id: work.id, exit_code: 0 });
+    const claimed = await machine.ask('claim', { hello: HELLO, wait_s: 25 });
+    await at('POST', '/rotate-token');
+    const beat = { work_id: claimed.body.work.id, expected_last_heartbeat: claimed.body.last_heartbeat };
+    expect((await machine.ask('heartbeat', beat)).status).toBe(200);
+    expect((await machine.ask('result', { work_id: beat.work_id, exit_code: 0 })).body).toEqual({ accepted: true });
     expect(await ran).toMatchObject({ status: 'done' });
+    await t.db.execute(sql(`UPDATE environment_commands SET finished_at = now() - interval '2 hours' WHERE id = $1`), [beat.work_id]);
+    expect((await machine.ask('result', { work_id: beat.work_id, exit_code: 0 })).status).toBe(401);
   });
 
   it('says goodbye for the commands, too', async () => {

@@ -5,6 +5,7 @@ import type { Environment, MachineFacts } from '@aps/entities';
 import type { CallerProof } from '@aps/guards';
 import { hashToken } from '@aps/platform/crypto';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
+import type { ProvenCaller } from '@aps/platform/rate-limit';
 import { RealtimeHub } from '@aps/platform/realtime';
 import type { Request } from 'express';
 import { CommandsRepository, machineTopic, type CommandResult } from '../commands/commands.repository';
@@ -28,12 +29,14 @@ export interface ClaimedWork {
 const BEARER = /^Bearer (aed_[A-Za-z0-9_-]{43})$/;
 /** How often work is looked for where nobody tells of it. */
 const LOOK_MS = 5_000;
+/** Claims of a machine that wait at once in a process: of daemons that know nothing of each other, perhaps. A further one ends the oldest. */
+const MAX_WAITING = 4;
 
 /** What the daemons of remote machines ask for over plain requests: work, and to be believed that they are still at it. */
 @Injectable()
 export class Machines implements CallerProof {
-  /** Whose claims wait in this process: what ends each. */
-  private readonly waiting = new Map<string, AbortController>();
+  /** What ends the claims that wait in this process, by machine, the newest last. */
+  private readonly waiting = new Map<string, AbortController[]>();
 
   constructor(
     private readonly db: Database,
@@ -50,15 +53,16 @@ export class Machines implements CallerProof {
     return { ...machine, tokenHash };
   }
 
-  /** By the token of a machine, or one that it had when it took a command. @returns the machine's id. @throws DomainError 401 */
-  async prove({ headers }: Request): Promise<string> {
-    const [known] = await this.db.query(OF_ANY_TOKEN, [hashOf(headers.authorization)]);
+  /** By the token of a machine, or one that it had when it took what it is at, or has just ended. @throws DomainError 401 */
+  async prove({ headers }: Request): Promise<ProvenCaller> {
+    const hash = hashOf(headers.authorization);
+    const [known] = await this.db.query(OF_ANY_TOKEN, [hash]);
     if (!known) throw unauthenticated();
-    return known.environment_id;
+    return { credentialId: hash.toString('hex'), ownerId: known.org_id };
   }
 
   /**
-   * The oldest command that waits for the machine; waits for one, until the machine asks anew.
+   * The oldest command that waits for the machine; waits for one, until the machine has asked anew several times.
    *
    * @param signal ends the waiting: the machine has gone
    * @throws DomainError 401, also where the token is replaced meanwhile
@@ -67,13 +71,14 @@ export class Machines implements CallerProof {
     const machine = await this.authenticate(authorization);
     const until = Date.now() + waitS * 1_000;
     const over = new AbortController();
-    this.waiting.get(machine.id)?.abort();
-    this.waiting.set(machine.id, over);
+    const waiting = [...(this.waiting.get(machine.id) ?? []), over];
+    if (waiting.length > MAX_WAITING) waiting.shift()!.abort();
+    this.waiting.set(machine.id, waiting);
     const ended = AbortSignal.any([signal, over.signal]);
     let wake = new AbortController();
     const listener = { onSignal: () => wake.abort() };
-    await this.hub.listen(machineTopic(machine.id), listener);
     try {
+      await this.hub.listen(machineTopic(machine.id), listener);
       for (;;) {
         wake = new AbortController();
         const claimed = await this.taken(machine, hello);
@@ -84,7 +89,9 @@ export class Machines implements CallerProof {
         if (ended.aborted) return { ...claimed, work: null };
       }
     } finally {
-      if (this.waiting.get(machine.id) === over) this.waiting.delete(machine.id);
+      const left = (this.waiting.get(machine.id) ?? []).filter((other) => other !== over);
+      if (left.length) this.waiting.set(machine.id, left);
+      else this.waiting.delete(machine.id);
       this.hub.unlisten(machineTopic(machine.id), listener);
     }
   }

@@ -21,7 +21,7 @@ export class OidcVisitsController {
 
   @Get(':provider/start')
   @Public(BY_PROVIDER)
-  @RateLimit('login')
+  @RateLimit('provider_sign_in')
   async start(@Param('provider') name: string, @Req() request: Request, @Res() response: Response): Promise<void> {
     const { url, browser } = await this.signIns.begin(name);
     keepIn(response, request, browser, OIDC_PATH);

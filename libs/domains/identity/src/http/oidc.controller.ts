@@ -39,7 +39,7 @@ export class OidcController {
 
   @Post(':provider/session')
   @Public(BY_PROVIDER)
-  @RateLimit('login')
+  @RateLimit('provider_sign_in')
   @Operation({
     summary: 'Get the session of who has signed in by an identity provider',
     description:

@@ -46,6 +46,7 @@ export class Embedding {
   private readonly restMs = REST_MS;
   /** Organizations whose gate is closed, or whose provider does not answer, and until when nobody tries. */
   private readonly resting = new Map<string, number>();
+  private readonly unlearnt = new Set<string>();
 
   constructor(
     private readonly db: Database,
@@ -72,8 +73,14 @@ export class Embedding {
   /** Where no model is named, learns of the pieces of an organization whatever there is to learn by now. @returns how many models came or went */
   async learnNext(): Promise<number> {
     const isNamed = (await this.embedder.space()) !== null;
-    const learner = isNamed ? null : await this.own.learner();
-    if (learner) await this.own.learn(learner);
+    const learner = isNamed ? null : await this.own.learner([...this.unlearnt]);
+    if (learner) {
+      // Whose pieces cannot be learnt from is left out until that is done, and keeps nobody else from it.
+      this.unlearnt.add(learner.org_id);
+      await this.own.learn(learner);
+      this.unlearnt.delete(learner.org_id);
+    }
+    if (!learner) this.unlearnt.clear();
     return (await this.own.forget(isNamed)) + (learner ? 1 : 0);
   }
 
@@ -100,7 +107,9 @@ export class Embedding {
       const model = await this.embedder.model(waiting.org_id);
       // By now its model may be that of the vectors that it has.
       const source = model && model.space !== waiting.embedded_as ? await this.vectors.claim(this.db, waiting) : null;
-      answers = model !== null && (source === null || (await this.embed(source, model)));
+      // What was learnt anew before the claim is known by now; afterwards the claim does not hold any more.
+      const current = source && model!.model instanceof OwnModel ? await this.embedder.model(waiting.org_id) : model;
+      answers = current !== null && (source === null || (await this.embed(source, current)));
       return answers && source !== null;
     } finally {
       if (!answers) this.resting.set(waiting.org_id, performance.now() + this.restMs);

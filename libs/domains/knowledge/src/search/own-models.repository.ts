@@ -28,7 +28,7 @@ const LEARNERS = statement<Learner>(`
     WHERE b.deleted_at IS NULL AND o.deleted_at IS NULL AND o.suspended_at IS NULL GROUP BY t.org_id, t.kb_id
   ), orgs AS MATERIALIZED (SELECT org_id, sum(pieces)::int AS pieces FROM bases GROUP BY org_id HAVING max(pieces) >= ${ENOUGH})
   SELECT o.org_id, o.pieces FROM orgs o LEFT JOIN knowledge_own_models m ON m.org_id = o.org_id
-  WHERE m.org_id IS NULL OR (m.pieces < ${SAMPLE} AND o.pieces >= ${GROWN} * m.pieces) ORDER BY m.pieces NULLS FIRST, o.org_id LIMIT 1`);
+  WHERE o.org_id <> ALL ($1::uuid[]) AND (m.org_id IS NULL OR (m.pieces < ${SAMPLE} AND o.pieces >= ${GROWN} * m.pieces)) ORDER BY m.pieces NULLS FIRST, o.org_id LIMIT 1`);
 const SAMPLED = statement<Piece>(`
   SELECT c.id, c.content, c.heading_path FROM knowledge_chunks c JOIN knowledge_bases b ON b.id = c.kb_id
   WHERE c.org_id = $1 AND c.id > $2 AND c.source_id IS NOT NULL AND b.deleted_at IS NULL
@@ -39,10 +39,12 @@ const STORE = statement<{ org_id: string }>(`
   ON CONFLICT (org_id) DO UPDATE SET pieces = $2, model = $3, version = $4, learnt_at = now() WHERE ${GROWN} * m.pieces <= $2 RETURNING org_id`);
 // What others have said of texts is no longer comparable: it is said anew, and whoever is at it has lost it.
 const LOOSE_BASES = statement(`UPDATE knowledge_bases SET embedding_model = NULL WHERE org_id = $1 AND embedding_model = '${OWN_SPACE}'`);
+/** SQL of what belongs to the bases of an organization, which indexes find. */
+const OF_BASES = 'org_id = $1 AND kb_id IN (SELECT b.id FROM knowledge_bases b WHERE b.org_id = $1)';
 const LOOSE_SOURCES = statement(
-  `UPDATE knowledge_sources SET embedded_as = CASE embedded_as WHEN '${OWN_SPACE}' THEN '' ELSE embedded_as END, embed_at = now() WHERE org_id = $1 AND chunk_count > 0`,
+  `UPDATE knowledge_sources SET embedded_as = CASE embedded_as WHEN '${OWN_SPACE}' THEN '' ELSE embedded_as END, embed_at = now() WHERE ${OF_BASES} AND chunk_count > 0`,
 );
-const DROP_VECTORS = statement(`DELETE FROM knowledge_vectors WHERE org_id = $1 AND model = '${OWN_SPACE}'`);
+const DROP_VECTORS = statement(`DELETE FROM knowledge_vectors WHERE ${OF_BASES} AND model = '${OWN_SPACE}'`);
 const VERSION = statement<Pick<KnowledgeOwnModel, 'version'>>('SELECT version FROM knowledge_own_models WHERE org_id = $1');
 const LOAD = statement<Pick<KnowledgeOwnModel, 'version' | 'model'>>('SELECT version, model FROM knowledge_own_models WHERE org_id = $1');
 const FORGET = statement<{ org_id: string }>(`
@@ -77,9 +79,9 @@ export class OwnModels {
     return current.model;
   }
 
-  /** An organization from whose pieces there is something to learn, or more than last time. */
-  async learner(): Promise<Learner | null> {
-    return (await this.db.query(LEARNERS))[0] ?? null;
+  /** An organization from whose pieces there is something to learn, or more than last time. @param but those that are left out */
+  async learner(but: readonly string[]): Promise<Learner | null> {
+    return (await this.db.query(LEARNERS, [but]))[0] ?? null;
   }
 
   /** Learns from the pieces of an organization, which takes seconds; what was said of them before is dropped. */

@@ -79,6 +79,10 @@ const lacks = (space: string): string => `NOT EXISTS (SELECT FROM knowledge_vect
 const NEXT = statement<Piece>(
   `SELECT c.id, c.content, c.heading_path FROM knowledge_chunks c WHERE c.source_id = $1 AND ${lacks('$3')} AND ${isHeld('$1', '$2')} ORDER BY c.position LIMIT $4`,
 );
+/** Keeps a source as it is while its pieces get vectors, so that none is told in the same moment that all are loose. */
+const HOLD_SOURCE = statement<{ id: string }>(
+  'SELECT id FROM knowledge_sources WHERE id = $1 AND embed_at = $2::timestamptz FOR NO KEY UPDATE',
+);
 // What has been replaced meanwhile gets none.
 const STORE = statement(`
   INSERT INTO knowledge_vectors (chunk_id, model, org_id, kb_id, bits, vector)
@@ -149,6 +153,7 @@ export class VectorsRepository {
 
   /** @param vectors one for each piece; an empty one of a piece that gets none, and is near to nothing */
   async store(tx: Tx, { id, claim }: ClaimedSource, space: string, pieces: readonly Piece[], vectors: readonly number[][]): Promise<void> {
+    if (!(await tx.query(HOLD_SOURCE, [id, claim])).length) return;
     const rows = pieces.map((piece, i) => ({ id: piece.id, bits: bitsOf(vectors[i]), vector: packed(vectors[i]).toString('base64') }));
     await tx.execute(STORE, [id, claim, space, JSON.stringify(rows)]);
   }
