@@ -6,6 +6,8 @@ const MIB = 1024 * 1024;
 const WATCH_MS = 250;
 /** Of the time between two looks at a workspace, what looking may take. */
 const LOOKING_SHARE = 0.1;
+/** However long a look took, on a busy machine perhaps, the next one comes after so long. */
+const UNWATCHED_MS = 5_000;
 
 /** What a command may use, of each. */
 export const LIMITS = {
@@ -113,8 +115,12 @@ export function watchLimits(pid: number, disk: DiskUse, ofProcesses: boolean, en
   const lookAtDisk = async () => {
     const began = performance.now();
     nextLook = Infinity;
-    if (await disk.isOver()) end(OVER.disk);
-    nextLook = performance.now() + (performance.now() - began) / LOOKING_SHARE;
+    try {
+      if (await disk.isOver()) end(OVER.disk);
+    } finally {
+      const now = performance.now();
+      nextLook = now + Math.min((now - began) / LOOKING_SHARE, UNWATCHED_MS);
+    }
   };
   const look = () => {
     if (ofProcesses) {
