@@ -1,5 +1,19 @@
+import { z } from 'zod';
+
 /** Code points of a text that a call answers at most. */
 export const MAX_READ = 30_000;
+
+/** Parameters of a tool that reads a part of a text. */
+export const partToRead = {
+  from: z.number().int().min(0).default(0).describe('Where to begin, in characters'),
+  to: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe(`Where to end, exclusive; at most ${MAX_READ} characters are answered, and it says where it ended`),
+};
+
 /** Of what is found or read, characters of JSON: what is longer by that and all around it would be cut where it is none any more. */
 const MAX_TOLD = 45_000;
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MAX_MEMORY_BYTES, MemoriesService, SkillFiles, SkillsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { defineTool, fitting, MAX_READ, ToolCatalog, type ToolResult } from '@aps/tools';
+import { defineTool, fitting, MAX_READ, partToRead, ToolCatalog, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
 import { TodoRepository } from './todo.repository';
 
@@ -108,13 +108,7 @@ export class CoreTools {
         parameters: z.object({
           slug: z.string().min(1).max(64),
           file: z.string().min(1).max(255).optional().describe('Name of one of its files; without it, what the skill itself says'),
-          from: z.number().int().min(0).default(0).describe('Where to begin, in characters'),
-          to: z
-            .number()
-            .int()
-            .min(0)
-            .optional()
-            .describe(`Where to end, exclusive; at most ${MAX_READ} characters are answered, and it says where it ended`),
+          ...partToRead,
         }),
         // Not in a transaction: files lie elsewhere.
         async callOut({ slug, file, from, to }, context) {

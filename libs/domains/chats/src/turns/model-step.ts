@@ -117,7 +117,7 @@ export class ModelStepRunner {
     const { claim } = turn;
     // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
     const mayBeStopped = error.reason === 'stopped' || error.reason === 'lost';
-    const isPaid = mayBeStopped && (await this.charge(turn, partial.hold));
+    const isPaid = mayBeStopped && (await this.charges.chargeStopped(claim, partial.hold));
     if (!isPaid) for (const { output_tokens } of partial.hold.receipts) surplus.inc(output_tokens);
     const content = storable(partial.text);
     if (content.trim() === '' || !mayBeStopped) return;
@@ -144,21 +144,6 @@ export class ModelStepRunner {
       turn.signals.events(numbered([event], kept.event_seq, at));
     } catch (cause) {
       this.logger.warn({ msg: 'What a stopped turn had said is lost', turn_id: claim.id, error: (cause as Error).message });
-    }
-  }
-
-  /** @returns whether the turn was stopped and is charged for what it was answered; one that goes on elsewhere pays for what it is answered there */
-  private async charge({ claim }: RunningTurn, hold: WorkHold): Promise<boolean> {
-    if (hold.receipts.length === 0) return false;
-    try {
-      return await this.db.transaction(NO_CALLER, async (tx) => {
-        const isOver = await this.turns.isStopped(tx, claim);
-        if (isOver) await this.charges.charge(tx, claim, hold);
-        return isOver;
-      });
-    } catch (cause) {
-      this.logger.warn({ msg: 'A stopped turn was not charged', turn_id: claim.id, error: (cause as Error).message });
-      return false;
     }
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database, storable, type Db, type Tx } from '@aps/platform/database';
-import { defineTool, fitting, MAX_READ, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import { defineTool, fitting, MAX_READ, partToRead, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
 import { KnowledgeDocuments } from '../documents.service';
 import { KnowledgeQueries } from '../knowledge.queries';
@@ -21,13 +21,7 @@ const search = z.object({
 });
 const read = z.object({
   source_id: z.uuid().describe('The source, as a search names it'),
-  from: z.number().int().min(0).default(0).describe('Where to begin, in characters'),
-  to: z
-    .number()
-    .int()
-    .min(0)
-    .optional()
-    .describe(`Where to end, exclusive; at most ${MAX_READ} characters are answered, and it says where it ended`),
+  ...partToRead,
 });
 const write = z.object({
   kb,
