@@ -46,11 +46,12 @@ describe('the chats of a deleted agent', () => {
   const open = () =>
     app.db.query(
       sql<{ id: string }>(
-        `SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1 AND t.status IN ('queued', 'running', 'waiting')`,
+        `SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.agent_id = $1 AND t.status IN ('queued', 'running', 'waiting')
+         UNION ALL SELECT id FROM hitl_requests WHERE agent_id = $1 AND status = 'pending'`,
       ),
       [agent.agentId],
     );
-  const allOver = () => eventually(open, (turns) => turns.length === 0);
+  const allOver = () => eventually(open, (left) => left.length === 0);
 
   it('are stopped whatever they do, stay readable, and take nothing that would have them run', async () => {
     const worker = await addAgent(app, org, { name: `Worker ${agents}` });
@@ -250,10 +251,11 @@ describe('what is done for a member who leaves', () => {
       () =>
         app.db.query(
           sql(`SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id
-               WHERE (c.private_to = $1 OR t.principal_id = $1) AND t.status IN ('queued', 'running', 'waiting')`),
+               WHERE (c.private_to = $1 OR t.principal_id = $1) AND t.status IN ('queued', 'running', 'waiting')
+               UNION ALL SELECT id FROM hitl_requests WHERE private_to = $1 AND status = 'pending'`),
           [id],
         ),
-      (turns) => turns.length === 0,
+      (open) => open.length === 0,
     );
   const turnStatus = async (id: string) =>
     (await app.db.query(sql<{ status: string }>('SELECT status FROM turns WHERE id = $1'), [id]))[0].status;
