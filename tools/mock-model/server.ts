@@ -23,7 +23,7 @@ export interface MockModel {
 }
 
 /**
- * A model server that speaks the three dialects of chat, and embeddings, for development, tests and benchmarks. README.md
+ * A model server that speaks the three dialects of chat, embeddings and reranking, for development, tests and benchmarks. README.md
  * says how a user message can script its answers. It stands in the path of the benchmarks: an answer without delays is
  * built as one string and written at once.
  */
@@ -78,13 +78,17 @@ function placeOf(path: string): Place | undefined {
   return google ? { dialect: dialect3, model: google[1], stream: google[2] === 'streamGenerateContent' } : undefined;
 }
 
+/** What is answered beside chats. */
+const BESIDE: Record<string, (res: ServerResponse, body: unknown) => void> = { '/v1/embeddings': embeddings, '/v1/rerank': ranking };
+
 async function route(req: IncomingMessage, res: ServerResponse, path: string, place: Place | undefined, counts: PlayCounts): Promise<void> {
   if (path === '/healthz') return send(res, 200, '{"status":"ok"}');
   if (path === '/v1/models' && req.method === 'GET') return send(res, 200, MODEL_LIST);
-  if (!place && path !== '/v1/embeddings') return sendError(res, dialect1, 404, `unknown path ${path.slice(0, 200)}`);
+  const beside = BESIDE[path];
+  if (!place && !beside) return sendError(res, dialect1, 404, `unknown path ${path.slice(0, 200)}`);
   if (req.method !== 'POST') return sendError(res, dialect1, 405, 'use POST');
   const body = await readJson(req);
-  if (!place) return embeddings(res, body);
+  if (!place) return beside(res, body);
   const { dialect } = place;
   const chat = dialect.read(asObject(body), place.model ?? 'mock', place.stream ?? false);
   const reply = replyTo(chat, req.headers['x-feature'], counts);
@@ -211,6 +215,22 @@ function embeddings(res: ServerResponse, body: unknown): void {
       usage: { prompt_tokens: used, total_tokens: used },
     }),
   );
+}
+
+/** The more of the words of the query a document has, the more it is worth. */
+function ranking(res: ServerResponse, body: unknown): void {
+  const { query, documents, model } = asObject(body);
+  if (typeof query !== 'string' || !Array.isArray(documents) || !documents.length || !documents.every((text) => typeof text === 'string'))
+    throw new BadRequest('query must be a string, and documents a list of strings');
+  const asked = embed(query, DEFAULT_DIMENSIONS);
+  const results = (documents as string[])
+    .map((text, index) => ({
+      index,
+      relevance_score: embed(text, DEFAULT_DIMENSIONS).reduce((sum, value, i) => sum + value * asked[i], 0),
+    }))
+    .sort((a, b) => b.relevance_score - a.relevance_score);
+  const used = (documents as string[]).reduce((sum, text) => sum + tokens(query.length + text.length), 0);
+  send(res, 200, JSON.stringify({ model: typeof model === 'string' ? model : 'mock-rerank', results, usage: { total_tokens: used } }));
 }
 
 function sendError(res: ServerResponse, dialect: Dialect, status: number, message: string): void {

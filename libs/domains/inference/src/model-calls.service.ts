@@ -9,6 +9,8 @@ import {
   type EmbedRequest,
   type EmbedResult,
   type Endpoint,
+  type RerankRequest,
+  type RerankResult,
   type StreamOptions,
   type Usage,
 } from './client';
@@ -20,6 +22,7 @@ import type { ResolvedModel } from './choice/model-resolver.service';
 /** What a caller says; model, effort and cap come from the resolution. */
 export type ModelCall = Omit<ChatRequest, 'model' | 'reasoningEffort'>;
 export type EmbedCall = Omit<EmbedRequest, 'model'>;
+export type RerankCall = Omit<RerankRequest, 'model'>;
 
 const seconds = durationHistogram('model_call_duration_seconds', 'Time of a model call, retries included', ['route', 'model', 'outcome']);
 const tokens = counter('model_tokens_total', 'Tokens of model calls', ['route', 'model', 'kind']);
@@ -58,6 +61,13 @@ export class ModelCalls implements OnApplicationShutdown {
   embed(model: ResolvedModel, call: EmbedCall, options: { signal?: AbortSignal } = {}): Promise<EmbedResult> {
     return this.measured(model, options.signal, () =>
       this.client.embed(this.endpoint(model), { ...call, model: model.remote_model_id }, options),
+    );
+  }
+
+  /** @throws InferenceError, or the reason of the signal */
+  rerank(model: ResolvedModel, call: RerankCall, options: { signal?: AbortSignal } = {}): Promise<RerankResult> {
+    return this.measured(model, options.signal, () =>
+      this.client.rerank(this.endpoint(model), { ...call, model: model.remote_model_id }, options),
     );
   }
 

@@ -18,6 +18,8 @@ import { KnowledgeQueries } from './knowledge.queries';
 import { Embedder } from './search/embedder';
 import { Embedding } from './search/embedding.maintenance';
 import { OwnModels } from './search/own-models.repository';
+import { Reranker } from './search/reranker';
+import { SearchCalls } from './search/search-calls';
 import { SearchQueries } from './search/search.queries';
 import { KnowledgeSearch } from './search/search.service';
 import { VectorsRepository } from './search/vectors.repository';
@@ -49,7 +51,18 @@ const exported = [
 
 @Module({
   imports: [ConnectionsModule, EgressModule, FilesModule, InferenceModule],
-  providers: [...exported, DocumentTree, DocumentsRepository, Embedder, OwnModels, SearchQueries, SourceFiles, VectorsRepository],
+  providers: [
+    ...exported,
+    DocumentTree,
+    DocumentsRepository,
+    Embedder,
+    OwnModels,
+    Reranker,
+    SearchCalls,
+    SearchQueries,
+    SourceFiles,
+    VectorsRepository,
+  ],
   exports: [...exported, Embedder, OwnModels, VectorsRepository],
 })
 export class KnowledgeModule {

@@ -7,6 +7,7 @@ import type {
   Endpoint,
   FinishReason,
   ProviderState,
+  RerankRequest,
   StreamEvent,
   ToolCall,
   ToolDefinition,
@@ -68,6 +69,12 @@ export interface Codec {
     request: (request: EmbedRequest) => WireRequest;
     /** Vectors in input order, and the tokens read as the provider reports them. */
     response: (body: Record<string, unknown>) => { vectors: unknown[]; tokens?: unknown };
+  };
+  /** Absent where the dialect ranks nothing. */
+  rerank?: {
+    request: (request: RerankRequest) => WireRequest;
+    /** What each document of the answer is said to be worth, by its place in the request, and the tokens read as the provider reports them. */
+    response: (body: Record<string, unknown>) => { scores: Map<unknown, unknown>; tokens?: unknown };
   };
 }
 

@@ -2,7 +2,17 @@ import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } fro
 import { argumentsObject, bodyWithTools, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import { grammarSchema } from './grammar-schema';
-import type { ChatMessage, ChatRequest, ContentPart, EmbedRequest, FinishReason, ResponseFormat, ToolCall, Usage } from './types';
+import type {
+  ChatMessage,
+  ChatRequest,
+  ContentPart,
+  EmbedRequest,
+  FinishReason,
+  RerankRequest,
+  ResponseFormat,
+  ToolCall,
+  Usage,
+} from './types';
 import { count, credible } from './usage';
 
 const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
@@ -208,6 +218,21 @@ export const dialect1: Codec = {
         vectors[typeof index === 'number' ? index : position] = embedding;
       }
       return { vectors, tokens: asObject(body.usage).prompt_tokens };
+    },
+  },
+  // Not OpenAI's: the form that Jina and Cohere gave it, which vLLM, LiteLLM and others serve. Voyage says `data` for `results`.
+  rerank: {
+    request: ({ model, query, documents }: RerankRequest) => ({
+      path: '/rerank',
+      headers: {},
+      body: JSON.stringify({ model, query, documents }),
+    }),
+    response: (body) => {
+      const results = body.results ?? body.data;
+      if (!Array.isArray(results)) throw badResponse('the provider sent no ranking');
+      const scores = results.map(asObject).map(({ index, relevance_score }) => [index, relevance_score] as const);
+      const { total_tokens, prompt_tokens } = asObject(body.usage);
+      return { scores: new Map<unknown, unknown>(scores), tokens: total_tokens ?? prompt_tokens };
     },
   },
 };

@@ -13,6 +13,8 @@ export type {
   FinishReason,
   ImagePart,
   ProviderState,
+  RerankRequest,
+  RerankResult,
   ResponseFormat,
   StreamEvent,
   TextPart,

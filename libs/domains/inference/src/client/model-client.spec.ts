@@ -796,3 +796,37 @@ describe('embeddings', () => {
     });
   });
 });
+
+describe('rankings', () => {
+  const request = { model: 'r', query: 'ask', documents: ['four', 'five'] };
+  const usage = { input: 7, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 };
+
+  it.each(['results', 'data'])('dialect_1: are sorted by what `%s` say, whatever their order and scale', async (name) => {
+    const scores = [
+      { index: 1, relevance_score: 12 },
+      { index: 0, relevance_score: -3.5 },
+    ];
+    await serve((res) => json(res, 200, { [name]: scores, usage: { total_tokens: 7 } }));
+    expect(await client.rerank(endpoint(), { ...request, feature: 'rerank' })).toEqual({ order: [1, 0], usage, usageEstimated: false });
+    expect(provider.requests[0]).toMatchObject({ url: '/v1/rerank', body: request, headers: { 'x-feature': 'rerank' } });
+  });
+
+  it('count the query with each document where nothing is reported', async () => {
+    await serve((res) => json(res, 200, { results: [0, 1].map((index) => ({ index, relevance_score: 0 })) }));
+    expect(await client.rerank(endpoint(), request)).toEqual({ order: [0, 1], usage: { ...usage, input: 4 }, usageEstimated: true });
+  });
+
+  it.each([
+    ['no ranking', '{}'],
+    ['a document that is missing', '{"results":[{"index":0,"relevance_score":1}]}'],
+    ['no number', '{"results":[{"index":0,"relevance_score":"1"},{"index":1,"relevance_score":1}]}'],
+  ])('refuse %s', async (_name, text) => {
+    await serve((res) => json(res, 200, text));
+    expect(await failure(client.rerank(endpoint(), request))).toMatchObject({ code: 'provider_bad_response' });
+  });
+
+  it.each(['dialect_2', 'dialect_3'] as const)('%s serves none', async (dialect) => {
+    await serve(answer('ok'));
+    expect(await failure(client.rerank(endpoint({ dialect }), request))).toMatchObject({ code: 'provider_rejected' });
+  });
+});

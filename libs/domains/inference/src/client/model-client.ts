@@ -6,7 +6,18 @@ import { dialect3 } from './dialect-3';
 import { badResponse, cutStream, httpError, parseChunk, ProviderError } from './errors';
 import { type Answer, EventReader, exchange, type Received, type TextRequest } from './exchange';
 import { backoffMs, DEFAULT_LIMITS, type Limits, retryAfterMs, sleep, type Sleep } from './retry';
-import type { ChatRequest, ChatResult, Dialect, EmbedRequest, EmbedResult, Endpoint, StreamEvent } from './types';
+import type {
+  ChatRequest,
+  ChatResult,
+  Dialect,
+  EmbedRequest,
+  EmbedResult,
+  Endpoint,
+  RerankRequest,
+  RerankResult,
+  StreamEvent,
+  Usage,
+} from './types';
 import { count, estimateUsage, tokensOf } from './usage';
 
 /** Longest word of a provider that is kept. */
@@ -124,12 +135,32 @@ export class ModelClient {
       const answer = response(parseChunk(value));
       if (answer.vectors.length !== part.input.length) throw badResponse('the provider sent another number of embeddings than texts');
       for (const vector of answer.vectors) vectors.push(unit(vector));
-      const reported = answer.tokens === undefined ? NaN : count(answer.tokens);
-      const unknown = Number.isNaN(reported);
-      tokens += unknown ? part.input.reduce((sum, text) => sum + tokensOf(text.length), 0) : reported;
-      estimated ||= unknown;
+      const read = tokensRead(answer.tokens, part.input);
+      tokens += read.input;
+      estimated ||= read.estimated;
     }
-    return { vectors, usage: { input: tokens, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 }, usageEstimated: estimated };
+    return { vectors, usage: usageOf(tokens), usageEstimated: estimated };
+  }
+
+  /**
+   * Puts documents in the order of how well they answer a query, in one request. Serves dialect_1.
+   *
+   * @throws ProviderError, or the reason of the signal.
+   */
+  async rerank(endpoint: Endpoint, request: RerankRequest, options: { signal?: AbortSignal } = {}): Promise<RerankResult> {
+    const codec = CODECS[endpoint.dialect];
+    if (!codec.rerank) throw new ProviderError('provider_rejected', `${endpoint.dialect} ranks nothing`);
+    const wire = codec.rerank.request(request);
+    const { value } = await this.persist(() => this.whole(codec, endpoint, wire, request.feature, options.signal), options.signal);
+    const answer = codec.rerank.response(parseChunk(value));
+    const worth = request.documents.map((_, i) => answer.scores.get(i));
+    if (!worth.every(Number.isFinite)) throw badResponse('the provider did not rank each of the documents');
+    const order = request.documents.map((_, i) => i).sort((a, b) => (worth[b] as number) - (worth[a] as number) || a - b);
+    const { input, estimated } = tokensRead(
+      answer.tokens,
+      request.documents.map((text) => request.query + text),
+    );
+    return { order, usage: usageOf(input), usageEstimated: estimated };
   }
 
   /** Runs `once` until it succeeds or its failure is final, by the rules above. */
@@ -275,6 +306,15 @@ function secretsOf(endpoint: Endpoint): string[] {
     if (SECRET_HEADER.test(name)) secrets.push(value, value.replace(/^\w+\s+/, ''));
   }
   return secrets;
+}
+
+const usageOf = (input: number): Usage => ({ input, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 });
+
+/** What was read of texts: as the provider reports it, or counted where it does not, or tells what cannot be. */
+function tokensRead(reported: unknown, texts: readonly string[]): { input: number; estimated: boolean } {
+  const tokens = reported === undefined ? NaN : count(reported);
+  if (!Number.isNaN(tokens)) return { input: tokens, estimated: false };
+  return { input: texts.reduce((sum, text) => sum + tokensOf(text.length), 0), estimated: true };
 }
 
 /** Not every provider normalises shortened vectors, and search compares lengths of 1. */

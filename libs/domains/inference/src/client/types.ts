@@ -152,6 +152,21 @@ export interface EmbedRequest {
   feature?: string;
 }
 
+export interface RerankRequest {
+  model: string;
+  query: string;
+  /** At least one. */
+  documents: string[];
+  feature?: string;
+}
+
+export interface RerankResult {
+  /** Places in the request, what answers the query best first; each once. */
+  order: number[];
+  usage: Usage;
+  usageEstimated: boolean;
+}
+
 export interface EmbedResult {
   /** One per input, in its order, each of length 1. */
   vectors: number[][];

@@ -1,29 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Holds,
-  InferenceError,
-  InferenceSettings,
-  ModelCalls,
-  ModelResolver,
-  ReceiptsRepository,
-  type CallCost,
-  type HoldingWork,
-  type ModelCall,
-  type ResolvedModel,
-} from '@aps/inference';
+import { InferenceError, InferenceSettings, ModelCalls, ModelResolver, type ResolvedModel } from '@aps/inference';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { OwnModel } from './own-model.policy';
 import { OWN_SPACE, OwnModels } from './own-models.repository';
+import { SearchCalls, type SearchWork } from './search-calls';
 
 const FEATURE = 'embedding';
-
-/** What texts are embedded for. */
-export interface EmbeddingWork extends Pick<HoldingWork, 'orgId' | 'name' | 'receiptId' | 'budget'> {
-  /** The turn that wants it, if one does. */
-  of?: { chatId: string; turnId: string; agentId: string };
-  /** Adds what it has cost where that is summed up, in the transaction of its receipt. */
-  charge?: (tx: Tx, cost: CallCost) => Promise<void>;
-}
 
 /** A model for embeddings, of a provider or the platform's own. What two of the same space say of texts can be compared. */
 export interface EmbeddingModel {
@@ -52,8 +34,7 @@ export class Embedder {
     private readonly settings: InferenceSettings,
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
-    private readonly holds: Holds,
-    private readonly receipts: ReceiptsRepository,
+    private readonly calls: SearchCalls,
     private readonly own: OwnModels,
   ) {}
 
@@ -92,7 +73,7 @@ export class Embedder {
    *   none of it
    */
   async embed(
-    { of, charge, ...work }: EmbeddingWork,
+    work: SearchWork,
     { model }: EmbeddingModel,
     texts: string[],
     ms: number,
@@ -103,27 +84,15 @@ export class Embedder {
       if (store !== NOTHING) await this.db.transaction(NO_CALLER, (tx) => store(tx, said));
       return said;
     }
-    const { chatId = null, turnId = null, agentId = null } = of ?? {};
-    const call: ModelCall = { messages: [{ role: 'user', content: texts.join('\n') }], maxOutputTokens: 0, feature: FEATURE };
-    return this.holds.holding({ ...work, chatId, agentId, feature: FEATURE }, async (hold) => {
-      try {
-        await hold.reserve(model, call);
-        const began = performance.now();
-        const { vectors, usage } = await this.models.embed(model, { input: texts, feature: FEATURE }, { signal: AbortSignal.timeout(ms) });
-        hold.receipt({ resolved: model, usage, durationMs: performance.now() - began });
-        await this.db.transaction(NO_CALLER, async (tx) => {
-          await store(tx, vectors);
-          const owner = { org_id: work.orgId, chat_id: chatId, turn_id: turnId, agent_id: agentId };
-          await this.receipts.insertOnce(tx, hold.receipts, owner, charge && ((cost) => charge(tx, cost)));
-        });
-        return vectors;
-      } catch (error) {
-        if (!hold.receipts.length) await hold.release();
-        if (error instanceof InferenceError && REFUSALS.includes(error.status ?? 0)) return REFUSED;
-        if (error instanceof InferenceError || (error as Error).name === 'TimeoutError') return null;
-        throw error;
-      }
-    });
+    const call = { input: texts, feature: FEATURE };
+    try {
+      const embed = () => this.models.embed(model, call, { signal: AbortSignal.timeout(ms) });
+      return (await this.calls.metered(work, FEATURE, model, texts, embed, (tx, { vectors }) => store(tx, vectors))).vectors;
+    } catch (error) {
+      if (error instanceof InferenceError && REFUSALS.includes(error.status ?? 0)) return REFUSED;
+      if (error instanceof InferenceError || (error as Error).name === 'TimeoutError') return null;
+      throw error;
+    }
   }
 
   private async resolved(orgId: string, embeddingModel?: string): Promise<EmbeddingModel | null> {

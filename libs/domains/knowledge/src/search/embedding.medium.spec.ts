@@ -12,6 +12,7 @@ import { Embedding } from './embedding.maintenance';
 /** As gateways call models: a key with a slash. */
 const FIRST = 'gateway/first';
 const SECOND = 'gateway/second';
+const RANKING = 'ranking';
 
 class EmbeddingService extends KnowledgeService {
   private model: MockModel;
@@ -32,6 +33,7 @@ class EmbeddingService extends KnowledgeService {
     const route_id = await addRoute(this, 'mock', { base_url });
     const priced = { route_id, provider: 'mock', kind: 'embedding' as const, input_price_per_1m: '1000', output_price_per_1m: '0' };
     const replacement_model_id = await addModel(this, SECOND, { ...priced, remote_model_id: 'mock-embedding' });
+    await addModel(this, RANKING, { ...priced, kind: 'rerank' });
     await addModel(this, FIRST, { ...priced, remote_model_id: 'mock-embedding', replacement_model_id });
     return this;
   }
@@ -40,8 +42,9 @@ class EmbeddingService extends KnowledgeService {
     const body = await textOf(request);
     this.asked.push(body);
     if (this.held && body.includes(this.held.word)) await this.held.until;
-    const inputs = (JSON.parse(body) as { input: string[] }).input;
-    if (inputs.some((text) => this.refuses(text))) return void response.writeHead(400).end('{"error":{"message":"input is not taken"}}');
+    const { input, documents } = JSON.parse(body) as { input?: string[]; documents?: string[] };
+    if ((input ?? documents)!.some((text) => this.refuses(text)))
+      return void response.writeHead(400).end('{"error":{"message":"input is not taken"}}');
     const answer = await fetch(this.model.url + request.url!, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   }
@@ -60,11 +63,11 @@ class EmbeddingService extends KnowledgeService {
     await this.model?.close();
   }
 
-  /** The model that the platform names. */
-  async name(embedding: string | null): Promise<void> {
+  /** The models that the platform names. */
+  async name(embedding: string | null, rerank: string | null = null): Promise<void> {
     await this.db.execute(
       sql('INSERT INTO platform_ai_settings (id, feature_models) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET feature_models = $1'),
-      [JSON.stringify(embedding === null ? {} : { embedding })],
+      [JSON.stringify({ ...(embedding !== null && { embedding }), ...(rerank !== null && { rerank }) })],
     );
     this.get(InferenceSettings).drop(null);
   }
@@ -128,12 +131,12 @@ class EmbeddingService extends KnowledgeService {
     return Object.fromEntries(rows.map(({ model, n }) => [model, n]));
   }
 
-  async receipts({ org }: TestBase): Promise<{ model_key: string; priced: boolean }[]> {
+  async receipts({ org }: TestBase, feature = 'embedding'): Promise<{ model_key: string; priced: boolean }[]> {
     return this.db.query(
       sql<{ model_key: string; priced: boolean }>(
-        `SELECT model_key, usd_cost > 0 AS priced FROM inference_receipts WHERE org_id = $1 AND feature = 'embedding' ORDER BY id`,
+        `SELECT model_key, usd_cost > 0 AS priced FROM inference_receipts WHERE org_id = $1 AND feature = $2 ORDER BY id`,
       ),
-      [org.id],
+      [org.id, feature],
     );
   }
 }
@@ -377,5 +380,49 @@ describe('vectors', () => {
       (receipts) => receipts.length > 0,
     );
     expect([(await t.receipts(base)).length, await t.vectors(base)]).toEqual([1, {}]);
+  });
+});
+
+describe('the order of what is found', () => {
+  const ONE = [{ model_key: RANKING, priced: true }];
+  const TEXTS = { zebra: 'A zebra, and whatever else there is to be said of such animals.', other: 'Zebra!' };
+  const withBoth = async () => {
+    const base = await t.base();
+    for (const [title, content] of Object.entries(TEXTS)) await t.settled(base, (await t.text(base, title, content)).id);
+    return base;
+  };
+  const scores = async (base: TestBase) =>
+    (await t.asMember(base, 'POST', '/search', { query: 'zebra' })).body.results.map(({ score }: { score: number }) => score) as number[];
+
+  it('is that of the model which is named for it, where it is by words alone, and by meaning', async () => {
+    const base = await withBoth();
+    expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra', 'other'] });
+    await t.name(FIRST, RANKING);
+    expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['other', 'zebra'] });
+    await t.fill();
+    expect(await search(base, 'zebra')).toEqual({ mode: 'hybrid', titles: ['other', 'zebra'] });
+    // There is no order of one.
+    expect((await search(base, 'animals')).titles).toEqual(['zebra']);
+    expect(await t.receipts(base, 'rerank')).toEqual([...ONE, ...ONE]);
+    const [first, second] = await scores(base);
+    expect(first > second && second > 0).toBe(true);
+  });
+
+  it('stays where the model is away, refuses, or may not be paid', async () => {
+    const base = await withBoth();
+    await t.name(null, RANKING);
+    t.refuses = () => true;
+    expect((await search(base, 'zebra')).titles).toEqual(['zebra', 'other']);
+    t.refuses = () => false;
+    await t.reachable(false);
+    expect((await search(base, 'zebra')).titles).toEqual(['zebra', 'other']);
+    await t.reachable(true);
+    await withRateCard(t);
+    await withCredits(t, base.org.id, { granted: '0' });
+    expect((await search(base, 'zebra')).titles).toEqual(['zebra', 'other']);
+    expect(await t.receipts(base, 'rerank')).toEqual([]);
+    await addCredits(t, base.org.id, '1000');
+    expect((await search(base, 'zebra')).titles).toEqual(['other', 'zebra']);
+    expect(await t.receipts(base, 'rerank')).toEqual(ONE);
   });
 });

@@ -15,10 +15,12 @@ export const unpacked = (bytes: Buffer): number[] => Array.from({ length: bytes.
 
 export const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, value, i) => sum + value * b[i], 0);
 
+/** What a place of a ranking counts for, the first being 0. */
+export const scoreOf = (place: number): number => 1 / (RRF_K + place + 1);
+
 /** Rankings in one: what stands high in several comes first. @returns ids with their scores, the best first */
 export function fused(rankings: readonly (readonly string[])[]): [id: string, score: number][] {
   const scores = new Map<string, number>();
-  for (const ranking of rankings)
-    for (const [place, id] of ranking.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (RRF_K + place + 1));
+  for (const ranking of rankings) for (const [place, id] of ranking.entries()) scores.set(id, (scores.get(id) ?? 0) + scoreOf(place));
   return [...scores].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }
