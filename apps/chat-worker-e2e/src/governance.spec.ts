@@ -1,16 +1,7 @@
 import { Upstream, sideBySide, startPlatform, type Platform } from '../../api-gateway-e2e/support';
-import {
-  budgetReached,
-  Governance,
-  headersForged,
-  KEYED_ROUTE,
-  keysChanged,
-  killedAmongCalls,
-  modelRetired,
-  pricedInAllDialects,
-  routeDisabled,
-  routeRepointed,
-} from './governance';
+import { Governance } from './governance';
+import { budgetReached, killedAmongCalls, pricedInAllDialects } from './governed-money';
+import { headersForged, KEYED_ROUTE, keysChanged, modelRetired, routeDisabled, routeRepointed } from './governed-routes';
 
 /** What operators and owners change holds for the turns that begin afterwards. The scenarios share one platform. */
 describe('governance of models while chats run', () => {
