@@ -7,8 +7,12 @@ export const root = path.resolve(__dirname, '../..');
 export const at = (...parts: string[]): string => path.join(root, ...parts);
 export const read = (file: string): string => readFileSync(at(file), 'utf8');
 
-/** The deployables: every app with a project, except the suites of tests. */
-export const APPS = readdirSync(at('apps')).filter((name) => !name.endsWith('-e2e') && existsSync(at('apps', name, 'project.json')));
+/** The deployables of a checkout: every app with a project, except the suites of tests. */
+export const appsOf = (checkout: string): string[] =>
+  readdirSync(path.join(checkout, 'apps')).filter(
+    (name) => !name.endsWith('-e2e') && existsSync(path.join(checkout, 'apps', name, 'project.json')),
+  );
+export const APPS = appsOf(root);
 
 /** The apps that listen for requests, as their definition says; the others only consume queues. */
 export const HTTP_APPS = APPS.filter((name) => /\bhttp:/.test(read(`apps/${name}/src/main.ts`)));

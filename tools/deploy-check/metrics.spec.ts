@@ -106,6 +106,14 @@ describe('Metrics in the cluster', () => {
         expect([name, metric, labels.has('kind') || labels.has('job')]).toEqual([name, metric, false]);
   });
 
+  it('alert when no pod of an app is ready, or none is there to tell', () => {
+    const [ready, ...absent] = askedBy(ALERTS.find(({ alert }) => alert === 'AppAway')?.expr ?? '').metrics;
+    expect([ready.metric, [...ready.labels.keys()]]).toEqual(['app_ready', ['namespace']]);
+    expect(absent.map(({ metric, labels }) => [metric, labels.get('app_kubernetes_io_name')])).toEqual(
+      APPS.map((app) => ['app_ready', app]),
+    );
+  });
+
   it('alert when PostgreSQL is away, and with it all that is computed from its rows and every request, which the ingress answers by itself', () => {
     const stuck = ALERTS.find(({ alert }) => alert === 'OutboxStuck');
     expect(stuck?.expr).toContain(`or absent(outbox_oldest_seconds{namespace="${monitor.metadata.namespace}"})`);

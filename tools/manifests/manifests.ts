@@ -2,13 +2,15 @@ import { JOBS, QUEUES, RUN_KINDS } from '@aps/contracts';
 import { stringify } from 'yaml';
 
 /*
- * The manifests that name kinds of runs and queues. What scales and alerts without naming any stands in k8s itself.
+ * The manifests that name apps, kinds of runs and queues. What scales and alerts without naming any stands in k8s itself.
  */
 
 const NAMESPACE = 'agent-platform';
 const PROMETHEUS = 'http://prometheus-operated.monitoring.svc:9090';
+/** As the monitor has Prometheus call the name of an app. */
+const APP = 'app_kubernetes_io_name';
 const INCIDENTS = 'docs/operations/incidents.md';
-const HEAD = '# Made from the lists of kinds of runs and of queues in libs/contracts by `npm run manifests`.\n';
+const HEAD = '# Made from the lists of apps, and of kinds of runs and of queues in libs/contracts, by `npm run manifests`.\n';
 
 const kinds = Object.entries(RUN_KINDS);
 /** Of a metric, every worker tells the same: the maximum, and no sum. */
@@ -50,7 +52,7 @@ const alert = (name: string, expr: string, since: string, severity: 'page' | 'ti
 });
 
 const carriers = [...new Set(kinds.map(([, { job }]) => JOBS[job].queue))];
-const alerts = () => ({
+const alerts = (apps: readonly string[]) => ({
   apiVersion: 'monitoring.coreos.com/v1',
   kind: 'PrometheusRule',
   metadata: { name: 'agent-platform-work', labels: { 'app.kubernetes.io/part-of': 'agent-platform' } },
@@ -59,6 +61,17 @@ const alerts = () => ({
       {
         name: 'agent-platform-work',
         rules: [
+          alert(
+            'AppAway',
+            [
+              `max by (${APP}) (app_ready{namespace="${NAMESPACE}"}) < 1`,
+              ...apps.map((app) => `absent(app_ready{${APP}="${app}",namespace="${NAMESPACE}"})`),
+            ].join('\nor '),
+            '3m',
+            'page',
+            `No pod of {{ $labels.${APP} }} is ready`,
+            'an-app-is-away',
+          ),
           alert(
             'QueueWithoutWorker',
             QUEUES.map((queue) => `absent(${told('worker_jobs_running', 'queue', queue)})`).join('\nor '),
@@ -91,12 +104,12 @@ const alerts = () => ({
   },
 });
 
-/** The files by their paths from the root. */
-export function manifests(): Map<string, string> {
-  const apps = [...new Set(kinds.map(([, { app }]) => app))];
+/** @param apps all that is deployed @returns the files by their paths from the root */
+export function manifests(apps: readonly string[]): Map<string, string> {
+  const scaled = [...new Set(kinds.map(([, { app }]) => app))];
   const files: [string, object][] = [
-    ...apps.map((app): [string, object] => [`k8s/base/${app}/triggers.yaml`, scaling(app)]),
-    ['k8s/components/monitoring/work.yaml', alerts()],
+    ...scaled.map((app): [string, object] => [`k8s/base/${app}/triggers.yaml`, scaling(app)]),
+    ['k8s/components/monitoring/work.yaml', alerts(apps)],
   ];
   return new Map(files.map(([file, content]) => [file, HEAD + stringify(content, { lineWidth: 0, singleQuote: true })]));
 }

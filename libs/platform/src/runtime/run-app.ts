@@ -8,7 +8,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { broadcastListener } from '@aps/platform/broadcast';
 import { ConfigError, configSection, integer, loadConfig, setting } from '@aps/platform/config';
 import { configureHttpApp, HttpAdapter, httpConfig } from '@aps/platform/http';
-import { collectProcessMetrics, createLogger, flushLogs, metrics, NestLogger } from '@aps/platform/observability';
+import { collectProcessMetrics, createLogger, flushLogs, gauge, metrics, NestLogger } from '@aps/platform/observability';
 import { startTracing } from '@aps/platform/tracing';
 import type { Logger as Pino } from 'pino';
 import { z } from 'zod';
@@ -30,6 +30,8 @@ export const runtimeConfig = configSection('runtime', {
   shutdownGraceMs: setting('SHUTDOWN_GRACE_MS', integer(25_000, 0, 600_000), 'Time that requests and jobs get to finish after a SIGTERM'),
 });
 
+const appReady = gauge('app_ready', 'Whether the process can do its work, as whoever asked /readyz last was told');
+
 export interface AppDefinition {
   name: string;
   module: Type<unknown>;
@@ -46,6 +48,7 @@ function startInternalServer(readiness: () => Readiness | undefined, redisRequir
     if (path === '/healthz') return [200, 'application/json', '{"status":"ok"}'];
     if (path === '/readyz') {
       const report = await readiness()?.report(redisRequired);
+      appReady.set(report?.ready ? 1 : 0);
       return [report?.ready ? 200 : 503, 'application/json', JSON.stringify(report ?? { ready: false, checks: { boot: 'in progress' } })];
     }
     if (path === '/metrics') return [200, metrics.contentType, await metrics.metrics()];
