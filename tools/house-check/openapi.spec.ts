@@ -37,6 +37,13 @@ describe('the OpenAPI document', () => {
     expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
   });
 
+  it('says of every operation that is counted where a caller reads how many requests are left', () => {
+    const rates = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+    const silent = ([status, { headers = {} }]: [string, { headers?: object }]) =>
+      (status < '300' || status === '429') && rates.some((name) => !(name in headers));
+    expect(without((op) => Boolean(op.responses['429']) && Object.entries(op.responses).some(silent))).toEqual([]);
+  });
+
   it('says of every operation which credential it wants, also that it wants none', () => {
     const schemes = (op: Operation) => op.security?.map((scheme) => Object.keys(scheme).join()).join(' or ');
     const wanted = (op: Operation) =>
@@ -75,7 +82,7 @@ describe('the OpenAPI document', () => {
     const schemaOf = (content: Record<string, { schema?: unknown }> | undefined) => content && Object.values(content)[0]?.schema;
     expect(without((op) => op.requestBody && !schemaOf(op.requestBody.content))).toEqual([]);
     expect(
-      without((op) => Object.entries(op.responses).some(([status, r]) => (status === '204') === Boolean(schemaOf(r.content)))),
+      without((op) => Object.entries(op.responses).some(([status, r]) => ['204', '304'].includes(status) === Boolean(schemaOf(r.content)))),
     ).toEqual([]);
     expect(without((op) => !Object.keys(op.responses).some((s) => s < '300'))).toEqual([]);
   });

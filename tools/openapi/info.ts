@@ -10,7 +10,8 @@ export const INFO = {
     '**Errors.** 422 lists every problem of a request as `HTTPValidationError`; every other error is `{detail, code, request_id, context?}`. `code` is stable. A method that an address does not take is 405, and `Allow` has those that it takes.',
     '**Lists.** `limit` (1-100; every row when omitted) and `offset`; answers carry `items`, `total` and `next_offset`.',
     '**Repeats.** POSTs that create or dispatch take an `Idempotency-Key`.',
-    '**Changes** are additive; ignore fields and enum values that you do not know.',
+    '**Requests** have an id: `X-Request-Id` of the caller (up to 128 letters, digits, `._-`), or one that is made; every answer has it in that header, and every error as `request_id`.',
+    '**Changes** are additive; ignore fields and enum values that you do not know. There is one version so far, that of this document: `X-API-Version` need not be sent, and another one is not looked for.',
   ].join('\n\n'),
   tags: {
     Authentication: 'Signing up, in and out; the own profile and password.',

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { JOBS, QUEUE_POLICY, QUEUES } from '@aps/contracts';
 import { anchors, documents, links, metricLabels, quoted, ROOT, settingNames, type Document } from './docs';
 
 const all = documents();
@@ -94,6 +95,16 @@ it('scripts that are named exist', () => {
     ...[...text.matchAll(/`npm ([a-z]+)\b/g)].map((match) => match[1]).filter((name) => own.has(name)),
   ];
   expect(findings(all, (document) => named(document).filter((name) => !scripts[name]))).toEqual([]);
+});
+
+it('every queue is in the list of queues, with its jobs', () => {
+  const { text } = all.find(({ file }) => file === 'docs/operations/scaling.md')!;
+  const rows = QUEUES.map((queue) => {
+    const jobs = Object.entries(JOBS).flatMap(([job, policy]) => (policy.queue === queue ? [`\`${job}\``] : []));
+    const setting = `CONCURRENCY_${queue.replaceAll('-', '_').toUpperCase()}`;
+    return `| \`${queue}\` | ${jobs.join(', ')} | ${QUEUE_POLICY[queue].concurrency} | \`${setting}\` |`;
+  });
+  expect(rows.filter((row) => !text.includes(row))).toEqual([]);
 });
 
 describe('metrics', () => {

@@ -6,6 +6,8 @@ import type { Logger } from 'pino';
 import { hasBody } from './body';
 import { ErrorFilter } from './error.filter';
 import { httpConfig } from './http.config';
+import { ANSWER_HEADERS } from './openapi-answers';
+import { FILE_BYTES } from './operation';
 import { requestContext } from './request-context';
 import { installSelectiveInterceptors } from './selective-interceptors';
 
@@ -61,7 +63,7 @@ export function configureHttpApp(app: NestExpressApplication, logger: Logger): v
   if (corsOrigins.length) {
     app.enableCors({
       origin: corsOrigins,
-      exposedHeaders: ['X-Request-Id', 'Idempotency-Replayed', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+      exposedHeaders: ['X-Request-Id', ...Object.keys(ANSWER_HEADERS), ...Object.keys(FILE_BYTES.tells!), 'Accept-Ranges'],
       maxAge: 600,
     });
   }

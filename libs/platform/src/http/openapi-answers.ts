@@ -23,7 +23,7 @@ export interface DocumentedOperation {
 }
 
 const json = (schema: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } });
-const header = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } });
+const headers = (names: string[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** Headers of answers that several operations give. */
 export const ANSWER_HEADERS = {
@@ -35,7 +35,11 @@ export const ANSWER_HEADERS = {
     description: '`true` where this is the answer to an earlier request with the same key.',
     schema: { type: 'string', enum: ['true'] },
   },
+  'RateLimit-Limit': { description: 'Requests that the limit which is closest lets through.', schema: { type: 'integer', minimum: 0 } },
+  'RateLimit-Remaining': { description: 'How many of them are left.', schema: { type: 'integer', minimum: 0 } },
+  'RateLimit-Reset': { description: 'Seconds until all of them are left again.', schema: { type: 'integer', minimum: 0 } },
 };
+const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
 const SUCCESS: Record<string, string> = {
   '200': 'The result.',
@@ -104,10 +108,15 @@ export function completeAnswers(path: string, method: string, op: DocumentedOper
   }
   for (const [status, sentences] of said)
     responses[status] = { description: sentences.join(' '), content: json(status === 422 ? 'HTTPValidationError' : 'Error') };
+  const isCounted = platform.includes('rate_limited');
   for (const [status, response] of Object.entries(responses)) {
     response.description ||= SUCCESS[status];
-    if (status === '429' || status === '503') response.headers = header('Retry-After');
-    if (isRepeatable(op) && status < '300') response.headers = header('Idempotency-Replayed');
+    const told = [
+      ...(status === '429' || status === '503' ? ['Retry-After'] : []),
+      ...(isRepeatable(op) && status < '300' ? ['Idempotency-Replayed'] : []),
+      ...(isCounted && (status < '300' || status === '429') ? RATE : []),
+    ];
+    if (told.length) response.headers = { ...response.headers, ...headers(told) };
   }
   op.responses = responses;
 }

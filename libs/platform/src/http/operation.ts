@@ -12,7 +12,11 @@ export interface OtherAnswer {
   /** Classes that the schema names. */
   models: Type<unknown>[];
   /** What a request may send for an answer of this kind. */
-  header?: { name: string; description: string };
+  headers?: { name: string; description: string }[];
+  /** What an answer of this kind tells in its headers. */
+  tells?: Record<string, string>;
+  /** What a 304 says, where that may be the answer. */
+  unchanged?: string;
 }
 
 /** A class, `[class]` for a list, `PageOf(class)` for a page, or one of the others below. */
@@ -85,7 +89,7 @@ export const eventStream = (events: Type<unknown>, resumesAfter: string): OtherA
   mediaType: 'text/event-stream',
   schema: { $ref: getSchemaPath(events) },
   models: [events],
-  header: { name: 'Last-Event-ID', description: resumesAfter },
+  headers: [{ name: 'Last-Event-ID', description: resumesAfter }],
 });
 
 /** Server-sent events of one answer, which cannot be resumed: each by its name, with the schema of its `data:` line. */
@@ -104,7 +108,17 @@ export const FILE_BYTES: OtherAnswer = {
   mediaType: 'application/octet-stream',
   schema: { type: 'string', format: 'binary' },
   models: [],
-  header: { name: 'Range', description: 'One range of bytes.' },
+  headers: [
+    { name: 'Range', description: 'One range of bytes.' },
+    { name: 'If-Range', description: 'The `ETag` of an answer before: of other bytes all are sent, and no range.' },
+    { name: 'If-None-Match', description: 'The `ETag` of what is there already.' },
+  ],
+  tells: {
+    ETag: 'Names the bytes.',
+    'Content-Disposition': 'The name of the file, and whether a browser may show it.',
+    'Content-Range': 'Of a 206: which bytes of how many.',
+  },
+  unchanged: 'The bytes are those that `If-None-Match` names.',
 };
 
 /** One of several classes, told apart by a field of each. */
@@ -124,12 +138,15 @@ export const oneOf = (field: string, byValue: Record<string, Type<unknown>>): Ot
 
 function contentOf(answers: Answers): object {
   if (!('schema' in answers)) return { type: answers };
-  const { description, mediaType, schema } = answers;
-  return { description, ...(mediaType ? { content: { [mediaType]: { schema } } } : { schema }) };
+  const { description, mediaType, schema, tells } = answers;
+  const headers =
+    tells && Object.fromEntries(Object.entries(tells).map(([name, what]) => [name, { description: what, schema: { type: 'string' } }]));
+  return { description, ...(headers && { headers }), ...(mediaType ? { content: { [mediaType]: { schema } } } : { schema }) };
 }
 
-const documentOf = ({ mediaType, models, header }: OtherAnswer): MethodDecorator[] => [
+const documentOf = ({ mediaType, models, headers = [], unchanged }: OtherAnswer): MethodDecorator[] => [
   ApiExtraModels(...models),
   ...(mediaType ? [ApiProduces(mediaType)] : []),
-  ...(header ? [ApiHeader({ ...header, required: false, schema: { type: 'string' } })] : []),
+  ...headers.map((header) => ApiHeader({ ...header, required: false, schema: { type: 'string' } })),
+  ...(unchanged ? [ApiResponse({ status: 304, description: unchanged })] : []),
 ];
