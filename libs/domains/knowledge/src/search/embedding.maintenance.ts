@@ -13,6 +13,8 @@ import { VectorsRepository, type ClaimedSource, type Piece, type Target, type Wa
 const AT_ONCE = 64;
 /** A provider that takes longer for them does not answer. */
 const CALL_MS = 30_000;
+/** With less left of a claim no call is begun: somebody else could take the source up, and pay for the same texts, before it is stored what it has said. */
+const LAST_CALL_MS = 2 * CALL_MS;
 /** An organization that has had so long makes room for the next, and goes on when its turn comes again. */
 const TURN_MS = 20_000;
 /** Organizations that have their turn at once, and those that are looked for at once. */
@@ -130,8 +132,9 @@ export class Embedding {
     return true;
   }
 
-  /** A provider that refuses several pieces is asked for fewer, while there is time. @returns whether it answers */
+  /** A provider that refuses several pieces is asked for fewer, while there is time; the rest is for the next turn. @returns whether it answers */
   private async give(source: ClaimedSource, model: EmbeddingModel, pieces: Piece[], until: number): Promise<boolean> {
+    if (isLate(source)) return true;
     const window = model.model instanceof OwnModel ? null : model.model.entry.context_window;
     const texts = pieces.map((piece) => beginning(textOf(piece), OF_A_TOKEN * (window ?? Infinity)));
     const found = await this.asked(source, model, texts, pieces);
@@ -145,9 +148,11 @@ export class Embedding {
   /** A piece that is refused alone is found by its beginning; where none is taken, and other texts are, by its words alone. @returns as {@link give} */
   private async giveBeginning(source: ClaimedSource, model: EmbeddingModel, text: string, pieces: Piece[]): Promise<boolean> {
     for (let length = text.length >> 1; length >= SHORTEST; length >>= 1) {
+      if (isLate(source)) return true;
       const found = await this.asked(source, model, [beginning(text, length)], pieces);
       if (found !== REFUSED) return found !== null;
     }
+    if (isLate(source)) return true;
     const others = await this.asked(source, model, [HARMLESS]);
     if (others === REFUSED || others === null) return false;
     await this.db.transaction(NO_CALLER, (tx) => this.vectors.store(tx, source, model.space, pieces, [[]]));
@@ -168,4 +173,5 @@ export class Embedding {
   }
 }
 
+const isLate = ({ lapses }: ClaimedSource): boolean => performance.now() > lapses - LAST_CALL_MS;
 const beginning = (text: string, length: number): string => text.slice(0, length).toWellFormed();

@@ -275,6 +275,29 @@ describe('vectors', () => {
     expect(await t.vectors(base)).toEqual({ [`${SECOND}/mock-embedding`]: 3 });
   });
 
+  it('are asked for no longer than their source is claimed, where their provider takes long to refuse', async () => {
+    const base = await t.base();
+    const now = performance.now.bind(performance);
+    let late = 0;
+    t.refuses = (text) => {
+      if (text.length <= 400) return false;
+      // So long as if somebody else could have taken the source up; the next time it is quick.
+      late ||= 300_000;
+      return true;
+    };
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + late);
+    try {
+      const { calls, letGo } = t.hold('yak');
+      letGo();
+      await t.settled(base, (await t.text(base, 'yak', 'All about yaks. '.repeat(60))).id);
+      await t.fill();
+      // The whole, and again, and its beginnings.
+      expect([calls(), (await t.receipts(base)).length, await embedded(base)]).toEqual([4, 1, [true]]);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it('are waited for where their provider takes nothing at all', async () => {
     t.refuses = () => true;
     const base = await withTexts('zebra');

@@ -16,6 +16,8 @@ export type Waiting = Pick<KnowledgeSource, 'org_id' | 'embedded_as'>;
 export type ClaimedSource = Pick<KnowledgeSource, 'id' | 'org_id' | 'kb_id'> & {
   /** Another one by when its pieces are others, or somebody else has taken it up. */
   claim: string;
+  /** When somebody else may take it up, by `performance.now()`. */
+  lapses: number;
 };
 export type Piece = Pick<KnowledgeChunk, 'id' | 'content' | 'heading_path'>;
 /** A piece that means something near. */
@@ -26,7 +28,7 @@ export interface Near {
 }
 
 /** Nobody else takes a source up for so long. */
-const CLAIM_TIME = `interval '5 minutes'`;
+const CLAIM_S = 300;
 /** So many pieces are compared exactly, the nearest by the signs of their vectors. */
 const CANDIDATES = 200;
 
@@ -65,11 +67,11 @@ const WAITING_FOR_OWN = statement<Waiting>(`
     WHERE p.org_id <> ALL ($2::uuid[]) ORDER BY p.org_id, first.embed_at
   )
   SELECT org_id, embedded_as FROM due ORDER BY embed_at LIMIT $3`);
-const CLAIM = statement<ClaimedSource>(`
+const CLAIM = statement<Omit<ClaimedSource, 'lapses'>>(`
   WITH s AS MATERIALIZED (
     SELECT s.id FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
     WHERE s.chunk_count > 0 AND s.embedded_as = $2 AND s.org_id = $1 AND s.embed_at <= now() AND ${IS_LIVE} ORDER BY s.embed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED)
-  UPDATE knowledge_sources k SET embed_at = now() + ${CLAIM_TIME} FROM s WHERE k.id = s.id RETURNING k.id, k.org_id, k.kb_id, k.embed_at::text AS claim`);
+  UPDATE knowledge_sources k SET embed_at = now() + interval '${CLAIM_S} seconds' FROM s WHERE k.id = s.id RETURNING k.id, k.org_id, k.kb_id, k.embed_at::text AS claim`);
 const HAND_BACK = statement('UPDATE knowledge_sources SET embed_at = now() WHERE id = $1 AND embed_at = $2::timestamptz');
 /** SQL of whether a source is still claimed, and there is still anybody who pays for it. */
 const isHeld = (id: string, claim: string): string => `
@@ -138,7 +140,9 @@ export class VectorsRepository {
 
   /** Takes up one of them, which nobody else does meanwhile. */
   async claim(db: Db, { org_id, embedded_as }: Waiting): Promise<ClaimedSource | null> {
-    return (await db.query(CLAIM, [org_id, embedded_as]))[0] ?? null;
+    const lapses = performance.now() + CLAIM_S * 1_000;
+    const [source] = await db.query(CLAIM, [org_id, embedded_as]);
+    return source ? { ...source, lapses } : null;
   }
 
   /** Leaves it to whoever takes it up next. */
