@@ -8,6 +8,8 @@ import { eventually, sql } from '@aps/platform/testing';
 import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { KnowledgeService, type TestBase } from '../testing';
 import { Embedding } from './embedding.maintenance';
+import { OwnModels, textOf as pieceTextOf } from './own-models.repository';
+import { unpacked } from './vectors.policy';
 
 /** As gateways call models: a key with a slash. */
 const FIRST = 'gateway/first';
@@ -123,6 +125,18 @@ class EmbeddingService extends KnowledgeService {
     return rows[0]?.version;
   }
 
+  /** Pieces of a base, each with what its vector of a space is, and what the model that is there now says of it. */
+  async said({ id, org }: TestBase): Promise<{ is: number[] | null; now: number[] }[]> {
+    const rows = await this.db.query(
+      sql<{ content: string; heading_path: string[]; vector: Buffer | null }>(
+        `SELECT c.content, c.heading_path, v.vector FROM knowledge_chunks c LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id WHERE c.kb_id = $1`,
+      ),
+      [id],
+    );
+    const model = await this.get(OwnModels).of(org.id);
+    return rows.map((row) => ({ is: row.vector && unpacked(row.vector), now: model!.embed(pieceTextOf(row)) }));
+  }
+
   async vectors({ id }: TestBase): Promise<Record<string, number>> {
     const rows = await this.db.query(
       sql<{ model: string; n: number }>('SELECT model, count(*)::int AS n FROM knowledge_vectors WHERE kb_id = $1 GROUP BY 1'),
@@ -175,20 +189,17 @@ describe('vectors', () => {
 
   describe('where no model is named', () => {
     beforeEach(() => t.name(null));
-    /** So many pieces that have hardly a word in common, but for those of each tenth. */
-    const withPieces = async (pieces: number) => {
+    const MONEY = 'invoice payment overdue sum reminder bank account interest credit due'.split(' ');
+    const ANIMALS = 'hamster seed rodent burrow fur paw whisker cage wheel nest'.split(' ');
+    /** Two hundred pieces by turns of either, some of money with a debtor, which is found in no other. */
+    const withPieces = async () => {
       const base = await withTexts('zebra');
-      const word = (i: number, j: number) => `w${(i * 7919 + j * 104_729) % 9_973}`;
       const section = (i: number) => {
-        const topic = [
-          'The invoice is overdue; ask for payment of the outstanding sum.',
-          'A reminder of a payment that is overdue: the debtor pays the sum.',
-          'The hamster eats seeds; a rodent sleeps by day.',
-          'Rodents like seeds, and sleep by day.',
-        ][i % 10];
-        return `# ${word(i, 0)}\n\n${topic ?? ''} ${Array.from({ length: 250 }, (_, j) => word(i, j)).join(' ')}`;
+        const words = i % 2 ? ANIMALS : MONEY;
+        const said = Array.from({ length: 250 }, (_, j) => words[(i * 7 + j * j + (j >> 2)) % words.length]);
+        return `# ${i % 20 ? i : `debtor ${i}`}\n\n${said.join(' ')}`;
       };
-      const { id } = await t.text(base, 'all', Array.from({ length: pieces }, (_, i) => section(i)).join('\n\n'));
+      const { id } = await t.text(base, 'all', Array.from({ length: 200 }, (_, i) => section(i)).join('\n\n'));
       await t.settled(base, id);
       return base;
     };
@@ -204,7 +215,7 @@ describe('vectors', () => {
     it('are made by what the platform has learnt, which costs nothing and asks nobody; and are those of a model when one is named', async () => {
       const { calls, letGo } = t.hold('');
       letGo();
-      const base = await withPieces(200);
+      const base = await withPieces();
       await t.learn();
       const learnt = await t.learnt(base);
       await t.learn();
@@ -220,6 +231,8 @@ describe('vectors', () => {
       expect(await t.learnt(base)).not.toBe(learnt);
       await t.fill();
       expect((await search(base, 'zebra')).mode).toBe('hybrid');
+      // Nothing can be said of what has no words.
+      expect(await search(base, '… !')).toEqual({ mode: 'text', titles: [] });
       await t.name(FIRST);
       expect((await search(base, 'zebra')).mode).toBe('hybrid');
       await t.fill();
@@ -228,6 +241,33 @@ describe('vectors', () => {
       expect(await t.learnt(base)).toBeUndefined();
       await t.name(null);
       expect((await search(base, 'zebra')).mode).toBe('text');
+    });
+
+    it('find what stands in the company of a word where the word itself does not', async () => {
+      const base = await withPieces();
+      await t.learn();
+      await t.fill();
+      const { body } = await t.asMember(base, 'POST', '/search', { query: 'debtor', limit: 50 });
+      const found = body.results.map(({ content }: { content: string }) => content) as string[];
+      expect([body.mode, found.length, found.filter((content) => content.includes('debtor')).length]).toEqual(['hybrid', 50, 10]);
+      expect(found.filter((content) => content.includes('hamster'))).toEqual([]);
+    });
+
+    it('are all there, and of one model, where several learn at once while others give vectors', async () => {
+      const base = await withPieces();
+      const learnAll = () => Promise.all(Array.from({ length: 3 }, () => t.get(OwnModels).learn({ org_id: base.org.id, pieces: 201 })));
+      const count = async () => (await t.asMember(base, 'GET', '')).body.chunk_count as number;
+      await learnAll();
+      const learnt = await t.learnt(base);
+      await learnAll();
+      expect(await t.learnt(base)).toBe(learnt);
+      await t.db.execute(sql('UPDATE knowledge_own_models SET pieces = 50 WHERE org_id = $1'), [base.org.id]);
+      await Promise.all([learnAll(), t.fill()]);
+      expect(await t.learnt(base)).not.toBe(learnt);
+      await t.fill();
+      const said = await t.said(base);
+      expect([await embedded(base), said.length]).toEqual([[true, true], await count()]);
+      for (const { is, now } of said) is!.forEach((value, i) => expect(value).toBeCloseTo(now[i], 5));
     });
   });
 
@@ -352,6 +392,8 @@ describe('vectors', () => {
     expect((await t.asOwner(base, 'DELETE', `/sources/${lion.id}`)).status).toBe(204);
     await t.get(Embedding).swapAll();
     expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ [`${SECOND}/mock-embedding`]: 1 }, 'hybrid']);
+    for (const { id } of (await t.asMember(base, 'GET', '/sources')).body) await t.asOwner(base, 'DELETE', `/sources/${id}`);
+    expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: [] });
   });
 
   it('take part from the first source on that has them', async () => {

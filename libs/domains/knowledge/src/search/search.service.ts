@@ -12,7 +12,7 @@ import { VectorsRepository, type Near } from './vectors.repository';
 
 /** What a search has found. */
 export interface Found {
-  /** Whether it was looked for by meaning, too. */
+  /** Whether it was looked for by meaning, too: vectors were compared. */
   mode: 'hybrid' | 'text';
   /** The best first. */
   hits: Hit[];
@@ -75,7 +75,7 @@ export class KnowledgeSearch {
     return ordered.map((hit, place) => ({ ...hit, score: scoreOf(place) }));
   }
 
-  /** @returns ids of the pieces that mean something near, the nearest first; null where nothing has vectors, or the query gets none */
+  /** @returns ids of the pieces that mean something near, the nearest first; null where nothing has vectors, or the query gets none, as one without words */
   private async near(scope: OrgScope, kbIds: readonly string[] | null, query: string, searcher: Searcher): Promise<string[] | null> {
     const rankings: Near[][] = [];
     for (const space of await this.vectors.spaces(this.db, scope, kbIds)) {
@@ -83,7 +83,8 @@ export class KnowledgeSearch {
       if (!model) continue;
       const work = { orgId: scope.orgId, name: `search:${uuidv7()}`, ...searcher };
       const vectors = await this.embedder.embed(work, model, [query], EMBED_MS);
-      if (vectors && vectors !== REFUSED) rankings.push(await this.vectors.near(this.db, scope, kbIds, space, vectors[0]));
+      const near = vectors && vectors !== REFUSED ? await this.vectors.near(this.db, scope, kbIds, space, vectors[0]) : null;
+      if (near) rankings.push(near);
     }
     if (!rankings.length) return null;
     const nearest = rankings.flat().sort((a, b) => b.likeness - a.likeness);

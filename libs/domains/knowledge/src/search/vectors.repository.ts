@@ -185,9 +185,10 @@ export class VectorsRepository {
     return (await db.query(SPACES, [orgId, kbIds])).map(({ space }) => space);
   }
 
-  /** The nearest pieces, the nearest first; none that has nothing to do with it. */
-  async near(db: Db, { orgId }: Org, kbIds: readonly string[] | null, space: string, vector: number[]): Promise<Near[]> {
-    const rows = await db.query(NEAR, [orgId, kbIds, space, bitsOf(vector)]);
+  /** The nearest pieces, the nearest first; none that has nothing to do with it. Null where there is nothing to compare, or the vector has no length. */
+  async near(db: Db, { orgId }: Org, kbIds: readonly string[] | null, space: string, vector: number[]): Promise<Near[] | null> {
+    const rows = vector.some(Boolean) ? await db.query(NEAR, [orgId, kbIds, space, bitsOf(vector)]) : [];
+    if (!rows.length) return null;
     return rows
       .map((row) => ({ chunk_id: row.chunk_id, likeness: dot(unpacked(row.vector), vector) }))
       .filter(({ likeness }) => likeness > 0)
