@@ -28,7 +28,7 @@ const KEPT_INODES_SHARE = 0.01;
 const CLEARING_BYTES = MIB;
 /** Where the disk has less than it had by this, it is looked whether it was a command. */
 const NOTICED_BYTES = 64 * MIB;
-/** What a command has made or changed is removed in this order, as long as its workspace is over its limit: files of so many KiB, then all. */
+/** What commands have made or changed is removed in this order, as long as its workspace is over its limit: files of so many KiB, then all. */
 const REMOVED_KIB = [64 * 1024, 1024, 0];
 
 const OVER = {
@@ -37,7 +37,7 @@ const OVER = {
   disk: 'The command was ended: its workspace grew over 1 GiB.',
   room: 'The command was ended: the disk that all workspaces share is nearly full.',
 };
-const CLEARED = '\nThe workspace had more than 1 GiB: of what the command made or changed there, the largest files were removed.\n';
+const CLEARED = '\nThe workspace had more than 1 GiB: of what was made or changed there, the largest files were removed.\n';
 
 /**
  * The disk while a command uses it. What the command has made or changed is told by the clock of the disk, and nobody else's. A workspace that is
@@ -45,6 +45,7 @@ const CLEARED = '\nThe workspace had more than 1 GiB: of what the command made o
  */
 export class DiskUse {
   private constructor(
+    private readonly workspace: string,
     private readonly files: string,
     private readonly since: number,
     private readonly before: Room,
@@ -52,9 +53,9 @@ export class DiskUse {
   ) {}
 
   /** @param crowded the workspaces that were over their limit when they were looked at last; kept here */
-  static async of(files: string, crowded: Set<string>): Promise<DiskUse> {
+  static async of(workspace: string, files: string, crowded: Set<string>): Promise<DiskUse> {
     const [{ ctimeMs }, before] = await Promise.all([stat(files), roomIn(files)]);
-    return new DiskUse(files, ctimeMs, before, crowded);
+    return new DiskUse(workspace, files, ctimeMs, before, crowded);
   }
 
   /** Whether the disk had so little left, before the command, that nobody may use more of it. */
@@ -70,20 +71,20 @@ export class DiskUse {
   /** Whether the workspace has more than it may, and has it of this command. */
   async isOver(): Promise<boolean> {
     const { all, changed } = await weightOf(this.files, this.since);
-    if (all > LIMITS.diskBytes) this.crowded.add(this.files);
-    else this.crowded.delete(this.files);
+    if (all > LIMITS.diskBytes) this.crowded.add(this.workspace);
+    else this.crowded.delete(this.workspace);
     return all > LIMITS.diskBytes && changed > CLEARING_BYTES;
   }
 
   /**
-   * Once nothing of the command runs any more: removes of what it has made or changed as much as there is too much. What was too short to be looked at
+   * Once neither the command runs any more nor any that began meanwhile: removes of what they have made or changed as much as there is too much. What was too short to be looked at
    * is noticed by what the disk has lost, or by the next command.
    *
    * @returns what is said of it; null where the workspace is as it was left
    */
   async clear(): Promise<string | null> {
     const lost = this.before.freeBytes - (await roomIn(this.files)).freeBytes;
-    if ((lost < NOTICED_BYTES && !this.crowded.has(this.files)) || !(await this.isOver())) return null;
+    if ((lost < NOTICED_BYTES && !this.crowded.has(this.workspace)) || !(await this.isOver())) return null;
     for (const minKib of REMOVED_KIB) {
       await removeChanged(this.files, this.since, minKib);
       if (!(await this.isOver())) break;

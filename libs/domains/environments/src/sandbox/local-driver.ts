@@ -26,6 +26,8 @@ export abstract class LocalDriver implements SandboxDriver {
   /** By workspace, what runs in it. */
   private readonly running = new Map<string, Map<Cutoff, Promise<unknown>>>();
   private readonly crowded = new Set<string>();
+  /** By workspace, the disk as the first of the commands has found it that use it together; or its clearing, for which the next ones wait. */
+  private readonly uses = new Map<string, { commands: number; disk?: DiskUse; clearing?: Promise<unknown> }>();
 
   /**
    * @param key of this run alone: the line that the first process says
@@ -103,6 +105,7 @@ export abstract class LocalDriver implements SandboxDriver {
     for (const [removal] of running) removal.abort(new SandboxFailed('Its workspace was removed.', true));
     await Promise.allSettled(running.map(([, end]) => end));
     await this.workspaces.remove(workspace, idleMs);
+    this.crowded.delete(workspace);
   }
 
   idleWorkspaces(idleMs: number): Promise<string[]> {
@@ -110,24 +113,47 @@ export abstract class LocalDriver implements SandboxDriver {
   }
 
   private async run(command: SandboxCommand, signal: AbortSignal, isProbe: boolean): Promise<CommandOutput> {
-    const { folder, files } = await this.workspaces.open(command.workspace).catch(notMade);
-    const disk = await DiskUse.of(files, this.crowded).catch(notMade);
-    if (disk.wasFull && !isProbe) throw new SandboxFailed('The disk that all workspaces share is nearly full.', false);
-    const key = randomUUID();
-    const { stdin, timeoutMs } = command;
-    const watch: Program['watch'] = (pid, end) => watchLimits(pid, disk, this.watchesProcesses, end);
+    const { workspace } = command;
+    await this.enter(workspace);
     let cleared: string | null = null;
     let output: CommandOutput;
     try {
-      output = await this.launch(command, key, files, (launch) =>
-        runProgram({ key, stdin, timeoutMs, folder, cwd: files, watch, failure: this.failure, ...launch }, signal),
-      );
+      output = await this.runIn(command, signal, isProbe);
     } finally {
       // What has gone meanwhile is cleared.
-      cleared = await disk.clear().catch(() => null);
-      await this.workspaces.touch(command.workspace);
+      cleared = await this.leave(workspace);
+      await this.workspaces.touch(workspace);
     }
     return cleared === null ? output : { ...output, stderr: Buffer.concat([output.stderr, Buffer.from(cleared)]) };
+  }
+
+  private async runIn(command: SandboxCommand, signal: AbortSignal, isProbe: boolean): Promise<CommandOutput> {
+    const { workspace, stdin, timeoutMs } = command;
+    const { folder, files } = await this.workspaces.open(workspace).catch(notMade);
+    const disk = await DiskUse.of(workspace, files, this.crowded).catch(notMade);
+    if (disk.wasFull && !isProbe) throw new SandboxFailed('The disk that all workspaces share is nearly full.', false);
+    this.uses.get(workspace)!.disk ??= disk;
+    const key = randomUUID();
+    const watch: Program['watch'] = (pid, end) => watchLimits(pid, disk, this.watchesProcesses, end);
+    return this.launch(command, key, files, (launch) =>
+      runProgram({ key, stdin, timeoutMs, folder, cwd: files, watch, failure: this.failure, ...launch }, signal),
+    );
+  }
+
+  private async enter(workspace: string): Promise<void> {
+    for (let use = this.uses.get(workspace); use?.clearing; use = this.uses.get(workspace)) await use.clearing;
+    const use = this.uses.get(workspace) ?? { commands: 0 };
+    use.commands++;
+    this.uses.set(workspace, use);
+  }
+
+  /** The last one clears what all of them have made: nothing goes that a command is at. @returns what is said of it */
+  private async leave(workspace: string): Promise<string | null> {
+    const use = this.uses.get(workspace)!;
+    if (--use.commands) return null;
+    const clearing = use.disk?.clear().catch(() => null) ?? Promise.resolve(null);
+    use.clearing = clearing.finally(() => this.uses.delete(workspace));
+    return clearing;
   }
 }
 

@@ -1,7 +1,7 @@
 /** @alone */
 import { execFileSync, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import disk from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
@@ -272,6 +272,25 @@ describe('what a command may use', () => {
     }
   });
 
+  it('is cleared once nobody is at it any more: a command that goes on loses nothing that it has made', async () => {
+    for (const driver of working) {
+      const workspace = randomUUID();
+      const longer = shell(driver, 'fallocate -l 500M b; touch made; while [ -e b ]; do sleep 0.02; done; echo gone', { workspace });
+      const files = path.join(settings.SANDBOX_DIR, workspace, 'files');
+      await eventually(
+        () => Promise.resolve(existsSync(path.join(files, 'made'))),
+        (is) => is,
+      );
+      const shorter = text(await shell(driver, 'fallocate -l 600M a', { workspace }));
+      expect([driver.name, shorter.stderr]).toEqual([driver.name, expect.not.stringContaining('were removed')]);
+      expect([driver.name, text(await longer)]).toMatchObject([
+        driver.name,
+        { exitCode: null, stdout: '', stderr: expect.stringContaining('the largest files were removed') },
+      ]);
+      expect((await shell(driver, 'ls', { workspace })).stdout.toString()).toBe('made\n');
+    }
+  });
+
   it('is nothing of a disk that is nearly full, whoever has filled it', async () => {
     const room = await disk.statfs(dir);
     const filled = () => jest.spyOn(disk, 'statfs').mockResolvedValue({ ...room, bavail: Math.floor(1e9 / room.bsize) });
@@ -351,6 +370,26 @@ describe('a workspace', () => {
       [true, 'here\n', ''],
     );
   });
+});
+
+it('a workspace that is opened anew while it is looked whether it is still idle is whose it is by then', async () => {
+  const [driver] = working;
+  const workspace = randomUUID();
+  const folder = path.join(settings.SANDBOX_DIR, workspace);
+  await shell(driver, 'true', { workspace });
+  utimesSync(folder, 0, 0);
+  const { rename } = disk;
+  const moved = jest.spyOn(disk, 'rename').mockImplementationOnce(async (from, to) => {
+    utimesSync(from as string, new Date(), new Date());
+    await rename(from, to);
+    await shell(driver, 'echo mine >made', { workspace });
+  });
+  try {
+    await driver.removeWorkspace(workspace, 60_000);
+  } finally {
+    moved.mockRestore();
+  }
+  expect((await shell(driver, 'cat made', { workspace })).stdout.toString()).toBe('mine\n');
 });
 
 describe('what isolates a command', () => {

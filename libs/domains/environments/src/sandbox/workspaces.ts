@@ -2,11 +2,14 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, readdir, rename, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const AT_ONCE = 64;
+/** What is to end in another process has ended after so long. */
+const ENDED_MS = 3_000;
 
 /** Whom files of workspaces belong to, and commands run as: ourselves, unless that is root. */
 export const OWNER =
@@ -50,10 +53,12 @@ export class Workspaces {
     if (!(await this.isIdle(workspace, idleMs))) return;
     const aside = randomUUID();
     await rename(folder, this.folder(aside)).catch(unlessMissing);
-    // Used in between: it goes back to who has it.
-    if (!(await this.isIdle(aside, idleMs))) return void (await rename(this.folder(aside), folder).catch(unlessMissing));
+    // Used in between: it goes back to who has it, unless they have a new one by now; then what they had lies aside until it is idle again.
+    if (!(await this.isIdle(aside, idleMs))) return void (await rename(this.folder(aside), folder).catch(unlessTaken));
     await run('chmod', ['-R', 'u+rwX', '--', this.folder(aside)]).catch(() => undefined);
-    await run('rm', ['-rf', '--', this.folder(aside)]);
+    const removed = () => run('rm', ['-rf', '--', this.folder(aside)]);
+    // What still runs in it elsewhere, where it is being ended, may write to it meanwhile.
+    await removed().catch(() => sleep(ENDED_MS).then(removed));
   }
 
   /** Keys of those that were not used for so long. */
@@ -145,6 +150,10 @@ async function reopened(folder: string): Promise<void> {
 
 function unlessBeyond(error: NodeJS.ErrnoException): undefined {
   if (BEYOND.includes(error.code!)) throw error;
+}
+
+function unlessTaken(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') unlessMissing(error);
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {
