@@ -86,7 +86,8 @@ export const VALIDATED = statement<{ id: string }>(`
 
 /** Of digests, those that an environment names. */
 export const NAMED_IMAGES = statement<{ digest: string }>(
-  `SELECT DISTINCT coalesce(e.image_digest, '') AS digest FROM environments e WHERE e.image_digest = ANY ($1::text[]) AND ${isThere('e')}`,
+  `SELECT DISTINCT coalesce(e.image_digest, '') AS digest FROM environments e
+  WHERE e.kind = 'CUSTOM_IMAGE' AND e.image_digest = ANY ($1::text[]) AND ${isThere('e')}`,
 );
 
 /** Whose job is gone: it has failed too often. Values: how many, when. */

@@ -28,6 +28,7 @@ export interface MachineFacts {
 @Index('environments_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('environments_builtin', ['org_id'], { unique: true, where: `kind = 'BUILTIN_SANDBOX' AND deleted_at IS NULL` })
 @Index('environments_validating', ['id'], { where: `image_state = 'validating'` })
+@Index('environments_images', ['image_digest'], { where: `kind = 'CUSTOM_IMAGE' AND deleted_at IS NULL` })
 @Index('environments_told', ['connected_until'], { where: 'told_connected' })
 @Check('environments_kind', `kind IN ('BUILTIN_SANDBOX', 'REMOTE_MACHINE', 'CUSTOM_IMAGE')`)
 @Check('environments_image', `(kind = 'CUSTOM_IMAGE') = (image_ref IS NOT NULL) AND (kind = 'CUSTOM_IMAGE') = (image_state IS NOT NULL)`)

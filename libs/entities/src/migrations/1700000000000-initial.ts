@@ -64,6 +64,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"former_slugs_org\" ON \"former_slugs\"  (\"org_id\", \"since\") ");
     await runner.query("CREATE TABLE \"environments\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"name\" text NOT NULL, \"exec_timeout_requested_s\" double precision, \"image_ref\" text, \"image_digest\" text, \"image_state\" text, \"validation\" jsonb, \"probe_id\" uuid, \"token_hash\" bytea, \"token\" text, \"machine\" jsonb, \"last_seen_at\" TIMESTAMP WITH TIME ZONE, \"connected_until\" TIMESTAMP WITH TIME ZONE, \"socket_id\" uuid, \"told_connected\" boolean NOT NULL DEFAULT false, \"event_seq\" integer NOT NULL DEFAULT '0', \"created_by\" uuid, \"deleted_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"environments_token\" UNIQUE (\"token_hash\"), CONSTRAINT \"environments_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"environments_image_state\" CHECK (image_state IN ('validating', 'online', 'invalid')), CONSTRAINT \"environments_image\" CHECK ((kind = 'CUSTOM_IMAGE') = (image_ref IS NOT NULL) AND (kind = 'CUSTOM_IMAGE') = (image_state IS NOT NULL)), CONSTRAINT \"environments_kind\" CHECK (kind IN ('BUILTIN_SANDBOX', 'REMOTE_MACHINE', 'CUSTOM_IMAGE')), CONSTRAINT \"PK_ec32d12469ec3c2f2f20c4f5e71\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"environments_told\" ON \"environments\"  (\"connected_until\") WHERE told_connected");
+    await runner.query("CREATE INDEX \"environments_images\" ON \"environments\"  (\"image_digest\") WHERE kind = 'CUSTOM_IMAGE' AND deleted_at IS NULL");
     await runner.query("CREATE INDEX \"environments_validating\" ON \"environments\"  (\"id\") WHERE image_state = 'validating'");
     await runner.query("CREATE UNIQUE INDEX \"environments_builtin\" ON \"environments\"  (\"org_id\") WHERE kind = 'BUILTIN_SANDBOX' AND deleted_at IS NULL");
     await runner.query("CREATE INDEX \"environments_org\" ON \"environments\"  (\"org_id\", \"created_at\", \"id\") WHERE deleted_at IS NULL");
@@ -811,6 +812,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"environments_org\"");
     await runner.query("DROP INDEX \"environments_builtin\"");
     await runner.query("DROP INDEX \"environments_validating\"");
+    await runner.query("DROP INDEX \"environments_images\"");
     await runner.query("DROP INDEX \"environments_told\"");
     await runner.query("DROP TABLE \"environments\"");
     await runner.query("DROP INDEX \"former_slugs_org\"");
