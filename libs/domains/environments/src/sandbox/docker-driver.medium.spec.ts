@@ -22,6 +22,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     type=bind,*) folder=\${1#*source=}; cd "\${folder%%,*}" ;;
     sandbox-*) name=$1 ;;
   esac
+  last=$1
   shift
 done
 case $verb in
@@ -29,7 +30,7 @@ case $verb in
   pull) case $2 in good@*) ;; *) echo 'manifest unknown' >&2; exit 1 ;; esac ;;
   image) case $below in
     ls) echo sha256-1; echo '<none>' ;;
-    inspect) echo good@sha256:1; echo good@sha256:2 ;;
+    inspect) grep -s . "${dir}/names of $(basename "$last")" || { echo "Error: No such image: $last" >&2; exit 1; } ;;
     rm) [ ! -e ${dir}/used ] || { echo 'conflict: a container uses it' >&2; exit 1; } ;;
     esac ;;
   rm) kill -KILL -- "-$(cat ${dir}/$name)" ;;
@@ -47,18 +48,22 @@ esac
 beforeAll(() => {
   Logger.overrideLogger(false);
   writeFileSync(path.join(dir, 'docker'), DOCKER, { mode: 0o755 });
-  loadConfig({
-    ...process.env,
-    DATABASE_URL: 'postgres://127.0.0.1/none',
-    REDIS_URL: 'redis://127.0.0.1:1',
-    SANDBOX_DIR: path.join(dir, 'workspaces'),
-  });
+  configure();
   driver = new DockerDriver(path.join(dir, 'docker'));
 });
 beforeEach(() => writeFileSync(path.join(dir, 'told'), ''));
 afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
+
+const configure = (more: NodeJS.ProcessEnv = {}) =>
+  loadConfig({
+    ...process.env,
+    DATABASE_URL: 'postgres://127.0.0.1/none',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    SANDBOX_DIR: path.join(dir, 'workspaces'),
+    ...more,
+  });
 
 const run = (script: string, more: Partial<SandboxCommand> = {}, signal = new AbortController().signal) =>
   driver.exec(
@@ -81,16 +86,17 @@ it('bounds a container by everything that it may not have', async () => {
   const workspace = randomUUID();
   const { exitCode, stdout, stderr } = await run('cat', { workspace, stdin: Buffer.from('read'), image: 'example.com/image@sha256:1' });
   expect([exitCode, stdout.toString(), stderr.toString()]).toEqual([0, 'read', '']);
-  const [options] = told().split(' -- ');
+  const [options] = /^run .*/m.exec(told())![0].split(' -- ');
   expect(
     options!
       .replace(/sandbox-[-0-9a-f]{36}/, 'NAME')
       .replace(/command=[-0-9a-f]{36}/, 'ID')
+      .replace(/installation=[0-9a-f]{16}/, 'WHOSE')
       .replace(/--user \d+:\d+/, 'USER')
       .replace(dir, 'DIR')
       .replace(workspace, 'KEY'),
   ).toMatchInlineSnapshot(
-    `"run --rm --init --interactive --network none --hostname sandbox --log-driver none --cpus 1 --memory 1073741824b --memory-swap 1073741824b --pids-limit 256 --ulimit fsize=1073741824 --ulimit core=0 --ulimit nofile=4096 USER --cap-drop ALL --security-opt no-new-privileges --read-only --tmpfs /tmp:exec,mode=1777,size=268435456 --shm-size 67108864b --mount type=bind,source=DIR/workspaces/KEY/files,target=/workspace --workdir /workspace --env HOME=/workspace --env LANG=C.UTF-8 --env TERM=dumb --name NAME --label sandbox.ID --entrypoint sh"`,
+    `"run --rm --init --interactive --network none --hostname sandbox --log-driver none --cpus 1 --memory 1073741824b --memory-swap 1073741824b --pids-limit 256 --ulimit fsize=1073741824 --ulimit core=0 --ulimit nofile=4096 USER --cap-drop ALL --security-opt no-new-privileges --read-only --tmpfs /tmp:exec,mode=1777,size=268435456 --shm-size 67108864b --mount type=bind,source=DIR/workspaces/KEY/files,target=/workspace --workdir /workspace --env HOME=/workspace --env LANG=C.UTF-8 --env TERM=dumb --name NAME --label sandbox.WHOSE --label sandbox.ID --entrypoint sh"`,
   );
   expect(told()).toContain(' -- example.com/image@sha256:1 -c ');
 });
@@ -122,26 +128,79 @@ it('a container is removed at the ceiling, and by the signal', async () => {
 });
 
 describe('images', () => {
+  const OURS = /agent-platform\/sandbox-image\/[0-9a-f]{16}:sha256-1/;
+  const pull = (image: string) => driver.pull(image, new AbortController().signal);
+  /** What Docker says of an image. */
+  const named = (image: string, ...names: string[]) => writeFileSync(path.join(dir, `names of ${image}`), names.join('\n'));
+  const ours = async () => {
+    await pull('good@sha256:1');
+    return OURS.exec(told())![0];
+  };
+
   it('are brought here, and known as ours', async () => {
-    await driver.pull('good@sha256:1', new AbortController().signal);
-    expect(told()).toContain('\ntag good@sha256:1 agent-platform/sandbox-image:sha256-1\n');
+    const name = await ours();
+    expect(told()).toContain(`\ntag good@sha256:1 ${name}\n`);
     expect(await driver.images()).toEqual(['sha256:1']);
-    await expect(driver.pull('bad@sha256:1', new AbortController().signal)).rejects.toThrow('The image could not be pulled.');
+    expect(told()).toContain(` --filter reference=${name.split(':')[0]} `);
+    await expect(pull('bad@sha256:1')).rejects.toThrow('The image could not be pulled.');
   });
 
   it('are ours where a command has brought them here', async () => {
-    for (const image of ['good@sha256:2', 'good@sha256:2']) await run('true', { image });
-    await eventually(
-      () => Promise.resolve(told().match(/^tag .*sha256-2$/gm)?.length),
-      (tags) => tags === 1,
-    );
+    for (const image of ['good@sha256:2', 'good@sha256:2']) {
+      await run('true', { image });
+      await eventually(
+        () => Promise.resolve(told().match(/^tag .*sha256-2$/gm)?.length),
+        (tags) => tags === 1,
+      );
+    }
+  });
+
+  it('are not ours where they were here, unless another installation has brought them', async () => {
+    named('good@sha256:3', 'good@sha256:3');
+    await pull('good@sha256:3');
+    await run('true', { image: 'good@sha256:3' });
+    expect(told()).not.toMatch(/^tag /m);
+    named('good@sha256:3', 'agent-platform/sandbox-image/other:sha256-3', 'good@sha256:3');
+    await pull('good@sha256:3');
+    expect(told()).toMatch(/^tag good@sha256:3 /m);
   });
 
   it('are removed by all names that they have of us, but for one in use', async () => {
+    const name = await ours();
+    named(path.basename(name), name, 'good@sha256:1', 'good@sha256:2');
     await driver.removeImage('sha256:1');
-    expect(told()).toContain('\nimage rm good@sha256:1 agent-platform/sandbox-image:sha256-1\n');
+    expect(told()).toContain(`\nimage rm good@sha256:1 ${name}\n`);
     writeFileSync(path.join(dir, 'used'), '');
     await driver.removeImage('sha256:1');
+    rmSync(path.join(dir, 'used'));
+  });
+
+  it.each(['agent-platform/sandbox-image/other:sha256-1', 'debian:12-slim'])(
+    'lose our name alone where they are %s, too',
+    async (other) => {
+      const name = await ours();
+      named(path.basename(name), name, other, 'good@sha256:1');
+      await driver.removeImage('sha256:1');
+      expect(told()).toContain(`\nimage rm ${name}\n`);
+    },
+  );
+
+  it('lose our name alone where they are what our own sandbox runs in', async () => {
+    configure({ SANDBOX_IMAGE: 'good@sha256:1' });
+    const name = await ours();
+    named(path.basename(name), name, 'good@sha256:1');
+    await driver.removeImage('sha256:1');
+    expect(told()).toContain(`\nimage rm ${name}\n`);
+    configure();
+  });
+
+  it('are known by other names to another installation', async () => {
+    const name = await ours();
+    configure({ SANDBOX_DIR: path.join(dir, 'others') });
+    await new DockerDriver(path.join(dir, 'docker')).images();
+    configure();
+    expect(told()).toContain('reference=agent-platform/sandbox-image/');
+    expect(told()).not.toContain(`reference=${name.split(':')[0]}`);
   });
 });
 

@@ -1,10 +1,11 @@
 import { execFile, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { environment, first } from './launch';
 import { LIMITS } from './limits';
 import { LocalDriver, type Launch } from './local-driver';
-import { sandboxConfig } from './sandbox.config';
+import { sandboxConfig, sandboxDir } from './sandbox.config';
 import { SandboxFailed, WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
 import { OWNER } from './workspaces';
 
@@ -13,8 +14,9 @@ const ANSWER_MS = 5_000;
 const KILL_TRIES = 20;
 /** What `docker run` ends with where it, or the shell of the image, could not be run. */
 const NOT_BEGUN = [125, 126, 127];
-/** The name that an image gets here beside its own, with its digest as the tag: by it we know which are ours, and not the machine's. */
-const KEPT = 'agent-platform/sandbox-image';
+/** Below it an installation gives each image that it brings here a name beside its own, with its digest as the tag: these alone does it remove. */
+const KEPT = 'agent-platform/sandbox-image/';
+const NAMES = '{{range .RepoTags}}{{println .}}{{end}}{{range .RepoDigests}}{{println .}}{{end}}';
 /** The program hands the signal on to its container, and so ends it, when we die. */
 const ENDING_WITH_US = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'TERM', '--'] : [];
 
@@ -28,7 +30,9 @@ export class DockerDriver extends LocalDriver {
   protected override readonly probeMs = 120_000;
   protected readonly failure = 'A container could not be started: Docker does not answer, or its image cannot be run.';
 
-  /** Images that have that name, for all that is known. */
+  /** Tells us from others that have sandboxes on the same daemon: whoever is of our installation has our folder of workspaces, and nobody else. */
+  private readonly installation = createHash('sha256').update(sandboxDir()).digest('hex').slice(0, 16);
+  /** Images that have our name, for all that is known. */
   private readonly kept = new Set<string>();
 
   /** @param program Docker's, by its name or its path */
@@ -43,8 +47,9 @@ export class DockerDriver extends LocalDriver {
 
   override async pull(image: string, signal: AbortSignal): Promise<void> {
     try {
+      const isForeign = await this.isForeign(image);
       await execute(this.program, ['pull', '--quiet', '--', image], { signal });
-      await this.keep(image);
+      if (!isForeign) await this.keep(image);
     } catch (error) {
       signal.throwIfAborted();
       throw new SandboxFailed('The image could not be pulled.', false, { cause: error });
@@ -52,22 +57,24 @@ export class DockerDriver extends LocalDriver {
   }
 
   override async images(): Promise<string[]> {
-    const { stdout } = await this.docker('image', 'ls', '--filter', `reference=${KEPT}`, '--format', '{{.Tag}}');
+    const { stdout } = await this.docker('image', 'ls', '--filter', `reference=${KEPT}${this.installation}`, '--format', '{{.Tag}}');
     return stdout.split('\n').flatMap((tag) => (tag.startsWith('sha256-') ? tag.replace('-', ':') : []));
   }
 
   override async removeImage(digest: string): Promise<void> {
-    const ours = keptAs(digest);
+    const ours = this.keptAs(digest);
     this.kept.clear();
-    const { stdout } = await this.docker('image', 'inspect', '--format', '{{range .RepoDigests}}{{println .}}{{end}}', ours);
-    const names = stdout.split('\n').filter((name) => name.endsWith(`@${digest}`));
+    const all = await this.namesOf(ours);
+    // Another installation has it, too, or the machine; or it is what our own sandbox runs in.
+    const isOthers = all.some((name) => name !== ours && !name.includes('@')) || sandboxConfig.value.image.endsWith(`@${digest}`);
+    const names = isOthers ? [] : all.filter((name) => name.endsWith(`@${digest}`));
     // Ours is the last to go: what a container runs in keeps its last name, by which it is found again.
     await execute(this.program, ['image', 'rm', ...names, ours]).catch((error: { stderr?: string }) => {
       if (!error.stderr?.includes('conflict')) throw error;
     });
   }
 
-  protected launch(
+  protected async launch(
     command: SandboxCommand,
     key: string,
     files: string,
@@ -75,19 +82,39 @@ export class DockerDriver extends LocalDriver {
   ): Promise<CommandOutput> {
     const name = `sandbox-${key}`;
     const [shell, ...args] = first(key, command.workdir, command.argv);
-    const container = [...bounds(files), '--name', name, '--label', `sandbox.command=${command.id}`, '--entrypoint', shell!];
+    const labels = ['--label', `sandbox.installation=${this.installation}`, '--label', `sandbox.command=${command.id}`];
+    const container = [...bounds(files), '--name', name, ...labels, '--entrypoint', shell!];
+    const { image } = command;
+    const isBrought = image !== null && !this.kept.has(image) && !(await this.isForeign(image));
     return run({
-      argv: [...ENDING_WITH_US, this.program, 'run', ...container, '--', command.image ?? sandboxConfig.value.image, ...args],
+      argv: [...ENDING_WITH_US, this.program, 'run', ...container, '--', image ?? sandboxConfig.value.image, ...args],
       kill: (child) => this.remove(name, child),
       notBegun: NOT_BEGUN,
     }).finally(() => {
-      // It was pulled for that, where it was not here.
-      if (command.image && !this.kept.has(command.image)) void this.keep(command.image).catch(() => undefined);
+      if (isBrought) void this.keep(image).catch(() => undefined);
     });
   }
 
+  /** Whether an image is here that no installation has brought here, for all that is known: it is not ours to remove. */
+  private async isForeign(image: string): Promise<boolean> {
+    try {
+      return !(await this.namesOf(image)).some((name) => name.startsWith(KEPT));
+    } catch (error) {
+      return !/no such image/i.test((error as { stderr?: string }).stderr ?? '');
+    }
+  }
+
+  private async namesOf(image: string): Promise<string[]> {
+    const { stdout } = await this.docker('image', 'inspect', '--format', NAMES, image);
+    return stdout.split('\n').filter(Boolean);
+  }
+
+  private keptAs(digest: string): string {
+    return `${KEPT}${this.installation}:${digest.replace(':', '-')}`;
+  }
+
   private async keep(image: string): Promise<void> {
-    await this.docker('tag', image, keptAs(image.slice(image.indexOf('@') + 1)));
+    await this.docker('tag', image, this.keptAs(image.slice(image.indexOf('@') + 1)));
     this.kept.add(image);
   }
 
@@ -105,8 +132,6 @@ export class DockerDriver extends LocalDriver {
     return execute(this.program, args, { timeout: ANSWER_MS });
   }
 }
-
-const keptAs = (digest: string): string => `${KEPT}:${digest.replace(':', '-')}`;
 
 /** What a container may use, and sees. Its outputs are kept by nobody else. */
 function bounds(files: string): string[] {
