@@ -1,8 +1,10 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, DeleteDateColumn, Unique } from 'typeorm';
 import { Environment } from '../environments/environments.entities';
 import { Organization } from '../orgs/orgs.entities';
 import { Project } from '../projects/projects.entities';
 import { SharedBlock } from './shared-block.entity';
+import { NamedRow } from '../orgs/owned-row.entity';
+import { DatedOrgRow, DatedRow, OrgRow, StampedOrgRow, StampedRow } from '../rows';
 
 /** Agents that work on the same things, and what they share. */
 @Entity('agent_teams')
@@ -29,12 +31,7 @@ export class AgentTeam extends SharedBlock {
 @ForeignKey(() => AgentTeam, ['org_id', 'team_id'], ['org_id', 'id'])
 @ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 @ForeignKey(() => Environment, ['org_id', 'environment_id'], ['org_id', 'id'])
-export class Agent {
-  @PrimaryColumn('uuid') id: string;
-  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
-  @Column('text') slug: string;
-  @Column('text') name: string;
-  @Column('text', { nullable: true }) description: string | null;
+export class Agent extends NamedRow {
   @Column('text', { nullable: true }) avatar_seed: string | null;
   @Column('uuid', { nullable: true }) team_id: string | null;
   @Column('uuid', { nullable: true }) project_id: string | null;
@@ -60,10 +57,6 @@ export class Agent {
   @Column('int', { default: 0 }) instruction_edit: number;
   /** Hash that a revision sealed now would get; it differs from the live revision's while there is something to deploy. */
   @Column('text', { nullable: true }) draft_hash: string | null;
-  @Column('uuid', { nullable: true }) created_by: string | null;
-  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** A version of an agent's instruction. At most one draft and one active per agent. */
@@ -73,9 +66,7 @@ export class Agent {
 @Index('instruction_revisions_active', ['agent_id'], { unique: true, where: `state = 'active'` })
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
 @Check('instruction_revisions_state', `state IN ('draft', 'active', 'superseded')`)
-export class InstructionRevision {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class InstructionRevision extends StampedOrgRow {
   @Column('uuid') agent_id: string;
   /** Given when it is published; null for a draft. */
   @Column('int', { nullable: true }) version: number | null;
@@ -84,8 +75,6 @@ export class InstructionRevision {
   @Column('uuid', { nullable: true }) base_revision_id: string | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) published_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** Everything that an agent was at one moment. Never changed, so workers may keep it in memory for ever. */
@@ -93,16 +82,13 @@ export class InstructionRevision {
 @Unique('agent_revisions_org_id', ['org_id', 'id'])
 @Unique('agent_revisions_version', ['agent_id', 'version'])
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
-export class AgentRevision {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class AgentRevision extends DatedOrgRow {
   @Column('uuid') agent_id: string;
   @Column('int') version: number;
   /** SHA-256 over the canonical JSON of the configuration, hex. */
   @Column('text') hash: string;
   @Column('jsonb') config: Record<string, unknown>;
   @Column('uuid', { nullable: true }) created_by: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** A deployment of one revision, or an experiment between several. */
@@ -112,9 +98,7 @@ export class AgentRevision {
 @Index('rollouts_running', ['agent_id'], { unique: true, where: `status = 'running'` })
 @Index('rollouts_live', ['agent_id'], { unique: true, where: `status = 'live'` })
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
-export class Rollout {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class Rollout extends OrgRow {
   @Column('uuid') agent_id: string;
   @Column('text') kind: 'deploy' | 'experiment';
   @Column('text') status: 'live' | 'running' | 'superseded' | 'promoted' | 'stopped';
@@ -139,8 +123,7 @@ export class Rollout {
 @Index('skills_system_slug', ['slug'], { unique: true, where: 'deleted_at IS NULL AND org_id IS NULL' })
 @Index('skills_project', ['org_id', 'project_id'], { where: 'deleted_at IS NULL AND project_id IS NOT NULL' })
 @ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
-export class Skill {
-  @PrimaryColumn('uuid') id: string;
+export class Skill extends StampedRow {
   @ForeignKey(() => Organization) @Column('uuid', { nullable: true }) org_id: string | null;
   @Column('text') slug: string;
   @Column('text') name: string;
@@ -151,21 +134,17 @@ export class Skill {
   @Column('uuid', { nullable: true }) project_id: string | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** Something to remember, owned by an agent, a team or a project. */
 @Entity('memories')
 @Index('memories_owner', ['org_id', 'owner_kind', 'owner_id', 'created_at'])
 @Check('memories_owner_kind', `owner_kind IN ('agent', 'team', 'project')`)
-export class Memory {
-  @PrimaryColumn('uuid') id: string;
+export class Memory extends DatedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @Column('text') owner_kind: 'agent' | 'team' | 'project';
   @Column('uuid') owner_id: string;
   @Column('text') content: string;
   @Column('text') source: 'human' | 'agent';
   @Column('uuid', { nullable: true }) created_by: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }

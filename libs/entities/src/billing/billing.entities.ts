@@ -1,5 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
+import { DatedRow, StampedRow } from '../rows';
 
 /** Credits and money: six digits after the point, decimal texts in code. */
 const AMOUNT = { precision: 26, scale: 6 } as const;
@@ -10,8 +11,7 @@ const AMOUNT = { precision: 26, scale: 6 } as const;
 @Unique('plans_product', ['polar_product_id'])
 @Unique('plans_product_annual', ['polar_product_id_annual'])
 @Index('plans_order', ['sort_order', 'code'])
-export class Plan {
-  @PrimaryColumn('uuid') id: string;
+export class Plan extends StampedRow {
   @Column('text') code: string;
   @Column('text') name: string;
   @Column('int', { default: 0 }) sort_order: number;
@@ -50,8 +50,6 @@ export class Plan {
   /** The provider's product, paid by the month. Null: not for sale. */
   @Column('uuid', { nullable: true }) polar_product_id: string | null;
   @Column('uuid', { nullable: true }) polar_product_id_annual: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** Credits that are bought once. */
@@ -60,8 +58,7 @@ export class Plan {
 @Unique('credit_packs_product', ['polar_product_id'])
 @Index('credit_packs_order', ['sort_order', 'code'])
 @Check('credit_packs_credits', 'credits > 0')
-export class CreditPack {
-  @PrimaryColumn('uuid') id: string;
+export class CreditPack extends StampedRow {
   @Column('text') code: string;
   @Column('text') name: string;
   @Column('numeric', AMOUNT) credits: string;
@@ -71,8 +68,6 @@ export class CreditPack {
   @Column('int', { default: 0 }) sort_order: number;
   /** Null: not for sale. */
   @Column('uuid', { nullable: true }) polar_product_id: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** What the seed has made here once, so that what an operator has deleted does not come back. */
@@ -265,8 +260,7 @@ export type LedgerKind = 'grant' | 'purchase' | 'burn' | 'expire' | 'adjust' | '
 @Check('credit_ledger_bucket', `bucket IN ('granted', 'purchased')`)
 @Check('credit_ledger_kind', `kind IN ('grant', 'purchase', 'burn', 'expire', 'adjust', 'refund', 'reset')`)
 @Check('credit_ledger_delta', 'delta <> 0')
-export class CreditLedgerRow {
-  @PrimaryColumn('uuid') id: string;
+export class CreditLedgerRow extends DatedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   /** Counts the rows of an organization, from 1. Set by the trigger that moves the balance. */
   @Column('bigint') seq: string;
@@ -284,14 +278,12 @@ export class CreditLedgerRow {
   @Column('uuid', { nullable: true }) actor_id: string | null;
   /** Of its bucket. Set by the trigger that moves the balance. */
   @Column('numeric', AMOUNT) balance_after: string;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** A proof of all credits: asked for, or of the night. */
 @Entity('ledger_proofs')
 @Index('ledger_proofs_checked', ['checked_at'])
-export class LedgerProof {
-  @PrimaryColumn('uuid') id: string;
+export class LedgerProof extends DatedRow {
   /** The operator; null for the one of the night. */
   @Column('uuid', { nullable: true }) requested_by: string | null;
   /** The moment that it is about; null until it is computed. */
@@ -299,5 +291,4 @@ export class LedgerProof {
   @Column('boolean', { nullable: true }) ok: boolean | null;
   /** How many there are, by the name of the invariant. */
   @Column('jsonb', { nullable: true }) violations: Record<string, number> | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }

@@ -2,6 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGenerat
 import { Agent, AgentRevision } from '../agents/agents.entities';
 import { Environment } from '../environments/environments.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
+import { DatedOrgRow, StampedOrgRow } from '../rows';
 
 export const CHAT_STATUSES = ['ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED'] as const;
 export type ChatStatus = (typeof CHAT_STATUSES)[number];
@@ -32,9 +33,7 @@ export interface ChatPause {
 @ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
 @ForeignKey(() => Environment, ['org_id', 'environment_id'], ['org_id', 'id'])
 @Check('chats_status', `status IN ('ACTIVE', 'RUNNING', 'PAUSED', 'ERRORED', 'ARCHIVED', 'ABANDONED')`)
-export class Chat {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class Chat extends StampedOrgRow {
   @Column('uuid') agent_id: string;
   /** The configuration that this chat was frozen with. */
   @Column('uuid') agent_revision_id: string;
@@ -84,8 +83,6 @@ export class Chat {
   @Column('int', { default: 0 }) pending_turns: number;
   @Column('timestamptz', { nullable: true }) last_message_at: Date | null;
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** How many chats an agent has, by who may see them; see {@link CHAT_TALLY}. */
@@ -117,9 +114,7 @@ export interface ToolCallRecord {
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('messages_role', `role IN ('user', 'assistant', 'tool', 'system')`)
 @Check('messages_finish_reason', `finish_reason IN ('stop', 'length', 'tool_calls', 'content_filter', 'refusal', 'step_limit', 'empty')`)
-export class Message {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class Message extends DatedOrgRow {
   @Column('uuid') chat_id: string;
   @Column('int') seq: number;
   @Column('text') role: 'user' | 'assistant' | 'tool' | 'system';
@@ -147,7 +142,6 @@ export class Message {
    */
   @Column('int') turn_no: number;
   @Column('uuid', { nullable: true }) author_id: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 export const TURN_STATUSES = ['queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled'] as const;
@@ -223,13 +217,9 @@ export class TurnStep {
 @Index('todos_chat', ['chat_id', 'position'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('todos_status', `status IN ('pending', 'in_progress', 'completed', 'invalidated')`)
-export class Todo {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class Todo extends StampedOrgRow {
   @Column('uuid') chat_id: string;
   @Column('int') position: number;
   @Column('text') title: string;
   @Column('text') status: 'pending' | 'in_progress' | 'completed' | 'invalidated';
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

@@ -1,5 +1,6 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Chat } from './chats.entities';
+import { DatedOrgRow, StampedOrgRow } from '../rows';
 
 export const HITL_STATUSES = ['pending', 'answered', 'cancelled', 'expired'] as const;
 export type HitlStatus = (typeof HITL_STATUSES)[number];
@@ -18,9 +19,7 @@ export type HitlStatus = (typeof HITL_STATUSES)[number];
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('hitl_requests_kind', `kind IN ('question', 'approval', 'form')`)
 @Check('hitl_requests_status', `status IN ('pending', 'answered', 'cancelled', 'expired')`)
-export class HitlRequest {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class HitlRequest extends StampedOrgRow {
   @Column('uuid', { nullable: true }) chat_id: string | null;
   @Column('uuid', { nullable: true }) agent_id: string | null;
   @Column('uuid', { nullable: true }) turn_id: string | null;
@@ -55,8 +54,6 @@ export class HitlRequest {
   @Column('text', { nullable: true }) notice: string | null;
   /** Who sees it besides its assignee: as of its chat, kept by triggers. */
   @Column('uuid', { nullable: true }) private_to: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** How many requests an organization has, by who may see them and what is looked for; see {@link HITL_TALLY}. */
@@ -84,9 +81,7 @@ export class HitlTally {
 @ForeignKey(() => Chat, ['org_id', 'parent_chat_id'], ['org_id', 'id'])
 @ForeignKey(() => Chat, ['org_id', 'child_chat_id'], ['org_id', 'id'])
 @Check('child_waits_status', `status IN ('open', 'finished', 'abandoned')`)
-export class ChildWait {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ChildWait extends DatedOrgRow {
   @Column('uuid') parent_chat_id: string;
   @Column('uuid') parent_turn_id: string;
   @Column('text') tool_call_id: string;
@@ -97,7 +92,6 @@ export class ChildWait {
   @Column('timestamptz', { nullable: true }) deadline_at: Date | null;
   /** What the child came to. */
   @Column('jsonb', { nullable: true }) result: Record<string, unknown> | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { nullable: true }) finished_at: Date | null;
   /** The parent failed or was closed then: the child is to be abandoned once it does not run. Null when that is settled. */
   @Column('timestamptz', { nullable: true }) orphaned_at: Date | null;
@@ -107,9 +101,7 @@ export class ChildWait {
 @Entity('chat_compactions')
 @Unique('chat_compactions_place', ['chat_id', 'through_seq'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
-export class ChatCompaction {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ChatCompaction extends DatedOrgRow {
   @Column('uuid') chat_id: string;
   @Column('uuid') turn_id: string;
   /** The last message, by turn and then by `seq`, that the summary covers. */
@@ -118,5 +110,4 @@ export class ChatCompaction {
   @Column('text') summary: string;
   @Column('int') tokens_before: number;
   @Column('int') tokens_after: number;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }

@@ -1,6 +1,7 @@
-import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
-import { Organization } from '../orgs/orgs.entities';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { Project } from '../projects/projects.entities';
+import { OwnedRow } from '../orgs/owned-row.entity';
+import { DatedOrgRow } from '../rows';
 
 /** How a connection proves who it is to its server. */
 export type ConnectionMethod = 'oauth2' | 'api_key' | 'bearer' | 'basic' | 'mcp_oauth' | 'mcp_token' | 'none';
@@ -27,9 +28,7 @@ export interface ToolTerms {
 @Check('connections_status', `status IN ('initiated', 'active', 'error', 'expired', 'disabled')`)
 @Check('connections_scope', `scope IN ('private', 'org')`)
 @Check('connections_decision_mode', `decision_mode IN ('off', 'destructive', 'write', 'all')`)
-export class Connection {
-  @PrimaryColumn('uuid') id: string;
-  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+export class Connection extends OwnedRow {
   @Column('text') slug: string;
   @Column('text') label: string;
   @Column('text') app_key: string;
@@ -64,10 +63,6 @@ export class Connection {
   /** Since when they could not be listed anew. */
   @Column('timestamptz', { nullable: true }) stale_since: Date | null;
   @Column('timestamptz', { nullable: true }) last_used_at: Date | null;
-  @Column('uuid', { nullable: true }) created_by: string | null;
-  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** Somebody who is asked to consent at a connection's server, until they come back. */
@@ -75,9 +70,7 @@ export class Connection {
 @Unique('connection_consents_state', ['state_hash'])
 @Index('connection_consents_connection', ['org_id', 'connection_id'])
 @ForeignKey(() => Connection, ['org_id', 'connection_id'], ['org_id', 'id'])
-export class ConnectionConsent {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ConnectionConsent extends DatedOrgRow {
   @Column('uuid') connection_id: string;
   @Column('uuid') user_id: string;
   /** SHA-256 of the state that they bring back, or of that by which they confirm that they did. */
@@ -87,7 +80,6 @@ export class ConnectionConsent {
   /** Sealed: what was asked for, and, where they have to confirm, what they came back with. */
   @Column('text') request: string;
   @Column('timestamptz') expires_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** A tool of a connection: the terms that are in force, and those that its server has now where nobody has accepted them yet. */

@@ -1,6 +1,7 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Agent, AgentRevision } from '../agents/agents.entities';
 import { Chat } from '../chats/chats.entities';
+import { StampedOrgRow } from '../rows';
 
 export const DECISION_KINDS = ['act', 'no_act', 'escalate'] as const;
 export type DecisionKind = (typeof DECISION_KINDS)[number];
@@ -27,9 +28,7 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 @Check('decisions_kind', `kind IN ('act', 'no_act', 'escalate')`)
 @Check('decisions_should_have_kind', `should_have_kind IN ('act', 'no_act', 'escalate')`)
 @Check('decisions_review_status', `review_status IN ('unreviewed', 'agreed', 'disputed', 'reverted')`)
-export class Decision {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class Decision extends StampedOrgRow {
   @Column('uuid') chat_id: string;
   @Column('uuid') agent_id: string;
   @Column('uuid') agent_revision_id: string;
@@ -58,8 +57,6 @@ export class Decision {
   @Column('timestamptz', { nullable: true }) archived_at: Date | null;
   /** Who sees it: as of its chat, kept by triggers. */
   @Column('uuid', { nullable: true }) private_to: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** By what decisions are counted: who may see them, and what is looked for. */

@@ -1,6 +1,7 @@
-import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { Chat } from '../chats/chats.entities';
-import { Organization } from '../orgs/orgs.entities';
+import { OwnedRow } from '../orgs/owned-row.entity';
+import { DatedOrgRow } from '../rows';
 
 export const ENVIRONMENT_KINDS = ['BUILTIN_SANDBOX', 'REMOTE_MACHINE', 'CUSTOM_IMAGE'] as const;
 export type EnvironmentKind = (typeof ENVIRONMENT_KINDS)[number];
@@ -33,9 +34,7 @@ export interface MachineFacts {
 @Check('environments_kind', `kind IN ('BUILTIN_SANDBOX', 'REMOTE_MACHINE', 'CUSTOM_IMAGE')`)
 @Check('environments_image', `(kind = 'CUSTOM_IMAGE') = (image_ref IS NOT NULL) AND (kind = 'CUSTOM_IMAGE') = (image_state IS NOT NULL)`)
 @Check('environments_image_state', `image_state IN ('validating', 'online', 'invalid')`)
-export class Environment {
-  @PrimaryColumn('uuid') id: string;
-  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
+export class Environment extends OwnedRow {
   @Column('text') kind: EnvironmentKind;
   @Column('text') name: string;
   /** What was asked for as the ceiling of a command, seconds, within no bounds; null: the default of its kind. */
@@ -60,10 +59,6 @@ export class Environment {
   @Column('boolean', { default: false }) told_connected: boolean;
   /** Newest number on its event log. */
   @Column('int', { default: 0 }) event_seq: number;
-  @Column('uuid', { nullable: true }) created_by: string | null;
-  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** A command, from when it is asked for. Whoever asks again for the same call finds this row, so no command runs twice. */
@@ -82,9 +77,7 @@ export class Environment {
 @Check('environment_commands_kind', `kind IN ('exec', 'put_file', 'get_file')`)
 @Check('environment_commands_status', `status IN ('queued', 'running', 'done', 'cancelled', 'outcome_unknown')`)
 @Check('environment_commands_finished', `(status IN ('queued', 'running')) = (finished_at IS NULL)`)
-export class EnvironmentCommand {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class EnvironmentCommand extends DatedOrgRow {
   @Column('uuid') environment_id: string;
   /** Null: of no chat, but to find out whether the environment answers. */
   @Column('uuid', { nullable: true }) chat_id: string | null;
@@ -115,7 +108,6 @@ export class EnvironmentCommand {
   @Column('text', { nullable: true }) error: string | null;
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
   @Column('timestamptz', { nullable: true }) finished_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** A process that runs sandboxes, and what isolates them there. */

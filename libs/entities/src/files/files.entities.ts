@@ -1,12 +1,12 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
+import { DatedRow } from '../rows';
 
 /** An uploaded file. Its bytes lie in the object storage under `storage_key`. */
 @Entity('files')
 @Unique('files_org_id', ['org_id', 'id'])
 @Index('files_expiring', ['expires_at'], { where: 'expires_at IS NOT NULL' })
-export class StoredFile {
-  @PrimaryColumn('uuid') id: string;
+export class StoredFile extends DatedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @Column('text') filename: string;
   @Column('text') media_type: string;
@@ -17,7 +17,6 @@ export class StoredFile {
   @Column('uuid', { nullable: true }) created_by: string | null;
   /** When it is removed; null once something refers to it, `-infinity` once the removal has begun. */
   @Column('timestamptz', { nullable: true }) expires_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** What refers to a file: who may open that may open the file. */

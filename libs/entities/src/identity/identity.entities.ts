@@ -1,10 +1,10 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { DatedRow, StampedRow } from '../rows';
 
 /** A person. Addresses are told apart by their canonical form alone. */
 @Entity('users')
 @Index('users_email', ['email_canonical'], { unique: true })
-export class User {
-  @PrimaryColumn('uuid') id: string;
+export class User extends StampedRow {
   /** As it was typed; never compared. */
   @Column('text') email: string;
   /** What `canonicalEmail` makes of it. */
@@ -16,16 +16,13 @@ export class User {
   /** argon2id; null where they have none and sign in by a provider. */
   @Column('text', { nullable: true }) password_hash: string | null;
   @Column('timestamptz', { nullable: true }) deactivated_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** A sign-in. The bearer token itself is never stored. */
 @Entity('sessions')
 @Unique('sessions_token', ['token_hash'])
 @Index('sessions_user', ['user_id', 'created_at', 'id'])
-export class Session {
-  @PrimaryColumn('uuid') id: string;
+export class Session extends DatedRow {
   @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
   @Column('bytea') token_hash: Buffer;
   @Column('timestamptz') expires_at: Date;
@@ -36,7 +33,6 @@ export class Session {
   @Column('inet', { nullable: true }) ip: string | null;
   /** Name of the identity provider that it began at; null: it began with a password. */
   @Column('text', { nullable: true }) provider: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** Who a user is to an identity provider. */
@@ -44,13 +40,11 @@ export class Session {
 @Unique('user_identities_subject', ['issuer', 'subject'])
 // Whoever gets somebody's former address is another person there, and no second one of the same user.
 @Unique('user_identities_user', ['user_id', 'issuer'])
-export class UserIdentity {
-  @PrimaryColumn('uuid') id: string;
+export class UserIdentity extends DatedRow {
   @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
   /** As the provider names itself: its name in the settings may change, and so may what is meant by it. */
   @Column('text') issuer: string;
   @Column('text') subject: string;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** Somebody who is at an identity provider, until they come back. */
@@ -70,8 +64,7 @@ export class SignInRequest {
 @Entity('api_tokens')
 @Unique('api_tokens_token', ['token_hash'])
 @Index('api_tokens_user', ['user_id', 'created_at', 'id'])
-export class ApiToken {
-  @PrimaryColumn('uuid') id: string;
+export class ApiToken extends DatedRow {
   @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
   @Column('text') name: string;
   @Column('text', { nullable: true }) description: string | null;
@@ -85,7 +78,6 @@ export class ApiToken {
   @Column('timestamptz', { nullable: true }) last_used_at: Date | null;
   @Column('timestamptz', { nullable: true }) expires_at: Date | null;
   @Column('timestamptz', { nullable: true }) revoked_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** Failed log-ins of an address, until one succeeds or they are long ago. */
@@ -106,14 +98,12 @@ export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 @Unique('mailed_links_token', ['token_hash'])
 @Index('mailed_links_user', ['user_id'])
 @Check('mailed_links_purpose', `purpose IN (${LINK_PURPOSES.map((purpose) => `'${purpose}'`).join(', ')})`)
-export class MailedLink {
-  @PrimaryColumn('uuid') id: string;
+export class MailedLink extends DatedRow {
   @ForeignKey(() => User, { onDelete: 'CASCADE' }) @Column('uuid') user_id: string;
   @Column('text') purpose: LinkPurpose;
   @Column('bytea') token_hash: Buffer;
   @Column('timestamptz') expires_at: Date;
   @Column('timestamptz', { nullable: true }) used_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** People who operate the platform. */
@@ -127,12 +117,10 @@ export class PlatformAdminRow {
 /** Addresses that may sign up without an invitation. */
 @Entity('allowed_emails')
 @Index('allowed_emails_email', ['email_canonical'], { unique: true })
-export class AllowedEmail {
-  @PrimaryColumn('uuid') id: string;
+export class AllowedEmail extends DatedRow {
   @Column('text') email: string;
   @Column('text') email_canonical: string;
   @Column('uuid', { nullable: true }) added_by: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 export const WAITLIST_STATUSES = ['pending', 'admitted', 'dismissed', 'registered'] as const;
@@ -142,8 +130,7 @@ export type WaitlistStatus = (typeof WAITLIST_STATUSES)[number];
 @Index('waitlist_entries_email', ['email_canonical'], { unique: true })
 @Index('waitlist_entries_asked', ['asked_at', 'id'])
 @Index('waitlist_entries_status', ['status', 'asked_at', 'id'])
-export class WaitlistEntry {
-  @PrimaryColumn('uuid') id: string;
+export class WaitlistEntry extends StampedRow {
   @Column('text') email: string;
   @Column('text') email_canonical: string;
   @Column('text', { nullable: true }) name: string | null;
@@ -153,6 +140,4 @@ export class WaitlistEntry {
   @Column('timestamptz', { nullable: true }) admitted_at: Date | null;
   @Column('timestamptz', { nullable: true }) dismissed_at: Date | null;
   @Column('timestamptz', { nullable: true }) last_mailed_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

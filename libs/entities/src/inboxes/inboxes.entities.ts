@@ -2,6 +2,7 @@ import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColu
 import { Organization } from '../orgs/orgs.entities';
 import { Project } from '../projects/projects.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
+import { DatedOrgRow, StampedOrgRow } from '../rows';
 
 export type HandlerKind = 'agent' | 'process';
 export type ChannelKind = 'email' | 'webhook';
@@ -80,9 +81,7 @@ export interface ChannelConfig {
 @Index('inbox_channels_inbox', ['inbox_id', 'created_at', 'id'])
 @ForeignKey(() => Inbox, ['org_id', 'inbox_id'], ['org_id', 'id'])
 @Check('inbox_channels_kind', `kind IN ('email', 'webhook') AND (kind = 'webhook') = (token_hash IS NOT NULL)`)
-export class InboxChannel {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class InboxChannel extends StampedOrgRow {
   @Column('text') inbox_id: string;
   @Column('text') kind: ChannelKind;
   @Column('boolean', { default: true }) enabled: boolean;
@@ -96,8 +95,6 @@ export class InboxChannel {
   @Column('text', { nullable: true }) token_sealed: string | null;
   /** What its senders sign with, sealed. */
   @Column('text', { nullable: true }) signature_secret_sealed: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** A rule set of an inbox. Only one that is a draft is ever changed. */
@@ -107,9 +104,7 @@ export class InboxChannel {
 @Index('inbox_revisions_deployed', ['inbox_id'], { unique: true, where: `status = 'deployed'` })
 @ForeignKey(() => Inbox, ['org_id', 'inbox_id'], ['org_id', 'id'])
 @Check('inbox_revisions_status', `status IN ('draft', 'deployed', 'archived', 'superseded')`)
-export class InboxRevision {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class InboxRevision extends StampedOrgRow {
   @Column('text') inbox_id: string;
   @Column('int') version: number;
   @Column('text', { default: 'draft' }) status: 'draft' | 'deployed' | 'archived' | 'superseded';
@@ -119,8 +114,6 @@ export class InboxRevision {
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('uuid', { nullable: true }) deployed_by: string | null;
   @Column('timestamptz', { nullable: true }) deployed_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 export type MessageState = 'evaluating' | 'accepted' | 'dropped' | 'held' | 'failed';
@@ -333,9 +326,7 @@ export class IntakeCount {
 @Unique('inbox_replies_said', ['source_id', 'call_key'])
 @ForeignKey(() => InboxMessage, ['org_id', 'message_id'], ['org_id', 'id'])
 @Check('inbox_replies_state', `state IN ('armed', 'sent', 'stood_down', 'suppressed')`)
-export class InboxReply {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class InboxReply extends DatedOrgRow {
   @Column('text') inbox_id: string;
   @Column('uuid') message_id: string;
   /** Null where a run answers. */
@@ -352,7 +343,6 @@ export class InboxReply {
   @Column('text', { nullable: true }) message_ref: string | null;
   @Column('timestamptz') due_at: Date;
   @Column('timestamptz', { nullable: true }) sent_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** How many messages of each state came to an inbox, by the hour; see {@link INBOX_TALLY}. */

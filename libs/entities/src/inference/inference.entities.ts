@@ -1,12 +1,12 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
+import { DatedOrgRow, StampedRow } from '../rows';
 
 /** An address that models are called at, and the dialect spoken there. With an owner it is one organization's own. */
 @Entity('inference_routes')
 @Unique('inference_routes_slug', ['slug'])
 @Check('inference_routes_dialect', `dialect IN ('dialect_1', 'dialect_2', 'dialect_3')`)
-export class InferenceRoute {
-  @PrimaryColumn('uuid') id: string;
+export class InferenceRoute extends StampedRow {
   @Column('text') slug: string;
   @Column('text') label: string;
   @Column('text') dialect: 'dialect_1' | 'dialect_2' | 'dialect_3';
@@ -17,8 +17,6 @@ export class InferenceRoute {
   @ForeignKey(() => InferenceRoute) @Column('uuid', { nullable: true }) credential_route_id: string | null;
   @Column('text', { nullable: true }) gateway_provider_slug: string | null;
   @ForeignKey(() => Organization) @Column('uuid', { nullable: true }) owner_org_id: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** The platform's key for a route, encrypted. */
@@ -60,8 +58,7 @@ export const COST_TIERS = ['free', 'low', 'medium', 'high', 'premium'] as const;
 @Entity('model_catalog')
 @Unique('model_catalog_key_route', ['key', 'route_id'])
 @Index('model_catalog_route', ['route_id'])
-export class ModelCatalogEntry {
-  @PrimaryColumn('uuid') id: string;
+export class ModelCatalogEntry extends StampedRow {
   @ForeignKey(() => Organization) @Column('uuid', { nullable: true }) owner_org_id: string | null;
   @Column('text') key: string;
   @ForeignKey(() => InferenceRoute) @Column('uuid') route_id: string;
@@ -90,8 +87,6 @@ export class ModelCatalogEntry {
   @Column('jsonb', { default: () => "'[]'" }) price_tiers: PriceTier[];
   /** Who takes over when this one is disabled. */
   @ForeignKey(() => ModelCatalogEntry) @Column('uuid', { nullable: true }) replacement_model_id: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** What a mode (`trivial`, `normal`, …) stands for. */
@@ -163,9 +158,7 @@ export class OrgAiSettings {
 @Index('inference_receipts_org', ['org_id', 'created_at'])
 @Index('inference_receipts_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
 @Unique('inference_receipts_step', ['turn_id', 'step_no'])
-export class InferenceReceipt {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class InferenceReceipt extends DatedOrgRow {
   @Column('text') feature: string;
   @Column('uuid', { nullable: true }) chat_id: string | null;
   @Column('uuid', { nullable: true }) turn_id: string | null;
@@ -206,7 +199,6 @@ export class InferenceReceipt {
   @Column('boolean', { default: false }) unpriced: boolean;
   @Column('int') duration_ms: number;
   @Column('int', { nullable: true }) first_token_ms: number | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /**

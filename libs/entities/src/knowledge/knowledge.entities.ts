@@ -4,6 +4,8 @@ import { StoredFile } from '../files/files.entities';
 import { Organization } from '../orgs/orgs.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
 import { Project } from '../projects/projects.entities';
+import { NamedRow } from '../orgs/owned-row.entity';
+import { OrgRow } from '../rows';
 
 export const SOURCE_KINDS = ['file', 'text', 'url', 'synced', 'document'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
@@ -19,19 +21,10 @@ export type SourceStage = (typeof SOURCE_STAGES)[number];
 @Index('knowledge_bases_org', ['org_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('knowledge_bases_project', ['org_id', 'project_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
-export class KnowledgeBase {
-  @PrimaryColumn('uuid') id: string;
-  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
-  @Column('text') slug: string;
-  @Column('text') name: string;
-  @Column('text', { nullable: true }) description: string | null;
+export class KnowledgeBase extends NamedRow {
   @Column('uuid', { nullable: true }) project_id: string | null;
   /** The space of the vectors that searches use; null without any. */
   @Column('text', { nullable: true }) embedding_model: string | null;
-  @Column('uuid', { nullable: true }) created_by: string | null;
-  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /**
@@ -153,9 +146,7 @@ export class KnowledgeContent {
 @Unique('knowledge_chunks_org_id', ['org_id', 'id'])
 @Unique('knowledge_chunks_position', ['source_id', 'position'], { deferrable: 'INITIALLY DEFERRED' })
 @ForeignKey(() => KnowledgeSource, ['org_id', 'source_id'], ['org_id', 'id'], { onDelete: 'CASCADE', deferrable: 'INITIALLY DEFERRED' })
-export class KnowledgeChunk {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class KnowledgeChunk extends OrgRow {
   @Column('uuid') kb_id: string;
   @Column('uuid') source_id: string;
   @Column('int') position: number;

@@ -1,5 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, DeleteDateColumn, Unique } from 'typeorm';
 import { User } from '../identity/identity.entities';
+import { StampedRow } from '../rows';
 
 /** A tenant. */
 @Entity('organizations')
@@ -7,8 +8,7 @@ import { User } from '../identity/identity.entities';
 @Index('organizations_created', ['created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('organizations_plan', ['plan_id', 'created_at', 'id'], { where: 'deleted_at IS NULL' })
 @Index('organizations_suspended', ['created_at', 'id'], { where: 'deleted_at IS NULL AND suspended_at IS NOT NULL' })
-export class Organization {
-  @PrimaryColumn('uuid') id: string;
+export class Organization extends StampedRow {
   @Column('text') name: string;
   @Column('text') slug: string;
   @Column('uuid', { nullable: true }) created_by: string | null;
@@ -20,8 +20,6 @@ export class Organization {
   /** Newest event of the organization's own topic. */
   @Column('int', { default: 0 }) event_seq: number;
   @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 @Entity('memberships')
@@ -29,15 +27,12 @@ export class Organization {
 @Index('memberships_user', ['user_id', 'sort_name', 'org_id'])
 @Index('memberships_org', ['org_id', 'created_at', 'id'])
 @Check('memberships_role', `role IN ('OWNER', 'ADMIN', 'MEMBER')`)
-export class Membership {
-  @PrimaryColumn('uuid') id: string;
+export class Membership extends StampedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @ForeignKey(() => User) @Column('uuid') user_id: string;
   @Column('text') role: 'OWNER' | 'ADMIN' | 'MEMBER';
   /** The organization's name in small letters, by which its members' lists are in order; null once it is deleted. Triggers write it. */
   @Column('text', { nullable: true }) sort_name: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** An offer of membership to an address that has no account. At most one is pending per address and organization. */
@@ -47,8 +42,7 @@ export class Membership {
 @Unique('invitations_token', ['token_hash'])
 @Index('invitations_org', ['org_id', 'state'])
 @Check('invitations_state', `state IN ('pending', 'accepted', 'revoked')`)
-export class Invitation {
-  @PrimaryColumn('uuid') id: string;
+export class Invitation extends StampedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @Column('text') email: string;
   @Column('text') email_canonical: string;
@@ -59,8 +53,6 @@ export class Invitation {
   @Column('timestamptz') expires_at: Date;
   @Column('timestamptz', { nullable: true }) accepted_at: Date | null;
   @Column('timestamptz', { nullable: true }) revoked_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** A slug that an organization has given up, for another or by its deletion: nobody else gets it for a while, because mail still goes to addresses with it. */

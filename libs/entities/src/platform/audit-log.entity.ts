@@ -1,5 +1,6 @@
-import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { PLATFORM_AUDIT } from '../tallies';
+import { DatedRow } from '../rows';
 
 /** Who did what. Written in the transaction of the effect; never changed. */
 @Entity('audit_log')
@@ -9,8 +10,7 @@ import { PLATFORM_AUDIT } from '../tallies';
 @Index('audit_log_platform_org', ['org_id', 'created_at', 'id'], { where: PLATFORM_AUDIT })
 @Index('audit_log_platform_actor', ['actor_id', 'created_at', 'id'], { where: PLATFORM_AUDIT })
 @Index('audit_log_platform_action', ['action', 'created_at', 'id'], { where: PLATFORM_AUDIT })
-export class AuditLogRow {
-  @PrimaryColumn('uuid') id: string;
+export class AuditLogRow extends DatedRow {
   @Column('text') source: 'admin' | 'business';
   @Column('text') action: string;
   @Column('uuid', { nullable: true }) org_id: string | null;
@@ -19,7 +19,6 @@ export class AuditLogRow {
   @Column('text', { nullable: true }) target_id: string | null;
   @Column('jsonb', { default: () => "'{}'" }) metadata: Record<string, unknown>;
   @Column('text', { nullable: true }) request_id: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** How many rows lists have in which little is looked for; see {@link LIST_TALLY}. */

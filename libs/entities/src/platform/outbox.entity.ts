@@ -1,10 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { DatedRow } from '../rows';
 
 /** Work that was handed out and is not done yet. The row is written with the change that causes it and deleted with the effect. */
 @Entity('outbox')
 @Index('outbox_available', ['available_at'])
-export class OutboxRow {
-  @PrimaryColumn('uuid') id: string;
+export class OutboxRow extends DatedRow {
   @Column('text') job: string;
   @Column('int') version: number;
   @Column('jsonb') payload: unknown;
@@ -18,7 +18,6 @@ export class OutboxRow {
   @Column('int', { default: 0 }) generation: number;
   @Column('int', { default: 0 }) failures: number;
   @Column('text', { nullable: true }) last_error: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** Jobs that were given up after their last try. An operator reads these; nothing runs them again by itself. */

@@ -2,6 +2,7 @@ import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColu
 import { Organization } from '../orgs/orgs.entities';
 import { Project } from '../projects/projects.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
+import { DatedOrgRow, OrgRow, StampedRow } from '../rows';
 
 /** A workflow: what its revisions say, run after run. */
 @Entity('processes')
@@ -51,9 +52,7 @@ export interface PinnedTool {
 @Index('process_revisions_deployed', ['process_id'], { unique: true, where: `status = 'deployed'` })
 @ForeignKey(() => Process, ['org_id', 'process_id'], ['org_id', 'id'])
 @Check('process_revisions_status', `status IN ('draft', 'deployed', 'archived')`)
-export class ProcessRevision {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ProcessRevision extends DatedOrgRow {
   @Column('text') process_id: string;
   @Column('int') version: number;
   @Column('text', { default: 'draft' }) status: 'draft' | 'deployed' | 'archived';
@@ -70,7 +69,6 @@ export class ProcessRevision {
   @Column('uuid', { nullable: true }) created_by: string | null;
   @Column('uuid', { nullable: true }) deployed_by: string | null;
   @Column('timestamptz', { nullable: true }) deployed_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 export type ProcessRunEnd = 'completed' | 'flagged' | 'failed' | 'cancelled';
@@ -166,9 +164,7 @@ export type Resolution =
 @Index('process_steps_waiting_chat', ['run_id'], { where: `status = 'waiting' AND chat_id IS NOT NULL` })
 @ForeignKey(() => ProcessRun, ['org_id', 'run_id'], ['org_id', 'id'])
 @Check('process_steps_status', `status IN ('running', 'waiting', 'completed', 'failed', 'skipped', 'cancelled', 'outcome_unknown')`)
-export class ProcessStepRow {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ProcessStepRow extends OrgRow {
   @Column('uuid') run_id: string;
   /** 1, 2, 3 … in the order in which they were begun. */
   @Column('int') seq: number;
@@ -199,16 +195,13 @@ export class ProcessStepRow {
 @Entity('process_signals')
 @Index('process_signals_open', ['run_id', 'name', 'id'], { where: 'consumed_by IS NULL' })
 @ForeignKey(() => ProcessRun, ['org_id', 'run_id'], ['org_id', 'id'])
-export class ProcessSignal {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ProcessSignal extends DatedOrgRow {
   @Column('uuid') run_id: string;
   @Column('text') name: string;
   @Column('jsonb', { nullable: true }) payload: unknown;
   @Column('uuid', { nullable: true }) sent_by: string | null;
   /** The step that has taken it. */
   @Column('uuid', { nullable: true }) consumed_by: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** Tokens of a call, as its model counts them. */
@@ -218,9 +211,7 @@ export type CallTokens = Record<'input' | 'cached_input' | 'cache_write' | 'outp
 @Entity('process_llm_calls')
 @Index('process_llm_calls_run', ['run_id', 'id'])
 @ForeignKey(() => ProcessRun, ['org_id', 'run_id'], ['org_id', 'id'])
-export class ProcessLlmCall {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ProcessLlmCall extends DatedOrgRow {
   @Column('uuid') run_id: string;
   @Column('text') step_id: string;
   @Column('text') path: string;
@@ -236,16 +227,13 @@ export class ProcessLlmCall {
   @Column('jsonb') response_messages: unknown;
   @Column('jsonb', { default: () => "'[]'" }) tools: unknown;
   @Column('jsonb', { nullable: true }) error: StepError | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** A turn of an agent that a step of a run waits for, or the drawing of its output out of what the agent has said. */
 @Entity('process_agent_calls')
 @Index('process_agent_calls_run', ['run_id', 'id'])
 @ForeignKey(() => ProcessRun, ['org_id', 'run_id'], ['org_id', 'id'])
-export class ProcessAgentCall {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ProcessAgentCall extends DatedOrgRow {
   @Column('uuid') run_id: string;
   @Column('text') step_id: string;
   @Column('text') path: string;
@@ -259,16 +247,13 @@ export class ProcessAgentCall {
   @Column('text') status: 'succeeded' | 'failed';
   @Column('jsonb', { default: () => "'[]'" }) messages: unknown;
   @Column('jsonb', { nullable: true }) result: unknown;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** A try of a model to mend the arguments of a call that was refused. */
 @Entity('process_repairs')
 @Index('process_repairs_run', ['run_id', 'id'])
 @ForeignKey(() => ProcessRun, ['org_id', 'run_id'], ['org_id', 'id'])
-export class ProcessRepair {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class ProcessRepair extends DatedOrgRow {
   @Column('uuid') run_id: string;
   @Column('text') step_id: string;
   @Column('text') path: string;
@@ -285,7 +270,6 @@ export class ProcessRepair {
   @Column('numeric', { default: 0 }) cost_credits: string;
   @Column('jsonb') request: unknown;
   @Column('jsonb', { nullable: true }) response: unknown;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** Begins a chat of an agent, or a run of a process, at given times. */
@@ -298,8 +282,7 @@ export class ProcessRepair {
 @Check('schedules_target_kind', `target_kind IN ('agent', 'process')`)
 @Check('schedules_overlap', `overlap IN ('skip', 'queue', 'allow')`)
 @Check('schedules_catch_up', `catch_up IN ('none', 'one')`)
-export class Schedule {
-  @PrimaryColumn('uuid') id: string;
+export class Schedule extends StampedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @Column('text') name: string;
   @Column('text') target_kind: 'agent' | 'process';
@@ -318,6 +301,4 @@ export class Schedule {
   /** The last firing that has begun something, or was refused to; what became of what it has begun is asked there. */
   @Column('jsonb', { nullable: true }) last_run: { id: string | null; at: string; status: string } | null;
   @Column('uuid', { nullable: true }) created_by: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

@@ -1,7 +1,8 @@
-import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Chat } from '../chats/chats.entities';
-import { Organization } from '../orgs/orgs.entities';
 import { Project } from '../projects/projects.entities';
+import { NamedRow } from '../orgs/owned-row.entity';
+import { DatedOrgRow, StampedOrgRow } from '../rows';
 
 /** A value that a structured prompt extracts, as templates keep it: what its type does not use is absent. */
 export interface PromptField {
@@ -23,12 +24,7 @@ export interface PromptField {
 @ForeignKey(() => Project, ['org_id', 'project_id'], ['org_id', 'id'])
 @Index('prompt_templates_model', ['model'], { where: 'deleted_at IS NULL AND model IS NOT NULL' })
 @Check('prompt_templates_file_input_mode', `file_input_mode IN ('auto', 'image', 'text', 'both')`)
-export class PromptTemplate {
-  @PrimaryColumn('uuid') id: string;
-  @ForeignKey(() => Organization) @Column('uuid') org_id: string;
-  @Column('text') slug: string;
-  @Column('text') name: string;
-  @Column('text', { nullable: true }) description: string | null;
+export class PromptTemplate extends NamedRow {
   @Column('text', { nullable: true }) model: string | null;
   @Column('text', { nullable: true }) reasoning_effort: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null;
   @Column('text', { default: 'auto' }) file_input_mode: 'auto' | 'image' | 'text' | 'both';
@@ -36,10 +32,6 @@ export class PromptTemplate {
   @Column('uuid', { nullable: true }) project_id: string | null;
   /** Of the current revision. */
   @Column('int') version: number;
-  @Column('uuid', { nullable: true }) created_by: string | null;
-  @DeleteDateColumn({ type: 'timestamptz' }) deleted_at: Date | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
 /** What a template said from one change to the next. Never changed. */
@@ -47,9 +39,7 @@ export class PromptTemplate {
 @Unique('prompt_revisions_org_id', ['org_id', 'id'])
 @Unique('prompt_revisions_version', ['template_id', 'version'])
 @ForeignKey(() => PromptTemplate, ['org_id', 'template_id'], ['org_id', 'id'])
-export class PromptRevision {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class PromptRevision extends DatedOrgRow {
   @Column('uuid') template_id: string;
   @Column('int') version: number;
   @Column('text', { nullable: true }) text: string | null;
@@ -59,7 +49,6 @@ export class PromptRevision {
   /** Which of the three differ from the revision before. */
   @Column('text', { array: true }) changed: ('text' | 'fields' | 'post_processing_instructions')[];
   @Column('uuid', { nullable: true }) created_by: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
 /** One time that a template was run. */
@@ -74,9 +63,7 @@ export class PromptRevision {
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('prompt_runs_source', `source IN ('test', 'agent', 'process')`)
 @Check('prompt_runs_status', `status IN ('running', 'succeeded', 'failed', 'cancelled')`)
-export class PromptRun {
-  @PrimaryColumn('uuid') id: string;
-  @Column('uuid') org_id: string;
+export class PromptRun extends StampedOrgRow {
   @Column('uuid') template_id: string;
   @Column('uuid') revision_id: string;
   @Column('text') source: 'test' | 'agent' | 'process';
@@ -99,6 +86,4 @@ export class PromptRun {
   @Column('uuid', { nullable: true }) created_by: string | null;
   /** Until then its process is believed to be at work on it. */
   @Column('timestamptz') held_until: Date;
-  @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
