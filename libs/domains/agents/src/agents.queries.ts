@@ -37,7 +37,7 @@ export interface NewChatBasis {
   arm_label: string | null;
 }
 
-const VIEWS = new OrgListing<AgentView, AgentFilter & { no_team?: boolean; no_project?: boolean }>({
+const VIEWS = new OrgListing<AgentView, AgentFilter>({
   key: 'a.id',
   slug: 'a.slug',
   org: 'a.org_id',
@@ -52,19 +52,15 @@ const VIEWS = new OrgListing<AgentView, AgentFilter & { no_team?: boolean; no_pr
   always: 'a.deleted_at IS NULL',
   where: {
     q: 'a.name ILIKE $ OR a.slug ILIKE $ OR a.description ILIKE $',
-    team_id: 'a.team_id = $',
-    no_team: 'a.team_id IS NULL',
-    project_id: 'a.project_id = $',
-    no_project: 'a.project_id IS NULL',
+    team_id: idOrNone('a.team_id'),
+    project_id: idOrNone('a.project_id'),
   },
   tally: {
     from: listTally('agents'),
     where: {
-      team_id: 't.of_id = $',
-      no_team: `t.of_id = '${NIL_UUID}'`,
+      team_id: idOrNone('t.of_id', NIL_UUID),
       // The value is an id for the rows.
-      project_id: 't.facet = ($::uuid)::text',
-      no_project: `t.facet = ''`,
+      project_id: { id: 't.facet = ($::uuid)::text', none: `t.facet = ''` },
     },
   },
   order: 'a.created_at DESC, a.id DESC',
@@ -151,9 +147,7 @@ export class AgentsQueries implements ModelUserReader {
 
   /** Newest first. */
   list(scope: OrgScope, { q, team_id, project_id }: AgentFilter, page: Slice): Promise<Listed<AgentView>> {
-    const [team, project] = [idOrNone(team_id), idOrNone(project_id)];
-    const places = { team_id: team.id, no_team: team.none, project_id: project.id, no_project: project.none };
-    return VIEWS.page(this.db, scope, { q: q ? containing(q) : undefined, ...places }, page);
+    return VIEWS.page(this.db, scope, { q: q ? containing(q) : undefined, team_id, project_id }, page);
   }
 
   /** @throws DomainError `not_found` */

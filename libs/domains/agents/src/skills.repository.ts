@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, NIL_UUID, type Skill } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Listing, statement, type Db, type Tx } from '@aps/platform/database';
+import { idOrNone, Listing, statement, type Db, type Tx } from '@aps/platform/database';
 
 const SHADOWED = (rows: string) =>
   `EXISTS (SELECT 1 FROM skills own WHERE own.org_id = $ AND own.slug = ${rows}.slug AND own.deleted_at IS NULL)`;
 
 /** By slug. Those of the system are in no project, and none of those that could be. */
-export const SKILLS = new Listing<Skill, { org_id: string; q?: string; project_id?: string; no_project?: boolean }>({
+export const SKILLS = new Listing<Skill, { org_id: string; q?: string; project_id?: string }>({
   key: 's.id',
   select: 's.*',
   from: 'skills s',
@@ -15,15 +15,13 @@ export const SKILLS = new Listing<Skill, { org_id: string; q?: string; project_i
   where: {
     org_id: ['s.org_id = $', `s.org_id IS NULL AND NOT ${SHADOWED('s')}`],
     q: 's.name ILIKE $ OR s.slug ILIKE $ OR s.description ILIKE $',
-    project_id: 's.project_id = $',
-    no_project: 's.project_id IS NULL AND s.org_id IS NOT NULL',
+    project_id: { id: 's.project_id = $', none: 's.project_id IS NULL AND s.org_id IS NOT NULL' },
   },
   tally: {
     from: `(SELECT org_id, of_id, '' AS slug, n FROM ${listTally('skills')} UNION ALL SELECT org_id, NULL, slug, 1 FROM skills WHERE org_id IS NULL AND deleted_at IS NULL) t`,
     where: {
       org_id: ['t.org_id = $', `t.org_id IS NULL AND NOT ${SHADOWED('t')}`],
-      project_id: 't.of_id = $',
-      no_project: `t.of_id = '${NIL_UUID}'`,
+      project_id: idOrNone('t.of_id', NIL_UUID),
     },
   },
   order: 's.slug',

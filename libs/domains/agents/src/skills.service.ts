@@ -8,7 +8,6 @@ import {
   changesOf,
   containing,
   Database,
-  idOrNone,
   OrgTable,
   takingSlug,
   type Db,
@@ -39,9 +38,7 @@ export class SkillsService {
 
   /** By slug. */
   list(scope: OrgScope, { q, project_id }: { q?: string; project_id?: string }, page: Slice): Promise<Listed<Skill>> {
-    const { id, none } = idOrNone(project_id);
-    const sought = { org_id: scope.orgId, q: q ? containing(q) : undefined, project_id: id, no_project: none };
-    return SKILLS.page(this.db, sought, page);
+    return SKILLS.page(this.db, { org_id: scope.orgId, q: q ? containing(q) : undefined, project_id }, page);
   }
 
   /** @throws DomainError `not_found` */

@@ -80,7 +80,6 @@ const ROWS = {
 interface Sought {
   seen_by: string;
   project_id?: string;
-  no_project?: boolean;
 }
 
 // What is private is its owner's alone: whoever lists gets the organization's, and their own.
@@ -91,16 +90,14 @@ const VIEWS = new OrgListing<Omit<ConnectionView, 'dependents' | 'wildcard_agent
   from: 'connections c',
   where: {
     seen_by: [`c.scope = 'org'`, `c.scope = 'private' AND c.owner_user_id = $`],
-    project_id: 'c.project_id = $',
-    no_project: 'c.project_id IS NULL',
+    project_id: idOrNone('c.project_id'),
   },
   tally: {
     from: listTally('connections'),
     where: {
       seen_by: [`t.of_id = '${NIL_UUID}'`, 't.of_id = $'],
       // The value is an id for the rows.
-      project_id: 't.facet = ($::uuid)::text',
-      no_project: `t.facet = ''`,
+      project_id: { id: 't.facet = ($::uuid)::text', none: `t.facet = ''` },
     },
   },
 });
@@ -158,8 +155,7 @@ export class ConnectionsQueries {
     page: Slice,
   ): Promise<{ connections: Listed<ConnectionView>; wildcard_agent_count: number }> {
     const wildcard_agent_count = await this.dependents.wildcards(this.db, scope);
-    const { id, none } = idOrNone(project_id);
-    const rows = await VIEWS.page(this.db, scope, { seen_by: scope.userId, project_id: id, no_project: none }, page);
+    const rows = await VIEWS.page(this.db, scope, { seen_by: scope.userId, project_id }, page);
     return { connections: await mapListed(rows, (batch) => this.whole(this.db, scope, batch, wildcard_agent_count)), wildcard_agent_count };
   }
 

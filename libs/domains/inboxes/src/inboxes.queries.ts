@@ -23,7 +23,7 @@ export interface InboxFilter {
 
 type Row = Inbox & Pick<InboxView, 'current_revision'>;
 
-const VIEWS = new OrgListing<Row, { project_id?: string; no_project?: boolean; target_kind?: HandlerKind; target_id?: string }>({
+const VIEWS = new OrgListing<Row, { project_id?: string; target_kind?: HandlerKind; target_id?: string }>({
   key: 'i.id',
   prefixed: true,
   org: 'i.org_id',
@@ -32,16 +32,14 @@ const VIEWS = new OrgListing<Row, { project_id?: string; no_project?: boolean; t
   found: 'inboxes i',
   always: 'i.deleted_at IS NULL',
   where: {
-    project_id: 'i.project_id = $',
-    no_project: 'i.project_id IS NULL',
+    project_id: idOrNone('i.project_id'),
     target_kind: 'i.target_kind = $',
     target_id: 'i.target_id = $',
   },
   tally: {
     from: listTally('inboxes'),
     where: {
-      project_id: 't.of_id = $',
-      no_project: `t.of_id = '${NIL_UUID}'`,
+      project_id: idOrNone('t.of_id', NIL_UUID),
       target_kind: `split_part(t.facet, ':', 1) = $`,
       target_id: `split_part(t.facet, ':', 2) = $`,
     },
@@ -73,8 +71,7 @@ export class InboxesQueries {
   async list(scope: OrgScope, { project_id, target_kind, target_id }: InboxFilter, page: Slice): Promise<Listed<InboxView>> {
     const target = { target_kind, target_id: target_id && targetId(target_id) };
     requireFitting(target);
-    const { id, none } = idOrNone(project_id);
-    const rows = await VIEWS.page(this.db, scope, { project_id: id, no_project: none, ...target }, page);
+    const rows = await VIEWS.page(this.db, scope, { project_id, ...target }, page);
     return mapListed(rows, (batch) => this.whole(this.db, scope, batch));
   }
 

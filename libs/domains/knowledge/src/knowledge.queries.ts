@@ -28,7 +28,7 @@ export type ChunkView = Omit<KnowledgeChunk, 'words'>;
 
 const sum = (of: string, states?: string[]) =>
   `coalesce(sum(t.${of})${states ? ` FILTER (WHERE t.state IN (${states.map((state) => `'${state}'`).join(', ')}))` : ''}, 0)::int`;
-const BASES = new OrgListing<KnowledgeBaseView, { project_id?: string; no_project?: boolean }>({
+const BASES = new OrgListing<KnowledgeBaseView, { project_id?: string }>({
   key: 'b.id',
   org: 'b.org_id',
   select: 'b.*, n.*',
@@ -37,8 +37,8 @@ const BASES = new OrgListing<KnowledgeBaseView, { project_id?: string; no_projec
     FROM knowledge_tallies t WHERE t.kb_id = b.id) n`,
   found: 'knowledge_bases b',
   always: 'b.deleted_at IS NULL',
-  where: { project_id: 'b.project_id = $', no_project: 'b.project_id IS NULL' },
-  tally: { from: listTally('knowledge_bases'), where: { project_id: 't.of_id = $', no_project: `t.of_id = '${NIL_UUID}'` } },
+  where: { project_id: idOrNone('b.project_id') },
+  tally: { from: listTally('knowledge_bases'), where: { project_id: idOrNone('t.of_id', NIL_UUID) } },
   order: 'b.created_at DESC, b.id DESC',
   what: 'Knowledge base',
 });
@@ -100,8 +100,7 @@ export class KnowledgeQueries {
 
   /** Newest first. */
   list(scope: OrgScope, { project_id }: { project_id?: string }, page: Slice): Promise<Listed<KnowledgeBaseView>> {
-    const { id, none } = idOrNone(project_id);
-    return BASES.page(this.db, scope, { project_id: id, no_project: none }, page);
+    return BASES.page(this.db, scope, { project_id }, page);
   }
 
   /** @throws DomainError `not_found` */

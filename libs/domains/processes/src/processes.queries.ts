@@ -15,7 +15,7 @@ export interface ProcessView extends Process {
 }
 
 // In the order of their index: by ids alone PostgreSQL may look through the runs of all processes for the newest of one that has none.
-const VIEWS = new OrgListing<ProcessView, { project_id?: string; no_project?: boolean }>({
+const VIEWS = new OrgListing<ProcessView, { project_id?: string }>({
   key: 'p.id',
   prefixed: true,
   org: 'p.org_id',
@@ -25,8 +25,8 @@ const VIEWS = new OrgListing<ProcessView, { project_id?: string; no_project?: bo
     LEFT JOIN LATERAL (SELECT x.id, x.state, x.created_at FROM process_runs x WHERE x.process_id = p.id ORDER BY x.created_at DESC, x.id DESC LIMIT 1) l ON true`,
   found: 'processes p',
   always: 'p.deleted_at IS NULL',
-  where: { project_id: 'p.project_id = $', no_project: 'p.project_id IS NULL' },
-  tally: { from: listTally('processes'), where: { project_id: 't.of_id = $', no_project: `t.of_id = '${NIL_UUID}'` } },
+  where: { project_id: idOrNone('p.project_id') },
+  tally: { from: listTally('processes'), where: { project_id: idOrNone('t.of_id', NIL_UUID) } },
   order: 'p.created_at DESC, p.id DESC',
   what: 'Process',
 });
@@ -50,8 +50,7 @@ export class ProcessesQueries {
 
   /** Newest first. */
   list(scope: OrgScope, { project_id }: { project_id?: string }, page: Slice): Promise<Listed<ProcessView>> {
-    const { id, none } = idOrNone(project_id);
-    return VIEWS.page(this.db, scope, { project_id: id, no_project: none }, page);
+    return VIEWS.page(this.db, scope, { project_id }, page);
   }
 
   /** @throws DomainError `not_found` */

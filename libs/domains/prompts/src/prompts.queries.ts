@@ -13,7 +13,7 @@ export interface PromptTemplateView extends PromptTemplate, PromptContent {
   revision_id: string;
 }
 
-const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string; no_project?: boolean }>({
+const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string }>({
   key: 't.id',
   slug: 't.slug',
   org: 't.org_id',
@@ -21,8 +21,8 @@ const VIEWS = new OrgListing<PromptTemplateView, { project_id?: string; no_proje
   from: 'prompt_templates t JOIN prompt_revisions r ON r.template_id = t.id AND r.version = t.version',
   found: 'prompt_templates t',
   always: 't.deleted_at IS NULL',
-  where: { project_id: 't.project_id = $', no_project: 't.project_id IS NULL' },
-  tally: { from: listTally('prompt_templates'), where: { project_id: 't.of_id = $', no_project: `t.of_id = '${NIL_UUID}'` } },
+  where: { project_id: idOrNone('t.project_id') },
+  tally: { from: listTally('prompt_templates'), where: { project_id: idOrNone('t.of_id', NIL_UUID) } },
   order: 't.created_at DESC, t.id DESC',
   what: 'Prompt template',
 });
@@ -68,8 +68,7 @@ export class PromptsQueries implements ModelUserReader {
 
   /** Newest first. */
   list(scope: OrgScope, { project_id }: { project_id?: string }, page: Slice): Promise<Listed<PromptTemplateView>> {
-    const { id, none } = idOrNone(project_id);
-    return VIEWS.page(this.db, scope, { project_id: id, no_project: none }, page);
+    return VIEWS.page(this.db, scope, { project_id }, page);
   }
 
   /** What an agent may run, by slug, as its model is told of it; at most fifty. */

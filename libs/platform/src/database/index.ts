@@ -5,7 +5,7 @@ export * from './database.config';
 export * from './database.module';
 export { Deletions, type Deleted } from './deletions';
 export * from './errors';
-export { Listing, OrgListing } from './listing';
+export { idOrNone, Listing, OrgListing } from './listing';
 export * from './lists';
 export * from './one-by-one';
 export { sessionLimits, storeLimits } from './sessions';

@@ -1,4 +1,4 @@
-import { Listing, type ListingOptions } from './listing';
+import { idOrNone, Listing, type ListingOptions } from './listing';
 
 type Values = { seen_by?: string; kind?: string };
 const OPTIONS: ListingOptions<Values> = {
@@ -29,6 +29,28 @@ describe('a listing', () => {
     expect(known.count.text).toBe(
       `SELECT ((SELECT coalesce(sum(n), 0) FROM thing_tallies t WHERE (t.private_to = 'everyone') AND (t.kind = $2)) + (SELECT coalesce(sum(n), 0) FROM thing_tallies t WHERE (t.private_to = $1) AND (t.kind = $2)))::int AS total`,
     );
+  });
+
+  it('tells an id from none, in the rows and in their tally', async () => {
+    const listing = new Listing<object, { owner?: string }>({
+      ...OPTIONS,
+      where: { owner: idOrNone('x.owner_id') },
+      tally: { from: 'thing_tallies t', where: { owner: idOrNone('t.of_id', 'nobody') } },
+    });
+    const asked: [string, unknown[]][] = [];
+    const db = { query: ({ text }: { text: string }, values: unknown[]) => (asked.push([text, values]), Promise.resolve([])) } as never;
+    for (const owner of ['o1', 'none', undefined]) await listing.page(db, { owner }, { limit: 1 });
+    const [one, none, any] = asked.map(([text]) => text);
+    expect(asked.map(([, values]) => values)).toEqual([
+      ['o1', 2, 0],
+      [2, 0],
+      [2, 0],
+    ]);
+    expect(one).toContain(`WHERE (x.owner_id = $1) ORDER BY`);
+    expect(one).toContain(`FROM thing_tallies t WHERE (t.of_id = $1)`);
+    expect(none).toContain('WHERE (x.owner_id IS NULL) ORDER BY');
+    expect(none).toContain(`FROM thing_tallies t WHERE (t.of_id = 'nobody')`);
+    expect(any).not.toContain('owner_id');
   });
 
   it('joins what only adds columns to the rows of the page alone', () => {

@@ -28,11 +28,23 @@ interface Pieces {
  */
 type Condition = string | readonly string[];
 
+/** Conditions of a filter that takes an id or `none`. */
+interface IdOrNone {
+  id: string;
+  none: string;
+}
+
+/** @param none what stands in the column for none; else it is null */
+export const idOrNone = (column: string, none?: string): IdOrNone => ({
+  id: `${column} = $`,
+  none: none === undefined ? `${column} IS NULL` : `${column} = '${none}'`,
+});
+
 export interface ListingOptions<Values> extends Pieces {
   /** Conditions by the name of their value, for which `$` stands; one without a `$` holds where its value is true. */
-  where?: { readonly [V in keyof Values]-?: Condition };
+  where?: { readonly [V in keyof Values]-?: Condition | IdOrNone };
   /** A tally of the rows: the total is the sum of its `n`, where it knows every value that is looked for. */
-  tally?: { from: string; where: { readonly [V in keyof Values]?: Condition } };
+  tally?: { from: string; where: { readonly [V in keyof Values]?: Condition | IdOrNone } };
   /** Names a row in a 404. */
   what?: string;
   /** They have so many bytes that only a few are held at a time. */
@@ -62,9 +74,13 @@ export class Listing<Row, Values extends object> {
   /** With every condition: what the check of all statements looks at. */
   readonly full: Statements<Row>;
   private readonly made = new Map<string, Statements<Row>>();
+  private readonly where: Record<string, Condition>;
+  private readonly tallied: Record<string, Condition>;
 
   constructor(private readonly options: ListingOptions<Values>) {
-    this.full = this.statementsFor(Object.keys(options.where ?? {}) as (keyof Values)[]);
+    this.where = eachByName(options.where);
+    this.tallied = eachByName(options.tally?.where);
+    this.full = this.statementsFor(Object.keys(this.where));
   }
 
   /**
@@ -110,19 +126,23 @@ export class Listing<Row, Values extends object> {
   }
 
   private having(values: Values): { statements: Statements<Row>; bound: unknown[] } {
-    const where = this.options.where as Record<string, Condition> | undefined;
-    const looked = Object.entries(where ?? {})
-      .map(([name, sql]) => ({ name, bound: takesValue(sql), value: values[name as keyof Values] as unknown }))
+    const given = Object.fromEntries(
+      Object.entries(values as Record<string, unknown>).map(([name, value]) =>
+        value === 'none' && noneOf(name) in this.where ? [noneOf(name), true] : [name, value],
+      ),
+    );
+    const looked = Object.entries(this.where)
+      .map(([name, sql]) => ({ name, bound: takesValue(sql), value: given[name] }))
       .filter(({ bound, value }) => (bound ? value !== undefined : value === true));
     const names = looked.map(({ name }) => name);
     let statements = this.made.get(names.join());
-    if (!statements) this.made.set(names.join(), (statements = this.statementsFor(names as (keyof Values)[])));
+    if (!statements) this.made.set(names.join(), (statements = this.statementsFor(names)));
     return { statements, bound: looked.filter(({ bound }) => bound).map(({ value }) => value) };
   }
 
-  private statementsFor(names: (keyof Values)[]): Statements<Row> {
-    const { key, slug, select, from, found = from, always, order, where } = this.options;
-    const conditions = numbered(names.map((name) => where![name]));
+  private statementsFor(names: string[]): Statements<Row> {
+    const { key, slug, select, from, found = from, always, order } = this.options;
+    const conditions = numbered(names.map((name) => this.where[name]));
     const held = allOf([always, ...conditions.map(oneOf)]);
     const rows = `SELECT ${select} FROM ${from} WHERE ${held}`;
     // For rows whose keys are known: the conditions again, so that no row gets in by a key that is not its alone. So that no index serves them,
@@ -130,7 +150,7 @@ export class Listing<Row, Values extends object> {
     const still = found === from && from.includes(' JOIN ') ? held : `(${held}) IS TRUE`;
     const count =
       this.talliedFor(names) ?? added(conditions, (range) => `SELECT count(*) FROM ${found} WHERE ${allOf([always, ...range])}`);
-    const next = 1 + names.filter((name) => takesValue(where![name])).length;
+    const next = 1 + names.filter((name) => takesValue(this.where[name])).length;
     const keys = this.keysOf(conditions, `$${next}`, `$${next + 1}`);
     const places = `SELECT ${key} AS key, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM ${found} WHERE ${held}`;
     const batch = `(place - $${next}) / $${next + 1}`;
@@ -168,16 +188,26 @@ export class Listing<Row, Values extends object> {
   }
 
   /** The total by the tally, where that knows all that is looked for. */
-  private talliedFor(names: (keyof Values)[]): string | undefined {
-    const { where, tally } = this.options;
-    const conditions = names.map((name) => tally?.where[name]);
-    if (!tally || !conditions.every((condition) => condition !== undefined)) return undefined;
+  private talliedFor(names: string[]): string | undefined {
+    const { tally } = this.options;
+    if (!tally || !names.every((name) => name in this.tallied)) return undefined;
+    const conditions = names.map((name) => this.tallied[name]);
     // Both have the values at the same places.
-    const odd = names.find((name, i) => takesValue(where![name]) !== takesValue(conditions[i]));
-    if (odd !== undefined) throw new Error(`The tally takes another value for ${String(odd)} than the rows.`);
+    const odd = names.find((name, i) => takesValue(this.where[name]) !== takesValue(conditions[i]));
+    if (odd !== undefined) throw new Error(`The tally takes another value for ${odd} than the rows.`);
     return added(numbered(conditions), (range) => `SELECT coalesce(sum(n), 0) FROM ${tally.from} WHERE ${allOf(range)}`);
   }
 }
+
+const noneOf = (name: string): string => `no ${name}`;
+
+/** Each condition by the name of its value, and that of none by a name of its own. */
+const eachByName = (where: object = {}): Record<string, Condition> =>
+  Object.fromEntries(
+    Object.entries(where as Record<string, Condition | IdOrNone>).flatMap(([name, sql]): [string, Condition][] =>
+      typeof sql === 'object' && 'none' in sql ? Object.entries({ [name]: sql.id, [noneOf(name)]: sql.none }) : [[name, sql]],
+    ),
+  );
 
 const takesValue = (condition: Condition): boolean => [condition].flat().some((sql) => sql.includes('$'));
 

@@ -78,9 +78,5 @@ async function* mapped<T, U>(rest: AsyncIterable<T[]>, map: (items: T[]) => U[] 
   for await (const items of rest) yield map(items);
 }
 
-/** A filter that takes an id or `none`: the value of one condition, or whether another holds. */
-export const idOrNone = (given: string | undefined): { id?: string; none: boolean } =>
-  given?.toLowerCase() === 'none' ? { none: true } : { id: given, none: false };
-
 /** A pattern for ILIKE that finds a text anywhere, and finds `%` and `_` as themselves. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;

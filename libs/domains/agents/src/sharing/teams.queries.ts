@@ -8,15 +8,15 @@ export interface TeamView extends AgentTeam {
   agent_count: number;
 }
 
-const VIEWS = new OrgListing<TeamView, { project_id?: string; no_project?: boolean }>({
+const VIEWS = new OrgListing<TeamView, { project_id?: string }>({
   key: 'b.id',
   slug: 'b.slug',
   org: 'b.org_id',
   select: `b.*, (SELECT coalesce(sum(t.n), 0)::int FROM ${listTally('agents')} WHERE t.org_id = b.org_id AND t.of_id = b.id) AS agent_count`,
   from: 'agent_teams b',
   always: 'b.deleted_at IS NULL',
-  where: { project_id: 'b.project_id = $', no_project: 'b.project_id IS NULL' },
-  tally: { from: listTally('agent_teams'), where: { project_id: 't.of_id = $', no_project: `t.of_id = '${NIL_UUID}'` } },
+  where: { project_id: idOrNone('b.project_id') },
+  tally: { from: listTally('agent_teams'), where: { project_id: idOrNone('t.of_id', NIL_UUID) } },
   order: 'b.display_order, b.id',
   what: 'Team',
 });
@@ -28,8 +28,7 @@ export class TeamsQueries {
 
   /** In the order that members have chosen. */
   list(scope: OrgScope, { project_id }: { project_id?: string }, page: Slice): Promise<Listed<TeamView>> {
-    const { id, none } = idOrNone(project_id);
-    return VIEWS.page(this.db, scope, { project_id: id, no_project: none }, page);
+    return VIEWS.page(this.db, scope, { project_id }, page);
   }
 
   /** @throws DomainError `not_found` */
