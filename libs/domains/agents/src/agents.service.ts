@@ -5,19 +5,8 @@ import { Agent, Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import {
-  advisoryLock,
-  Database,
-  Deletions,
-  now,
-  OrgTable,
-  refusingTakenSlug,
-  takingSlug,
-  type Statement,
-  type Tx,
-} from '@aps/platform/database';
+import { advisoryLock, Database, Deletions, now, OrgTable, refusingTakenSlug, type Statement, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { In } from 'typeorm';
 import { AgentReferences } from './agent-references';
 import { columnsOf, editsOf, isSet, requireEntitled, requireStorable, type AgentInput } from './agents.policy';
 import { AgentsQueries, NAMING_AGENT, NAMING_SLUG, type AgentName, type AgentView } from './agents.queries';
@@ -59,10 +48,7 @@ export class AgentsService {
       await this.requireResolvable(tx, scope, columns);
 
       const slugs = slugsFor(input.name, input.slug, 'agent');
-      const taken = await this.rows.list(tx, scope, { slug: In(slugs) }, {});
-      const agent = await takingSlug(slugs, taken, (slug) =>
-        this.rows.insertOrNothing(tx, scope, { slug, created_by: scope.actor.userId, ...columns }),
-      );
+      const agent = await this.rows.insertUnder(tx, scope, slugs, { created_by: scope.actor.userId, ...columns });
       await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id: agent.id }, { slug: agent.slug });
       await this.revisions.release(tx, scope, await this.instructions.publishContent(tx, scope, agent, input.instruction ?? ''));
       return this.queries.get(scope, agent.id, tx);

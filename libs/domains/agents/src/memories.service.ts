@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { invalid, notFound } from '@aps/contracts';
+import { invalid } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
 import { listTally, Memory } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -80,7 +80,7 @@ export class MemoriesService {
   async remove(scope: OrgScope, kind: MemoryOwner['kind'], ref: string, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const owner = await this.ownerOf(tx, scope, kind, ref);
-      if (!(await this.memories.delete(tx, scope, { ...ofOwner(owner), id }))) throw notFound('Memory');
+      await this.memories.remove(tx, scope, { ...ofOwner(owner), id });
       await this.audit.record(tx, scope, 'memory.deleted', { kind: 'memory', id }, { owner });
     });
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound } from '@aps/contracts';
+import { DomainError } from '@aps/contracts';
 import { AllowedEmail } from '@aps/entities';
 import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -10,7 +10,7 @@ import { ALLOWED_EMAILS, type AllowedEmailView } from './allowed-emails.queries'
 /** The addresses that may sign up without an invitation. */
 @Injectable()
 export class AllowedEmailsService {
-  private readonly emails = new Table(AllowedEmail);
+  private readonly emails = new Table(AllowedEmail, 'Allowed email');
 
   constructor(
     private readonly db: Database,
@@ -36,8 +36,7 @@ export class AllowedEmailsService {
   /** Who has signed up with the address stays. @throws DomainError 404 `not_found` */
   remove(actor: ActingUser, id: string): Promise<void> {
     return this.db.transaction(actor, async (tx) => {
-      const removed = await this.emails.delete(tx, id);
-      if (!removed) throw notFound('Allowed email');
+      const removed = await this.emails.remove(tx, id);
       await this.audit.record(tx, actor, 'allowed_email.removed', { kind: 'allowed_email', id }, { email: removed.email });
     });
   }

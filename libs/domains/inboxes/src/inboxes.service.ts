@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { notFound, prefixedId } from '@aps/contracts';
+import { prefixedId } from '@aps/contracts';
 import { Inbox, type ChannelKind } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { advisoryLock, changesOf, Database, OrgTable, takingSlug } from '@aps/platform/database';
+import { advisoryLock, changesOf, Database, OrgTable } from '@aps/platform/database';
 import { ChannelsService } from './channels/channels.service';
 import { Handlers } from './handlers';
 import { changedSettings, targetOf, type TargetInput } from './inboxes.policy';
@@ -61,18 +61,14 @@ export class InboxesService {
       await advisoryLock(tx, `cap:max_inboxes:${scope.orgId}`);
       await this.entitlements.requireRoom(scope.orgId, 'max_inboxes', await this.inboxes.count(tx, scope), tx);
       if (target) await this.handlers.require(tx, scope, target);
-      const taken = await this.inboxes.list(tx, scope, { slug }, {});
-      const inbox = await takingSlug([slug], taken, (free) =>
-        this.inboxes.insertOrNothing(tx, scope, {
-          id: prefixedId('inb'),
-          slug: free,
-          name,
-          target_kind: target?.kind ?? null,
-          target_id: target?.id ?? null,
-          settings: set,
-          created_by: scope.actor.userId,
-        }),
-      );
+      const inbox = await this.inboxes.insertUnder(tx, scope, [slug], {
+        id: prefixedId('inb'),
+        name,
+        target_kind: target?.kind ?? null,
+        target_id: target?.id ?? null,
+        settings: set,
+        created_by: scope.actor.userId,
+      });
       for (const kind of channels) await this.channels.add(tx, scope, inbox, { kind });
       await this.audit.record(tx, scope, 'inbox.created', auditTarget(inbox.id), { slug });
       return this.queries.get(scope, inbox.id, tx);
@@ -103,8 +99,7 @@ export class InboxesService {
   /** Its channels take nothing any more, its slug and its addresses are free. What it has begun goes on. @throws DomainError `not_found` */
   async delete(scope: OrgScope, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
-      const gone = await this.inboxes.delete(tx, scope, id);
-      if (!gone) throw notFound('Inbox');
+      const gone = await this.inboxes.remove(tx, scope, id);
       await this.channels.disableAll(tx, scope, id);
       await this.audit.record(tx, scope, 'inbox.deleted', auditTarget(id), { slug: gone.slug });
     });

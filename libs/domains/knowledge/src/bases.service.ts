@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { notFound, slugsFor } from '@aps/contracts';
+import { slugsFor } from '@aps/contracts';
 import { KnowledgeBase } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { changesOf, Database, Deletions, OrgTable, takingSlug } from '@aps/platform/database';
-import { In } from 'typeorm';
+import { changesOf, Database, Deletions, OrgTable } from '@aps/platform/database';
 import { KnowledgeQueries, type KnowledgeBaseView } from './knowledge.queries';
 
 /** What a caller sets of a base. Absent leaves it as it is, null clears it. */
@@ -31,10 +30,7 @@ export class KnowledgeBases {
   ): Promise<KnowledgeBaseView> {
     return this.db.transaction(scope, async (tx) => {
       const slugs = slugsFor(input.name, wished, 'knowledge');
-      const taken = await this.bases.list(tx, scope, { slug: In(slugs) }, {});
-      const { id, slug } = await takingSlug(slugs, taken, (free) =>
-        this.bases.insertOrNothing(tx, scope, { ...input, slug: free, created_by: scope.actor.userId }),
-      );
+      const { id, slug } = await this.bases.insertUnder(tx, scope, slugs, { ...input, created_by: scope.actor.userId });
       await this.audit.record(tx, scope, 'knowledge_base.created', targetOf(id), { slug });
       return this.queries.get(scope, id, tx);
     });
@@ -56,8 +52,7 @@ export class KnowledgeBases {
   /** Its slug is free again. Nobody finds or opens what is in it from the commit on; what is being indexed is dropped. @throws DomainError `not_found` */
   async delete(scope: OrgScope, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
-      const gone = await this.bases.delete(tx, scope, id);
-      if (!gone) throw notFound('Knowledge base');
+      const gone = await this.bases.remove(tx, scope, id);
       await this.deletions.tell(tx, { kind: 'knowledge_base', orgId: scope.orgId, id, slug: gone.slug });
       await this.audit.record(tx, scope, 'knowledge_base.deleted', targetOf(id), { slug: gone.slug });
     });

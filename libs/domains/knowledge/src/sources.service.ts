@@ -91,7 +91,7 @@ export class KnowledgeSources {
       await this.sources.holdBase(tx, scope, kbId);
       const { kind } = await this.queries.source(scope, kbId, id, tx);
       if (kind === 'document') await this.tree.liftChildren(tx, scope, kbId, id);
-      if (!(await this.rows.delete(tx, scope, { id, kb_id: kbId }))) throw notFound('Source');
+      await this.rows.remove(tx, scope, { id, kb_id: kbId });
       await this.outbox.cancel(tx, id);
       await this.files.release(tx, scope, id);
       await this.audit.record(tx, scope, 'knowledge_source.deleted', targetOf(id), { kb_id: kbId, kind });

@@ -3,8 +3,7 @@ import { prefixedId, slugsFor } from '@aps/contracts';
 import { Process } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { changesOf, Database, Deletions, OrgTable, takingSlug } from '@aps/platform/database';
-import { In } from 'typeorm';
+import { changesOf, Database, Deletions, OrgTable } from '@aps/platform/database';
 import { ProcessesQueries, type ProcessView } from './processes.queries';
 import { RunControl } from './runs/run-control.service';
 
@@ -27,10 +26,8 @@ export class ProcessesService {
   create(scope: OrgScope, input: Pick<Process, 'name' | 'title'> & Partial<Pick<Process, 'description'>>): Promise<ProcessView> {
     return this.db.transaction(scope, async (tx) => {
       const slugs = slugsFor(input.name, null, 'process');
-      const taken = await this.processes.list(tx, scope, { slug: In(slugs) }, {});
-      const { id, slug } = await takingSlug(slugs, taken, (free) =>
-        this.processes.insertOrNothing(tx, scope, { id: prefixedId('prc'), slug: free, ...input, created_by: scope.actor.userId }),
-      );
+      const columns = { id: prefixedId('prc'), ...input, created_by: scope.actor.userId };
+      const { id, slug } = await this.processes.insertUnder(tx, scope, slugs, columns);
       await this.audit.record(tx, scope, 'process.created', auditTarget(id), { slug });
       return this.queries.get(scope, id, tx);
     });

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { notFound, slugsFor } from '@aps/contracts';
+import { slugsFor } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
 import { PromptRevision, PromptTemplate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { changesOf, Database, Deletions, OrgTable, takingSlug, type Tx } from '@aps/platform/database';
-import { In } from 'typeorm';
+import { changesOf, Database, Deletions, OrgTable, type Tx } from '@aps/platform/database';
 import { changedParts, contentOf, EMPTY, type PromptContentInput } from './prompts.policy';
 import { PromptsQueries, type PromptTemplateView } from './prompts.queries';
 
@@ -38,10 +37,7 @@ export class PromptsService {
     return this.db.transaction(scope, async (tx) => {
       await this.requireUsable(tx, scope, input);
       const slugs = slugsFor(input.name, null, 'prompt');
-      const taken = await this.templates.list(tx, scope, { slug: In(slugs) }, {});
-      const { id, slug } = await takingSlug(slugs, taken, (free) =>
-        this.templates.insertOrNothing(tx, scope, { ...columnsOf(input), slug: free, version: 1, created_by }),
-      );
+      const { id, slug } = await this.templates.insertUnder(tx, scope, slugs, { ...columnsOf(input), version: 1, created_by });
       await this.revisions.insert(tx, scope, {
         template_id: id,
         version: 1,
@@ -80,8 +76,7 @@ export class PromptsService {
   /** Its slug is free again; its revisions and runs stay, and nobody sees them any more. */
   async delete(scope: OrgScope, ref: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
-      const gone = await this.templates.delete(tx, scope, ref);
-      if (!gone) throw notFound('Prompt template');
+      const gone = await this.templates.remove(tx, scope, ref);
       await this.deletions.tell(tx, { kind: 'prompt_template', orgId: scope.orgId, id: gone.id, slug: gone.slug });
       await this.audit.record(tx, scope, 'prompt_template.deleted', targetOf(gone.id), { slug: gone.slug });
     });

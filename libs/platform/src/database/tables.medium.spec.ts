@@ -162,6 +162,16 @@ describe('tables', () => {
     expect(await books.count(db, ours)).toBe(2);
   });
 
+  it('insert under the first slug that is free, and refuse where none is', async () => {
+    await add('emma');
+    await add('anna', {}, theirs);
+    const under = (slugs: string[], author: string) => inTx((tx) => books.insertUnder(tx, ours, slugs, { author }));
+    expect(await under(['emma', 'anna', 'emma-2'], 'jane')).toMatchObject({ slug: 'anna', author: 'jane', org_id: ours.orgId });
+    await expect(under(['emma', 'anna'], 'leo')).rejects.toMatchObject({ code: 'slug_taken' });
+    const names = (await Promise.all(['a', 'b', 'c'].map((author) => under(['x', 'y', 'z'], author)))).map(({ slug }) => slug);
+    expect(names.sort()).toEqual(['x', 'y', 'z']);
+  });
+
   it('fail as statements do, with nothing of what was to be written', async () => {
     await add('emma');
     const error: object = await add('emma', { author: 'a secret' }).catch((caught: object) => caught);
@@ -185,6 +195,14 @@ describe('tables', () => {
       expect(await settings.delete(tx, { name: 'a', place: 'here' })).toMatchObject({ name: 'a' });
     });
     expect(await db.query(sql('SELECT * FROM settings'))).toEqual([]);
+  });
+
+  it('remove what has to be there, or say what is not', async () => {
+    const { id } = await add('emma');
+    await expect(inTx((tx) => books.remove(tx, theirs, id))).rejects.toEqual(new DomainError('not_found', 'Book not found.'));
+    expect(await inTx((tx) => books.remove(tx, ours, id))).toMatchObject({ slug: 'emma', deleted_at: expect.any(Date) });
+    await expect(inTx((tx) => books.remove(tx, ours, id))).rejects.toThrow('Book not found.');
+    await expect(inTx((tx) => settings.remove(tx, { name: 'a', place: 'here' }))).rejects.toThrow('Ruling not found.');
   });
 
   it.each([

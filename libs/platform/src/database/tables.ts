@@ -5,6 +5,7 @@ import { uuidv7 } from 'uuidv7';
 import type { Db, Tx } from './database';
 import { Listing, type ListingOptions } from './listing';
 import type { Listed, Slice } from './lists';
+import { takingSlug } from './slugs';
 import { statement, type Statement } from './statement';
 
 /** Whose rows are meant. Nominal: what merely has an `orgId` is none, so no organization is ever taken from input. */
@@ -138,6 +139,13 @@ export class Table<E extends ObjectLiteral> {
     return first<E>(tx.manager.createQueryBuilder().delete().from<E>(this.entity).where(this.where(key)).returning('*').execute());
   }
 
+  /** {@link delete} of what has to be there. @throws DomainError `not_found` */
+  async remove(tx: Tx, key: Key<E>): Promise<E> {
+    const row = await this.delete(tx, key);
+    if (!row) throw notFound(this.what);
+    return row;
+  }
+
   /** The columns that a key stands for. */
   where(key: Key<E>): Where<E> {
     if (typeof key !== 'string')
@@ -259,6 +267,12 @@ export class OrgTable<E extends ObjectLiteral> {
     return this.rows.insertOrNothing(tx, { ...columns, org_id: scope.orgId });
   }
 
+  /** Inserts a row under the first of some slugs that is free. @param slugs those of `slugsFor` @throws DomainError `slug_taken` */
+  async insertUnder(tx: Tx, scope: Tenant, slugs: string[], columns: Columns<E>): Promise<E> {
+    const taken = await this.list(tx, scope, { slug: In(slugs) } as Where<E>, {});
+    return takingSlug(slugs, taken as unknown as { slug: string }[], (slug) => this.insertOrNothing(tx, scope, { ...columns, slug }));
+  }
+
   /** Writes what is given, and when. @returns the row as it is then, null where there is none */
   update(tx: Tx, scope: Tenant, key: Key<E>, columns: Columns<E>): Promise<E | null> {
     return this.rows.update(tx, this.own(scope, key), columns);
@@ -267,6 +281,11 @@ export class OrgTable<E extends ObjectLiteral> {
   /** Softly, where the entity is deleted so. @returns the row that is gone, null where there was none */
   delete(tx: Tx, scope: Tenant, key: Key<E>): Promise<E | null> {
     return this.rows.delete(tx, this.own(scope, key));
+  }
+
+  /** {@link delete} of what has to be there. @throws DomainError `not_found` */
+  remove(tx: Tx, scope: Tenant, key: Key<E>): Promise<E> {
+    return this.rows.remove(tx, this.own(scope, key));
   }
 
   private own(scope: Tenant, key: Key<E>): Where<E> {

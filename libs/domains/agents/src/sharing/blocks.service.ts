@@ -4,17 +4,7 @@ import { Entitlements } from '@aps/billing';
 import type { SharedBlock } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import {
-  advisoryLock,
-  changesOf,
-  Database,
-  refusingTakenSlug,
-  takingSlug,
-  type Columns,
-  type Tx,
-  type Where,
-} from '@aps/platform/database';
-import { In } from 'typeorm';
+import { advisoryLock, changesOf, Database, refusingTakenSlug, type Columns, type Tx } from '@aps/platform/database';
 import { AgentReferences } from '../agent-references';
 import { columnsOf, isSet } from '../agents.policy';
 import { EMPTY, FORGET, NEXT_PLACE, REORDER, type BlockKind } from './blocks.sql';
@@ -44,11 +34,9 @@ export class SharedBlocks {
       await lockOrder(tx, scope, of);
       await this.requireUsable(tx, scope, columns);
       const slugs = slugsFor(input.name, input.slug, of.kind);
-      const taken = await of.rows.list(tx, scope, { slug: In(slugs) } as Where<B>, {});
       const [{ place: display_order }] = await tx.query(NEXT_PLACE[of.kind], [scope.orgId]);
-      const block = await takingSlug(slugs, taken, (slug) =>
-        of.rows.insertOrNothing(tx, scope, { ...columns, slug, display_order, created_by: scope.actor.userId } as Columns<B>),
-      );
+      const row = { ...columns, display_order, created_by: scope.actor.userId } as Columns<B>;
+      const block = await of.rows.insertUnder(tx, scope, slugs, row);
       await this.audit.record(tx, scope, `${of.kind}.created`, { kind: of.kind, id: block.id }, { slug: block.slug });
       return block;
     });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DomainError, notFound, refuseValue } from '@aps/contracts';
+import { DomainError, refuseValue } from '@aps/contracts';
 import { Inbox, InboxChannel, type ChannelKind } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { receivesMail } from '@aps/orgs';
@@ -135,8 +135,7 @@ export class ChannelsService {
   async delete(scope: OrgScope, inboxId: string, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       await this.inboxes.get(tx, scope, inboxId);
-      const gone = await this.channels.delete(tx, scope, { id, inbox_id: inboxId });
-      if (!gone) throw notFound('Channel');
+      const gone = await this.channels.remove(tx, scope, { id, inbox_id: inboxId });
       await this.audit.record(tx, scope, 'inbox_channel.deleted', targetOf(id), { inbox_id: inboxId, kind: gone.kind });
     });
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, isUuid, notFound, refuseField, requireValid } from '@aps/contracts';
+import { DomainError, isUuid, refuseField, requireValid } from '@aps/contracts';
 import { Schedule } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
@@ -83,8 +83,7 @@ export class SchedulesService {
   /** What it has begun goes on. @throws DomainError `not_found` */
   async delete(scope: OrgScope, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
-      const gone = await this.schedules.delete(tx, scope, id);
-      if (!gone) throw notFound('Schedule');
+      const gone = await this.schedules.remove(tx, scope, id);
       await this.audit.record(tx, scope, 'schedule.deleted', auditTarget(id), { name: gone.name });
     });
   }
