@@ -25,7 +25,7 @@ export class WorkersService {
       const [worker] = await tx.query(SET_DRAINING, [id, draining]);
       if (!worker) throw notFound('Worker');
       if (worker.changed) {
-        await this.audit.record(tx, actor, draining ? 'worker.drained' : 'worker.resumed', { kind: 'worker', id });
+        await this.audit.record(tx, actor, draining ? 'worker.drained' : 'worker.resumed', id);
         tx.afterCommit(() => this.broadcaster.send('worker.changed', { worker_id: id }));
       }
       return { id, draining };

@@ -49,7 +49,7 @@ export class AgentsService {
 
       const slugs = slugsFor(input.name, input.slug, 'agent');
       const agent = await this.rows.insertUnder(tx, scope, slugs, { created_by: scope.actor.userId, ...columns });
-      await this.audit.record(tx, scope, 'agent.created', { kind: 'agent', id: agent.id }, { slug: agent.slug });
+      await this.audit.record(tx, scope, 'agent.created', agent.id, { slug: agent.slug });
       await this.revisions.release(tx, scope, await this.instructions.publishContent(tx, scope, agent, input.instruction ?? ''));
       return this.queries.get(scope, agent.id, tx);
     });
@@ -79,7 +79,7 @@ export class AgentsService {
       let agent = before;
       if (fields.length) {
         agent = await refusingTakenSlug('agents_slug', this.agents.update(tx, scope, id, changes));
-        await this.audit.record(tx, scope, 'agent.updated', { kind: 'agent', id }, { fields });
+        await this.audit.record(tx, scope, 'agent.updated', id, { fields });
       }
       if (input.instruction !== undefined) agent = await this.instructions.publishContent(tx, scope, agent, input.instruction ?? '');
       agent = await this.revisions.refreshDraft(tx, scope, agent);
@@ -103,7 +103,7 @@ export class AgentsService {
       const { orgId: org_id, requestId, traceparent } = scope;
       await this.outbox.enqueue(tx, 'agent.end_chats', { org_id, agent_id: agent.id }, { requestId, traceparent });
       await this.deletions.tell(tx, { kind: 'agent', orgId: org_id, id: agent.id, slug: agent.slug });
-      await this.audit.record(tx, scope, 'agent.deleted', { kind: 'agent', id: agent.id }, { slug: agent.slug });
+      await this.audit.record(tx, scope, 'agent.deleted', agent.id, { slug: agent.slug });
     });
   }
 

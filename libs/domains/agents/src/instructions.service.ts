@@ -174,7 +174,7 @@ export class InstructionsService {
       last_instruction_version: published,
     });
     if (published !== undefined) await this.revisions.refreshDraft(tx, scope, edited);
-    await this.audit.record(tx, scope, action, { kind: 'agent', id: agent.id }, published === undefined ? {} : { version: published });
+    await this.audit.record(tx, scope, action, agent.id, published === undefined ? {} : { version: published });
     return this.view(tx, scope, edited);
   }
 }

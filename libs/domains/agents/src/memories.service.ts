@@ -48,7 +48,7 @@ export class MemoriesService {
     const { owner, content, source } = memory;
     requireFitting(content);
     const made = await this.memories.insert(tx, scope, { ...ofOwner(owner), content, source, created_by: scope.actor.userId });
-    await this.audit.record(tx, scope, 'memory.created', { kind: 'memory', id: made.id }, { owner, source });
+    await this.audit.record(tx, scope, 'memory.created', made.id, { owner, source });
     return made;
   }
 
@@ -81,7 +81,7 @@ export class MemoriesService {
     await this.db.transaction(scope, async (tx) => {
       const owner = await this.ownerOf(tx, scope, kind, ref);
       await this.memories.remove(tx, scope, { ...ofOwner(owner), id });
-      await this.audit.record(tx, scope, 'memory.deleted', { kind: 'memory', id }, { owner });
+      await this.audit.record(tx, scope, 'memory.deleted', id, { owner });
     });
   }
 

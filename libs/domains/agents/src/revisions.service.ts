@@ -130,7 +130,7 @@ export class RevisionsService {
     const revision = { agent_id: agent.id, version, hash, config: { ...config }, created_by: scope.actor.userId };
     const { id } = await this.sealed.insert(tx, scope, revision);
     await this.agents.update(tx, scope, agent.id, { last_revision_version: version });
-    await this.audit.record(tx, scope, 'agent.revision_sealed', { kind: 'agent', id: agent.id }, { revision_id: id, version });
+    await this.audit.record(tx, scope, 'agent.revision_sealed', agent.id, { revision_id: id, version });
     return { id, version, created: true };
   }
 
@@ -159,7 +159,7 @@ export class RevisionsService {
       started_at: now,
     });
     const facts = { rollout_id: rollout.id, revision_id: id, version, superseded_rollout_ids };
-    await this.audit.record(tx, scope, 'agent.deployed', { kind: 'agent', id: agent.id }, facts);
+    await this.audit.record(tx, scope, 'agent.deployed', agent.id, facts);
     return rollout;
   }
 

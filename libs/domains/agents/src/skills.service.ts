@@ -66,7 +66,7 @@ export class SkillsService {
         this.own.insertOrNothing(tx, scope, { slug, created_by: scope.actor.userId, ...columns }),
       );
       await this.files.tie(tx, scope, skill.id, columns.files);
-      await this.audit.record(tx, scope, 'skill.created', { kind: 'skill', id: skill.id }, { slug: skill.slug });
+      await this.audit.record(tx, scope, 'skill.created', skill.id, { slug: skill.slug });
       return skill;
     });
   }
@@ -84,7 +84,7 @@ export class SkillsService {
       const { id } = before;
       const skill = (await this.own.update(tx, scope, id, changes))!;
       await this.files.tie(tx, scope, id, columns.files);
-      await this.audit.record(tx, scope, 'skill.updated', { kind: 'skill', id }, { slug, fields });
+      await this.audit.record(tx, scope, 'skill.updated', id, { slug, fields });
       return skill;
     });
   }
@@ -97,7 +97,7 @@ export class SkillsService {
       refuseUse('skill_in_use', 'this skill', agents, await tx.query(MOUNTING, [scope.orgId, slug]));
       await this.own.delete(tx, scope, skill.id);
       await this.files.release(tx, scope, skill.id);
-      await this.audit.record(tx, scope, 'skill.deleted', { kind: 'skill', id: skill.id }, { slug });
+      await this.audit.record(tx, scope, 'skill.deleted', skill.id, { slug });
     });
   }
 

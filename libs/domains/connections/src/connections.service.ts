@@ -55,7 +55,6 @@ export type ConnectionChange = Partial<Pick<Connection, 'label' | 'decision_mode
 /** What a connection is reached by, with its secrets in the clear: never stored so, and never logged. */
 type Reached = Pick<Connection, 'server_url' | 'credential_hint' | 'headers'> & { secrets: Secrets };
 
-const targetOf = (id: string) => ({ kind: 'connection', id });
 const idOf = (ref: string): string => {
   const id = connectionUuid(ref);
   if (!id) throw notFound('Connection');
@@ -116,7 +115,7 @@ export class ConnectionsService {
         });
       });
       const facts = { slug: connection.slug, app_key, method, scope: whose };
-      await this.audit.record(tx, scope, 'connection.created', targetOf(id), facts);
+      await this.audit.record(tx, scope, 'connection.created', id, facts);
       return connection;
     });
     const asked = consents(method)
@@ -143,7 +142,7 @@ export class ConnectionsService {
       const fields = Object.keys(status === 'active' && before.status !== 'active' ? { ...changes, status } : changes);
       if (fields.length) {
         await this.connections.update(tx, scope, id, changes);
-        await this.audit.record(tx, scope, 'connection.updated', targetOf(id), {
+        await this.audit.record(tx, scope, 'connection.updated', id, {
           slug: connection.slug,
           changes: { ...changes, ...(status && { status }) },
         });
@@ -166,7 +165,7 @@ export class ConnectionsService {
       if (!acknowledged) await this.dependents.refuseUsed(tx, scope, connection);
       const its = await this.consents.accountOf(connection, tx);
       await this.connections.delete(tx, scope, id);
-      await this.audit.record(tx, scope, 'connection.deleted', targetOf(id), { slug: connection.slug, scope: connection.scope });
+      await this.audit.record(tx, scope, 'connection.deleted', id, { slug: connection.slug, scope: connection.scope });
       await this.tellOwner(tx, scope, connection, deletedMail(connection));
       return its;
     });
@@ -189,7 +188,7 @@ export class ConnectionsService {
       if (before.owner_user_id === userId) return this.queries.shown(tx, scope, before);
       const after = await this.connections.update(tx, scope, id, { owner_user_id: userId });
       const facts = { slug: before.slug, from: before.owner_user_id, to: userId };
-      await this.audit.record(tx, scope, 'connection.owner_changed', targetOf(id), facts);
+      await this.audit.record(tx, scope, 'connection.owner_changed', id, facts);
       const former = before.owner_user_id && (await this.connections.emailOf(tx, before.owner_user_id));
       if (former) await this.mailer.send(tx, { to: former, ...givenAwayMail(before) }, { requestId: scope.requestId });
       return this.queries.shown(tx, scope, after);
@@ -211,7 +210,7 @@ export class ConnectionsService {
       const owner_user_id = before.owner_user_id ?? scope.userId;
       const after = await this.connections.update(tx, scope, id, { scope: to, owner_user_id });
       const facts = { slug: before.slug, from: before.scope, to, ...(before.owner_user_id === null && { owner: owner_user_id }) };
-      await this.audit.record(tx, scope, 'connection.scope_changed', targetOf(id), facts);
+      await this.audit.record(tx, scope, 'connection.scope_changed', id, facts);
       await this.tellOwner(tx, scope, before, changedMail(before, ['scope']));
       return this.queries.shown(tx, scope, after);
     });
@@ -268,7 +267,7 @@ export class ConnectionsService {
         query: old.query,
       });
       const sealed = await this.credentials.seal(tx, before, secrets);
-      await this.audit.record(tx, scope, 'connection.reconnected', targetOf(before.id), { slug: before.slug, fields: Object.keys(given) });
+      await this.audit.record(tx, scope, 'connection.reconnected', before.id, { slug: before.slug, fields: Object.keys(given) });
       // Of what a server still says of the old ones nothing holds.
       const token_version = current.token_version + 1;
       return this.connections.update(tx, scope, before.id, { secrets: sealed, credential_hint, headers, token_version });

@@ -21,7 +21,7 @@ export class OwnersWhoLeft {
   private async leave(tx: Tx, { userId, orgId, author }: Departure): Promise<void> {
     for (const { id, org_id, slug, scope } of await this.connections.leave(tx, userId, orgId)) {
       const facts = { slug, owner: userId, ...(scope === 'private' && { status: 'disabled' }) };
-      await this.audit.record(tx, { orgId: org_id, actor: author }, 'connection.owner_left', { kind: 'connection', id }, facts);
+      await this.audit.record(tx, { orgId: org_id, actor: author }, 'connection.owner_left', id, facts);
     }
   }
 }

@@ -89,7 +89,7 @@ export class DecisionsService {
         ...{ reviewed_by: scope.actor.userId, reviewed_at: now },
       };
       const after = await this.decisions.update(tx, scope, id, written);
-      await this.audit.record(tx, scope, 'decision.reviewed', { kind: 'decision', id }, { from, to: review_status, chat_id: chatId });
+      await this.audit.record(tx, scope, 'decision.reviewed', id, { from, to: review_status, chat_id: chatId });
       return after!;
     });
   }
@@ -108,7 +108,7 @@ export class DecisionsService {
         throw new DomainError('should_have_missing', 'The dispute does not say what the decision should have been.');
       const view = await this.instructions.amendDraft(tx, scope, agent_id, (content) => withCorrection(content, id, should_have));
       const drafted = { agent_id, chat_id: chatId };
-      if (view.amended) await this.audit.record(tx, scope, 'decision.correction_drafted', { kind: 'decision', id }, drafted);
+      if (view.amended) await this.audit.record(tx, scope, 'decision.correction_drafted', id, drafted);
       return view;
     });
   }

@@ -72,7 +72,7 @@ export class EnvironmentsService {
         ...(image && (await this.validating(tx, scope, id, { image_ref: image }))),
       });
       if (!made) throw new DomainError('sandbox_exists', 'This organization has its built-in sandbox already.');
-      await this.audit.record(tx, scope, 'environment.created', targetOf(id), { kind, name: called });
+      await this.audit.record(tx, scope, 'environment.created', id, { kind, name: called });
       await this.log.tell(tx, id);
       return { environment: await this.queries.get(scope, id, tx), access: token && accessOf(token.token) };
     });
@@ -93,7 +93,7 @@ export class EnvironmentsService {
       const fields = Object.keys(changes).filter((field) => !UNTOLD.has(field));
       if (fields.length) {
         await this.rows.update(tx, scope, id, changes);
-        await this.audit.record(tx, scope, 'environment.updated', targetOf(id), { fields });
+        await this.audit.record(tx, scope, 'environment.updated', id, { fields });
         if (change.image_ref) await this.log.tell(tx, id);
       }
       return this.queries.get(scope, id, tx);
@@ -124,7 +124,7 @@ export class EnvironmentsService {
       await this.commands.cancelOfEnvironment(tx, id);
       await this.deletions.tell(tx, { kind: 'environment', orgId: scope.orgId, id, slug: id });
       if (kind !== 'REMOTE_MACHINE') await this.outbox.enqueue(tx, 'environment.remove', { org_id: scope.orgId, environment_id: id });
-      await this.audit.record(tx, scope, 'environment.deleted', targetOf(id), { kind, name });
+      await this.audit.record(tx, scope, 'environment.deleted', id, { kind, name });
       tx.afterCommit(() => this.commands.wakeMachine(id));
     });
   }
@@ -141,7 +141,7 @@ export class EnvironmentsService {
           throw new DomainError('token_not_stored', 'The stored token cannot be read any more; rotate it.');
         throw error;
       });
-      await this.audit.record(tx, scope, 'environment.token_revealed', targetOf(id));
+      await this.audit.record(tx, scope, 'environment.token_revealed', id);
       return accessOf(opened);
     });
   }
@@ -152,7 +152,7 @@ export class EnvironmentsService {
       requireMachine(await this.rows.get(tx, scope, id, 'for no key update'));
       const { token, columns } = await this.newToken(tx, scope, id);
       await this.rows.update(tx, scope, id, columns);
-      await this.audit.record(tx, scope, 'environment.token_rotated', targetOf(id));
+      await this.audit.record(tx, scope, 'environment.token_rotated', id);
       return { environment: await this.queries.get(scope, id, tx), access: accessOf(token) };
     });
   }
@@ -189,7 +189,6 @@ export class EnvironmentsService {
 
 /** What follows from another field, and nobody has asked for. */
 const UNTOLD = new Set(['probe_id', 'image_state', 'image_digest']);
-const targetOf = (id: string) => ({ kind: 'environment', id });
 const placeOf = ({ orgId }: OrgScope, rowId: string): SecretPlace => ({ orgId, table: 'environments', column: 'token', rowId });
 
 function accessOf(token: string): MachineAccess {

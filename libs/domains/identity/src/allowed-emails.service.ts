@@ -28,7 +28,7 @@ export class AllowedEmailsService {
       const row = { email, email_canonical: parseEmail(email)?.canonical, added_by: actor.userId };
       const added = await this.emails.insertOrNothing(tx, row);
       if (!added) throw new DomainError('already_allowed', 'This address is allowed already.');
-      await this.audit.record(tx, actor, 'allowed_email.added', { kind: 'allowed_email', id: added.id }, { email });
+      await this.audit.record(tx, actor, 'allowed_email.added', added.id, { email });
       return ALLOWED_EMAILS.get(tx, added.id, {});
     });
   }
@@ -37,7 +37,7 @@ export class AllowedEmailsService {
   remove(actor: ActingUser, id: string): Promise<void> {
     return this.db.transaction(actor, async (tx) => {
       const removed = await this.emails.remove(tx, id);
-      await this.audit.record(tx, actor, 'allowed_email.removed', { kind: 'allowed_email', id }, { email: removed.email });
+      await this.audit.record(tx, actor, 'allowed_email.removed', id, { email: removed.email });
     });
   }
 }

@@ -101,6 +101,6 @@ export class ApiTokensService {
   }
 
   private async record(tx: Tx, actor: ActingUser, action: string, { id, name, scope, org_id }: ApiToken): Promise<void> {
-    await this.audit.record(tx, { orgId: org_id, actor }, action, { kind: 'api_token', id }, { name, scope });
+    await this.audit.record(tx, { orgId: org_id, actor }, action, id, { name, scope });
   }
 }

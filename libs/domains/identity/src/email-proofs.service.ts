@@ -77,7 +77,7 @@ export class EmailProofsService {
     await this.links.voidAllOf(tx, 'email_proof', userId);
     await this.admins.onProof(tx, user, requestId);
     await this.orgs.onProof(tx, { id: user.id, email: user.email, name: user.name }, requestId);
-    await this.audit.record(tx, actor, 'user.email_verified', { kind: 'user', id: userId }, { by: how });
+    await this.audit.record(tx, actor, 'user.email_verified', userId, { by: how });
     return true;
   }
 }

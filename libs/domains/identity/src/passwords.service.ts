@@ -105,6 +105,6 @@ export class PasswordsService {
     const revoked = revokeTokens ? await tx.execute(REVOKE_LIVE, [id]) : 0;
     const [{ n: live }] = await tx.query(COUNT_LIVE, [id]);
     await this.mailer.send(tx, { to: email, ...passwordChangedMail({ revoked, live }) });
-    await this.audit.record(tx, actor, action, { kind: 'user', id }, revokeTokens ? { revoked_tokens: revoked } : {});
+    await this.audit.record(tx, actor, action, id, revokeTokens ? { revoked_tokens: revoked } : {});
   }
 }

@@ -104,7 +104,7 @@ export class SessionsService {
       // For nobody a transaction, too: they take their time.
       if (!userId) return this.users.find(tx, uuidv7(), 'for no key update');
       const nobody = { kind: 'system', userId: null, reason: null, requestId } as const;
-      return this.audit.record(tx, nobody, 'user.login_slowed', { kind: 'user', id: userId }, { wait_s: waitS });
+      return this.audit.record(tx, nobody, 'user.login_slowed', userId, { wait_s: waitS });
     });
     return refused || failures > FREE_ATTEMPTS ? tooManyAttempts(waitS) : invalidCredentials();
   }
@@ -155,7 +155,7 @@ export class SessionsService {
       await this.users.find(tx, actor.userId, 'for no key update');
       await tx.confirm();
       if (!(await this.sessions.end(tx, actor.userId, id))) throw notFound('Session');
-      await this.audit.record(tx, actor, 'session.ended', { kind: 'session', id });
+      await this.audit.record(tx, actor, 'session.ended', id);
     });
   }
 

@@ -90,13 +90,7 @@ export class SignupService {
       orgName: input.org_name,
       requestId,
     });
-    await this.audit.record(
-      tx,
-      actingUser(user.id, { requestId }),
-      'user.signed_up',
-      { kind: 'user', id: user.id },
-      provider ? { provider } : {},
-    );
+    await this.audit.record(tx, actingUser(user.id, { requestId }), 'user.signed_up', user.id, provider ? { provider } : {});
     return user;
   }
 

@@ -105,7 +105,7 @@ export class UsersService {
       await this.departures.tell(tx, { userId: id, orgId: null, author: actor });
     }
     const facts = { email: user.email, ...(!active && { sole_owner_org_ids }) };
-    await this.audit.record(tx, actor, active ? 'user.reactivated' : 'user.deactivated', { kind: 'user', id }, facts);
+    await this.audit.record(tx, actor, active ? 'user.reactivated' : 'user.deactivated', id, facts);
     return { user, sole_owner_org_ids, changed };
   }
 }

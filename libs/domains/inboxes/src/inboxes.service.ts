@@ -33,8 +33,6 @@ export type InboxChange = TargetInput &
     > & { settings: Record<string, unknown> }
   >;
 
-const auditTarget = (id: string) => ({ kind: 'inbox', id });
-
 /** Makes, edits and deletes inboxes. */
 @Injectable()
 export class InboxesService {
@@ -70,7 +68,7 @@ export class InboxesService {
         created_by: scope.actor.userId,
       });
       for (const kind of channels) await this.channels.add(tx, scope, inbox, { kind });
-      await this.audit.record(tx, scope, 'inbox.created', auditTarget(inbox.id), { slug });
+      await this.audit.record(tx, scope, 'inbox.created', inbox.id, { slug });
       return this.queries.get(scope, inbox.id, tx);
     });
   }
@@ -90,7 +88,7 @@ export class InboxesService {
       const fields = Object.keys(changes);
       if (fields.length) {
         await this.inboxes.update(tx, scope, id, changes);
-        await this.audit.record(tx, scope, 'inbox.updated', auditTarget(id), { fields });
+        await this.audit.record(tx, scope, 'inbox.updated', id, { fields });
       }
       return this.queries.get(scope, id, tx);
     });
@@ -101,7 +99,7 @@ export class InboxesService {
     await this.db.transaction(scope, async (tx) => {
       const gone = await this.inboxes.remove(tx, scope, id);
       await this.channels.disableAll(tx, scope, id);
-      await this.audit.record(tx, scope, 'inbox.deleted', auditTarget(id), { slug: gone.slug });
+      await this.audit.record(tx, scope, 'inbox.deleted', id, { slug: gone.slug });
     });
   }
 }

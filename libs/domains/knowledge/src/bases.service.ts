@@ -9,8 +9,6 @@ import { KnowledgeQueries, type KnowledgeBaseView } from './knowledge.queries';
 /** What a caller sets of a base. Absent leaves it as it is, null clears it. */
 export type KnowledgeBaseInput = Partial<Pick<KnowledgeBase, 'name' | 'description'>>;
 
-const targetOf = (id: string) => ({ kind: 'knowledge_base', id });
-
 /** Makes, edits and deletes knowledge bases. */
 @Injectable()
 export class KnowledgeBases {
@@ -31,7 +29,7 @@ export class KnowledgeBases {
     return this.db.transaction(scope, async (tx) => {
       const slugs = slugsFor(input.name, wished, 'knowledge');
       const { id, slug } = await this.bases.insertUnder(tx, scope, slugs, { ...input, created_by: scope.actor.userId });
-      await this.audit.record(tx, scope, 'knowledge_base.created', targetOf(id), { slug });
+      await this.audit.record(tx, scope, 'knowledge_base.created', id, { slug });
       return this.queries.get(scope, id, tx);
     });
   }
@@ -43,7 +41,7 @@ export class KnowledgeBases {
       const fields = Object.keys(changes);
       if (fields.length) {
         await this.bases.update(tx, scope, id, changes);
-        await this.audit.record(tx, scope, 'knowledge_base.updated', targetOf(id), { fields });
+        await this.audit.record(tx, scope, 'knowledge_base.updated', id, { fields });
       }
       return this.queries.get(scope, id, tx);
     });
@@ -54,7 +52,7 @@ export class KnowledgeBases {
     await this.db.transaction(scope, async (tx) => {
       const gone = await this.bases.remove(tx, scope, id);
       await this.deletions.tell(tx, { kind: 'knowledge_base', orgId: scope.orgId, id, slug: gone.slug });
-      await this.audit.record(tx, scope, 'knowledge_base.deleted', targetOf(id), { slug: gone.slug });
+      await this.audit.record(tx, scope, 'knowledge_base.deleted', id, { slug: gone.slug });
     });
   }
 }

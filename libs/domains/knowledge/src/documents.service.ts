@@ -9,8 +9,6 @@ import { KnowledgeQueries, type DocumentView } from './knowledge.queries';
 import { SourcesRepository } from './sources.repository';
 import { versionText } from './tree.policy';
 
-const targetOf = (id: string) => ({ kind: 'knowledge_document', id });
-
 /** What a new document is; absent is as it begins. */
 export interface DocumentInput {
   title?: string;
@@ -62,7 +60,7 @@ export class KnowledgeDocuments {
       });
       await this.contents.insert(tx, scope, { source_id: id, written: content });
       await (isEmpty ? this.sources.tell(tx, scope.orgId, [id]) : this.sources.dispatch(tx, scope, [id]));
-      await this.audit.record(tx, scope, 'knowledge_document.created', targetOf(id), { kb_id: kbId });
+      await this.audit.record(tx, scope, 'knowledge_document.created', id, { kb_id: kbId });
       return this.queries.document(scope, kbId, id, tx);
     });
   }
@@ -91,7 +89,7 @@ export class KnowledgeDocuments {
         await this.sources.reindex(tx, scope, [id]);
       }
       const fields = [...(retitled ? ['title'] : []), ...(rewritten ? ['content'] : [])];
-      await this.audit.record(tx, scope, 'knowledge_document.saved', targetOf(id), { fields, version: versionText(version! + 1) });
+      await this.audit.record(tx, scope, 'knowledge_document.saved', id, { fields, version: versionText(version! + 1) });
       return this.queries.document(scope, kbId, id, tx);
     });
   }
@@ -110,7 +108,7 @@ export class KnowledgeDocuments {
       if (parent_id && (await this.tree.lineOf(tx, scope, kbId, parent_id)).includes(id))
         throw refuseField('cycle', ['parent_id'], 'A document cannot stand below itself.');
       await this.rows.update(tx, scope, id, { position, parent_id });
-      await this.audit.record(tx, scope, 'knowledge_document.moved', targetOf(id), {
+      await this.audit.record(tx, scope, 'knowledge_document.moved', id, {
         position,
         ...(parent_id !== undefined && { parent_id }),
       });

@@ -11,8 +11,6 @@ import { KnowledgeQueries, type SourceView } from './knowledge.queries';
 import { SourceFiles, type FileRef } from './source-files';
 import { SourcesRepository } from './sources.repository';
 
-const targetOf = (id: string) => ({ kind: 'knowledge_source', id });
-
 /** Adds sources to bases, has them indexed anew, and deletes them. */
 @Injectable()
 export class KnowledgeSources {
@@ -80,7 +78,7 @@ export class KnowledgeSources {
       await this.sources.holdBase(tx, scope, kbId);
       await this.queries.source(scope, kbId, id, tx);
       if (!(await this.sources.reindex(tx, scope, [id]))) throw notFound('Source');
-      await this.audit.record(tx, scope, 'knowledge_source.resynced', targetOf(id), { kb_id: kbId });
+      await this.audit.record(tx, scope, 'knowledge_source.resynced', id, { kb_id: kbId });
       return this.queries.source(scope, kbId, id, tx);
     });
   }
@@ -94,13 +92,13 @@ export class KnowledgeSources {
       await this.rows.remove(tx, scope, { id, kb_id: kbId });
       await this.outbox.cancel(tx, id);
       await this.files.release(tx, scope, id);
-      await this.audit.record(tx, scope, 'knowledge_source.deleted', targetOf(id), { kb_id: kbId, kind });
+      await this.audit.record(tx, scope, 'knowledge_source.deleted', id, { kb_id: kbId, kind });
     });
   }
 
   private async add(tx: Tx, scope: OrgScope, columns: Columns<KnowledgeSource> & Pick<KnowledgeSource, 'kb_id' | 'kind'>): Promise<string> {
     const { id } = await this.rows.insert(tx, scope, { ...columns, status: 'queued', created_by: scope.actor.userId });
-    await this.audit.record(tx, scope, 'knowledge_source.added', targetOf(id), { kb_id: columns.kb_id, kind: columns.kind });
+    await this.audit.record(tx, scope, 'knowledge_source.added', id, { kb_id: columns.kb_id, kind: columns.kind });
     return id;
   }
 }

@@ -84,7 +84,7 @@ export class InvitationsService {
       // Who offers it from now on: it ends when they could not offer it any more.
       const after = (await this.rows.update(tx, scope, id, { role, invited_by: scope.actor.userId }))!;
       const facts = { email: before.email, from: before.role, to: role };
-      await this.audit.record(tx, scope, 'invitation.role_changed', { kind: 'invitation', id }, facts);
+      await this.audit.record(tx, scope, 'invitation.role_changed', id, facts);
       return after;
     });
   }
@@ -142,7 +142,7 @@ export class InvitationsService {
     const accepted = await this.invitations.close(tx, scope, id, 'accepted');
     if (!accepted) throw gone();
     const by = { orgId: org_id, actor: actingUser(user.id, { requestId }) };
-    await this.audit.record(tx, by, 'invitation.accepted', { kind: 'invitation', id }, { email: accepted.email, role: accepted.role });
+    await this.audit.record(tx, by, 'invitation.accepted', id, { email: accepted.email, role: accepted.role });
     await this.members.join(tx, scope, by, user, accepted.role);
   }
 
@@ -160,14 +160,14 @@ export class InvitationsService {
     });
     const { name } = await this.organizations.get(tx, scope.orgId);
     await this.mailer.send(tx, { to: email, ...invitationMail(appLink('/invite/', token), name) }, { requestId: scope.requestId });
-    await this.audit.record(tx, scope, 'invitation.created', { kind: 'invitation', id: invitation.id }, { email, role });
+    await this.audit.record(tx, scope, 'invitation.created', invitation.id, { email, role });
     return invitation;
   }
 
   private async revokeOne(tx: Tx, scope: OrgScope, id: string): Promise<void> {
     const revoked = await this.invitations.close(tx, scope, id, 'revoked');
     if (!revoked) throw notFound('Invitation');
-    await this.audit.record(tx, scope, 'invitation.revoked', { kind: 'invitation', id }, { email: revoked.email });
+    await this.audit.record(tx, scope, 'invitation.revoked', id, { email: revoked.email });
   }
 
   /** Members and open invitations hold a seat each; the roster's lock keeps the count true until the commit. */

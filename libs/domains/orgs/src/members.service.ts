@@ -121,7 +121,7 @@ export class MembersService {
   /** Takes offers back whose author could not make them any more. */
   private async withdraw(tx: Tx, author: Author, { userId, orgId }: Omit<Departure, 'author'>, roles: readonly OrgRole[]): Promise<void> {
     for (const { id, org_id, email } of await this.invitations.withdraw(tx, userId, orgId, roles))
-      await this.audit.record(tx, { orgId: org_id, actor: author }, 'invitation.revoked', { kind: 'invitation', id }, { email });
+      await this.audit.record(tx, { orgId: org_id, actor: author }, 'invitation.revoked', id, { email });
   }
 
   private tell(tx: Tx, { user_id }: Membership): void {

@@ -65,7 +65,7 @@ export class OrganizationsService {
       );
       const scope = OrgScope.member(made.id, actor.userId, 'OWNER', actor);
       await this.memberships.insert(tx, scope, { user_id: actor.userId, role: 'OWNER' });
-      await this.audit.record(tx, scope, 'organization.created', organization(made.id), { name: made.name, slug: made.slug });
+      await this.audit.record(tx, scope, 'organization.created', made.id, { name: made.name, slug: made.slug });
       await this.limits.founded(tx, made.id, (await this.users.find(tx, actor.userId))!);
       return this.queries.ofMember(tx, made.id, actor.userId);
     });
@@ -91,7 +91,7 @@ export class OrganizationsService {
           await tx.execute(FORGET_SLUGS, [scope.orgId, slug]);
         }
         const facts = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: changes[key] }]));
-        await this.audit.record(tx, scope, 'organization.updated', organization(scope.orgId), facts);
+        await this.audit.record(tx, scope, 'organization.updated', scope.orgId, facts);
       }
       return this.queries.ofMember(tx, scope.orgId, scope.userId);
     });
@@ -109,7 +109,7 @@ export class OrganizationsService {
       const deleted = (await this.organizations.update(tx, scope.orgId, gone))!;
       if (receives_mail) await tx.execute(KEEP_SLUG, [scope.orgId, slug]);
       const revoked = await tx.execute(REVOKE_PENDING, [scope.orgId]);
-      await this.audit.record(tx, scope, 'organization.deleted', organization(scope.orgId), { revoked_invitations: revoked });
+      await this.audit.record(tx, scope, 'organization.deleted', scope.orgId, { revoked_invitations: revoked });
       this.tell(tx, scope.orgId);
       return { org_id: scope.orgId, deleted_at: deleted.deleted_at! };
     };
@@ -123,7 +123,7 @@ export class OrganizationsService {
       const otherwise = { id: orgId, suspended_at: suspended ? null : Not(IsNull()) };
       const row = await this.organizations.update(tx, otherwise, { suspended_at: suspended ? now : null });
       if (!row) return { ...(await this.organizations.get(tx, orgId)), changed: false };
-      await this.audit.record(tx, { orgId, actor }, `organization.${suspended ? 'suspended' : 'unsuspended'}`, organization(orgId));
+      await this.audit.record(tx, { orgId, actor }, `organization.${suspended ? 'suspended' : 'unsuspended'}`, orgId);
       this.tell(tx, orgId);
       return { ...row, changed: true };
     });
@@ -147,5 +147,3 @@ export class OrganizationsService {
     }
   }
 }
-
-const organization = (id: string) => ({ kind: 'organization', id });

@@ -7,8 +7,6 @@ import { changesOf, Database, Deletions, OrgTable } from '@aps/platform/database
 import { ProcessesQueries, type ProcessView } from './processes.queries';
 import { RunControl } from './runs/run-control.service';
 
-const auditTarget = (id: string) => ({ kind: 'process', id });
-
 /** Makes, edits and deletes processes. */
 @Injectable()
 export class ProcessesService {
@@ -28,7 +26,7 @@ export class ProcessesService {
       const slugs = slugsFor(input.name, null, 'process');
       const columns = { id: prefixedId('prc'), ...input, created_by: scope.actor.userId };
       const { id, slug } = await this.processes.insertUnder(tx, scope, slugs, columns);
-      await this.audit.record(tx, scope, 'process.created', auditTarget(id), { slug });
+      await this.audit.record(tx, scope, 'process.created', id, { slug });
       return this.queries.get(scope, id, tx);
     });
   }
@@ -40,7 +38,7 @@ export class ProcessesService {
       const fields = Object.keys(changes);
       if (fields.length) {
         await this.processes.update(tx, scope, id, changes);
-        await this.audit.record(tx, scope, 'process.updated', auditTarget(id), { fields });
+        await this.audit.record(tx, scope, 'process.updated', id, { fields });
       }
       return this.queries.get(scope, id, tx);
     });
@@ -53,7 +51,7 @@ export class ProcessesService {
       await this.runs.removeOf(tx, scope.orgId, id);
       await this.processes.delete(tx, scope, id);
       await this.deletions.tell(tx, { kind: 'process', orgId: scope.orgId, id, slug });
-      await this.audit.record(tx, scope, 'process.deleted', auditTarget(id), { slug });
+      await this.audit.record(tx, scope, 'process.deleted', id, { slug });
     });
   }
 }

@@ -71,8 +71,7 @@ export class ProjectResources {
             ],
       );
       if (problems.length) throw new DomainError('unknown_reference', 'Some of the resources do not exist.', { problems });
-      if (placed.added + placed.moved)
-        await this.audit.record(tx, scope, 'project.resources_added', { kind: 'project', id: project.id }, { ...placed });
+      if (placed.added + placed.moved) await this.audit.record(tx, scope, 'project.resources_added', project.id, { ...placed });
       return placed;
     });
   }
@@ -84,7 +83,7 @@ export class ProjectResources {
       const [resource] = await this.resources.lock(tx, scope, ref.entity_type, [rowIdOf(ref)]);
       if (resource?.project_id !== project.id) throw notFound('Resource');
       await this.resources.move(tx, scope, ref.entity_type, [resource.id], null);
-      await this.audit.record(tx, scope, 'project.resource_removed', { kind: 'project', id: project.id }, { ...ref });
+      await this.audit.record(tx, scope, 'project.resource_removed', project.id, { ...ref });
     });
   }
 }

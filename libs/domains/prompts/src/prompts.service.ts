@@ -45,7 +45,7 @@ export class PromptsService {
         created_by,
         ...content,
       });
-      await this.audit.record(tx, scope, 'prompt_template.created', targetOf(id), { slug });
+      await this.audit.record(tx, scope, 'prompt_template.created', id, { slug });
       return this.queries.get(scope, id, tx);
     });
   }
@@ -68,7 +68,7 @@ export class PromptsService {
         await this.revisions.insert(tx, scope, { template_id: id, version, changed, created_by: scope.actor.userId, ...content });
       }
       await this.templates.update(tx, scope, id, { ...columns, version });
-      await this.audit.record(tx, scope, 'prompt_template.updated', targetOf(id), { fields: edited, version });
+      await this.audit.record(tx, scope, 'prompt_template.updated', id, { fields: edited, version });
       return this.queries.get(scope, id, tx);
     });
   }
@@ -78,7 +78,7 @@ export class PromptsService {
     await this.db.transaction(scope, async (tx) => {
       const gone = await this.templates.remove(tx, scope, ref);
       await this.deletions.tell(tx, { kind: 'prompt_template', orgId: scope.orgId, id: gone.id, slug: gone.slug });
-      await this.audit.record(tx, scope, 'prompt_template.deleted', targetOf(gone.id), { slug: gone.slug });
+      await this.audit.record(tx, scope, 'prompt_template.deleted', gone.id, { slug: gone.slug });
     });
   }
 
@@ -90,8 +90,6 @@ export class PromptsService {
     if (model) await this.catalog.holdChatModel(tx, scope, model, 'prompt');
   }
 }
-
-const targetOf = (id: string) => ({ kind: 'prompt_template', id });
 
 const columnsOf = ({ name, description, model, reasoning_effort, file_input_mode, tags }: PromptTemplateInput) => ({
   name,

@@ -20,25 +20,27 @@ export type By = Author | { readonly orgId: string | null; readonly actor: Autho
 @Injectable()
 export class Audit {
   /**
-   * @param action `<thing>.<verb>`, e.g. `member.removed`
+   * @param action `<thing>.<verb>`, e.g. `chat.deleted`
+   * @param target the id of the thing, null where there is but one; where something else was acted on, its kind, too
    * @param facts what a reader needs to understand the line; never secrets
    */
   async record(
     tx: Db,
     by: By,
     action: string,
-    target: { kind: string; id: string | null },
+    target: string | null | { kind: string; id: string | null },
     facts: Record<string, unknown> = {},
   ): Promise<void> {
     const [orgId, author] = 'actor' in by ? [by.orgId, by.actor] : [null, by];
+    const { kind, id } = target && typeof target === 'object' ? target : { kind: action.split('.')[0], id: target };
     await tx.execute(INSERT, [
       uuidv7(),
       author.kind === 'operator' ? 'admin' : 'business',
       action,
       orgId,
       author.userId,
-      target.kind,
-      target.id,
+      kind,
+      id,
       JSON.stringify(author.reason === null ? facts : { ...facts, reason: author.reason }),
       author.requestId ?? null,
     ]);

@@ -71,7 +71,7 @@ export class QueuePageController implements OnModuleInit {
     if (!queuePageConfig.value.writes) throw new DomainError('read_only', 'The page of queues only shows them.');
     const [, queue = null] = /^\/api\/queues\/([^/]+)/.exec(target.slice(QUEUE_PAGE.length)) ?? [];
     await this.db.transaction(operator, (tx) =>
-      this.audit.record(tx, operator, 'queue.changed', { kind: 'queue', id: queue }, { method, path: target.slice(QUEUE_PAGE.length) }),
+      this.audit.record(tx, operator, 'queue.changed', queue, { method, path: target.slice(QUEUE_PAGE.length) }),
     );
   }
 }

@@ -37,7 +37,7 @@ export class SharedBlocks {
       const [{ place: display_order }] = await tx.query(NEXT_PLACE[of.kind], [scope.orgId]);
       const row = { ...columns, display_order, created_by: scope.actor.userId } as Columns<B>;
       const block = await of.rows.insertUnder(tx, scope, slugs, row);
-      await this.audit.record(tx, scope, `${of.kind}.created`, { kind: of.kind, id: block.id }, { slug: block.slug });
+      await this.audit.record(tx, scope, `${of.kind}.created`, block.id, { slug: block.slug });
       return block;
     });
   }
@@ -52,7 +52,7 @@ export class SharedBlocks {
       const fields = Object.keys(changes);
       if (!fields.length) return before;
       const block = await refusingTakenSlug(of.slugs, of.rows.update(tx, scope, before.id, changes as Columns<B>));
-      await this.audit.record(tx, scope, `${of.kind}.updated`, { kind: of.kind, id: before.id }, { fields });
+      await this.audit.record(tx, scope, `${of.kind}.updated`, before.id, { fields });
       return block!;
     });
   }
@@ -61,11 +61,10 @@ export class SharedBlocks {
   async delete<B extends SharedBlock>(scope: OrgScope, of: BlockKind<B>, ref: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const { id, slug } = await of.rows.get(tx, scope, ref, 'for update');
-      const target = { kind: of.kind, id };
       for (const emptied of EMPTY[of.kind]) await tx.execute(emptied, [scope.orgId, id]);
       await tx.execute(FORGET, [scope.orgId, of.kind, id]);
       await of.rows.delete(tx, scope, id);
-      await this.audit.record(tx, scope, `${of.kind}.deleted`, target, { slug });
+      await this.audit.record(tx, scope, `${of.kind}.deleted`, id, { slug });
     });
   }
 

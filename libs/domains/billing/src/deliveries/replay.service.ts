@@ -49,7 +49,7 @@ export class ReplayService {
         await this.deliveries.wake(tx, effect, id);
         if (outcome === 'applied' || ledger_keys.length) {
           const facts = { type: event.type, ledger_keys };
-          await this.audit.record(tx, { orgId, actor: operator }, 'billing_event.replayed', { kind: 'billing_event', id }, facts);
+          await this.audit.record(tx, { orgId, actor: operator }, 'billing_event.replayed', id, facts);
         }
         return { event_id: id, outcome: REPLAYED[outcome], detail, ledger_keys };
       });

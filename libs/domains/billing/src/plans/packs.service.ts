@@ -20,7 +20,7 @@ export class PacksService {
     return this.db.transaction(operator, async (tx) => {
       const wish = packColumns(input);
       const pack = await refusingTaken('credit_packs', this.packs.insert(tx, wish));
-      await this.audit.record(tx, operator, 'credit_pack.created', { kind: 'credit_pack', id: pack.id }, { ...wish });
+      await this.audit.record(tx, operator, 'credit_pack.created', pack.id, { ...wish });
       return pack;
     });
   }
@@ -32,7 +32,7 @@ export class PacksService {
       const changes = changesOf(pack, packColumns(input));
       if (!Object.keys(changes).length) return pack;
       const after = (await refusingTaken('credit_packs', this.packs.update(tx, id, changes)))!;
-      await this.audit.record(tx, operator, 'credit_pack.updated', { kind: 'credit_pack', id }, { changes });
+      await this.audit.record(tx, operator, 'credit_pack.updated', id, { changes });
       return after;
     });
   }
@@ -42,7 +42,7 @@ export class PacksService {
     return this.db.transaction(operator, async (tx) => {
       const { code } = await this.packs.get(tx, id, 'for update');
       await this.packs.delete(tx, id);
-      await this.audit.record(tx, operator, 'credit_pack.deleted', { kind: 'credit_pack', id }, { code });
+      await this.audit.record(tx, operator, 'credit_pack.deleted', id, { code });
     });
   }
 }

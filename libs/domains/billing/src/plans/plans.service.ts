@@ -29,7 +29,7 @@ export class PlansService {
       const wish = { id: uuidv7(), ...planColumns(input) };
       await this.assertFree(tx, wish);
       const plan = await refusingTaken('plans', this.plans.insert(tx, wish));
-      await this.audit.record(tx, operator, 'plan.created', { kind: 'plan', id: plan.id }, { ...planColumns(input) });
+      await this.audit.record(tx, operator, 'plan.created', plan.id, { ...planColumns(input) });
       return this.queries.view(tx, plan);
     });
   }
@@ -58,7 +58,7 @@ export class PlansService {
       if (subscribers) throw new DomainError('plan_in_use', 'Organizations are subscribed to this plan.', { context: { subscribers } });
       await this.repository.forgetDeleted(tx, id);
       await this.plans.delete(tx, id);
-      await this.audit.record(tx, operator, 'plan.deleted', { kind: 'plan', id }, { code });
+      await this.audit.record(tx, operator, 'plan.deleted', id, { code });
     });
   }
 
@@ -77,7 +77,7 @@ export class PlansService {
     const after = (await this.plans.update(tx, id, changes))!;
     // What its subscribers have been granted is their first month's.
     if (changes.renews) await this.repository.beginPeriods(tx, id, this.db.now());
-    await this.audit.record(tx, operator, 'plan.updated', { kind: 'plan', id }, { changes });
+    await this.audit.record(tx, operator, 'plan.updated', id, { changes });
     this.entitlements.announce(tx, null);
     return after;
   }

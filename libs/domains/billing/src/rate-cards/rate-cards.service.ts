@@ -80,7 +80,7 @@ export class RateCardsService {
       else await this.repository.append(tx, card, operator.userId);
       const { version, ...facts } = card;
       const action = replaces ? 'rate_card.replaced' : 'rate_card.published';
-      await this.audit.record(tx, operator, action, { kind: 'rate_card', id: String(version) }, { ...facts });
+      await this.audit.record(tx, operator, action, String(version), { ...facts });
       tx.afterCommit(() => this.cards.drop());
     });
     return this.get();

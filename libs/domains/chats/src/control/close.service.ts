@@ -115,7 +115,7 @@ export class CloseService {
       await this.todos.invalidate(tx, chat.id, at);
       await this.chats.remove(tx, chat.id, at, !OVER.includes(chat.status) && (chat.turn !== null || cancelled.length + children > 0));
       await this.ends.tell(tx, chat, 'deleted', turnIdOf(chat));
-      await this.audit.record(tx, scope, 'chat.deleted', { kind: 'chat', id: chat.id }, { agent_id: agentId });
+      await this.audit.record(tx, scope, 'chat.deleted', chat.id, { agent_id: agentId });
     });
   }
 

@@ -235,7 +235,7 @@ export class ConnectionConsents {
         if (!decider || !mayDecide(before, { userId: consent.user_id, isAdmin: decider.is_admin })) throw notFound('Connection');
         old = await this.accountOf(before, tx);
         const kept = await this.tokens.keep(tx, scope, before, given, expiresAt);
-        await this.audit.record(tx, { orgId: scope.orgId, actor: actingUser(consent.user_id) }, 'connection.authorized', { kind: 'connection', id: before.id }, { slug: before.slug, ...facts }); // prettier-ignore
+        await this.audit.record(tx, { orgId: scope.orgId, actor: actingUser(consent.user_id) }, 'connection.authorized', before.id, { slug: before.slug, ...facts }); // prettier-ignore
         return this.connections.update(tx, scope, kept.id, { last_error: null, ...(before.status !== 'disabled' && { status: 'active' }) });
       });
       await this.forget(old);

@@ -114,7 +114,7 @@ export class ProviderSignIns {
       : await this.userOf(tx, { name, label }, identity, requestId);
     if (!user || user.deactivated_at) throw userDeactivated();
     await tx.execute(SWEEP, [user.id]);
-    await this.audit.record(tx, actingUser(user.id, { requestId }), 'user.signed_in', { kind: 'user', id: user.id }, { provider: name });
+    await this.audit.record(tx, actingUser(user.id, { requestId }), 'user.signed_in', user.id, { provider: name });
     return this.sessions.signIn(tx, user, client, { provider: name });
   }
 
@@ -147,7 +147,7 @@ export class ProviderSignIns {
     // With proofs off an address is believed of whoever has typed it.
     const isTakenOver = found.email_verified_at === null || identityConfig.value.emailProof === 'off';
     if (isTakenOver) await this.takeOver(tx, found.id);
-    await this.audit.record(tx, actor, 'user.identity_linked', { kind: 'user', id: user.id }, { provider: name, issuer: identity.issuer });
+    await this.audit.record(tx, actor, 'user.identity_linked', user.id, { provider: name, issuer: identity.issuer });
     if (isTakenOver) await this.proofs.prove(tx, actor, 'provider');
     await this.mailer.send(tx, { to: user.email, ...providerLinkedMail(label) }, { requestId });
     return (await this.users.find(tx, user.id)) ?? user;

@@ -27,7 +27,6 @@ export type ChannelChange = Partial<Omit<NewChannel, 'kind'>> & { enabled?: bool
 /** What a webhook's URL ends with is looked up by. */
 export const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-const targetOf = (id: string) => ({ kind: 'inbox_channel', id });
 const addressTaken = () => new DomainError('address_taken', 'Another channel has this address.');
 
 /** The ways into an inbox. */
@@ -69,7 +68,7 @@ export class ChannelsService {
     const common = { id, inbox_id: inbox.id, kind, signature_secret_sealed: await this.sealed(tx, scope, id, secret ?? null) };
     if (kind === 'webhook') await this.channels.insert(tx, scope, { ...common, config, ...(await this.newToken(tx, scope, id)) });
     else await this.addAddress(tx, scope, inbox, { ...common, config }, publicOf(given, has_code));
-    await this.audit.record(tx, scope, 'inbox_channel.created', targetOf(id), { inbox_id: inbox.id, kind });
+    await this.audit.record(tx, scope, 'inbox_channel.created', id, { inbox_id: inbox.id, kind });
     return id;
   }
 
@@ -123,7 +122,7 @@ export class ChannelsService {
       await this.channels.update(tx, scope, id, columns).catch((error: unknown) => {
         throw isUniqueViolation(error, 'inbox_channels_address') ? addressTaken() : error;
       });
-      await this.audit.record(tx, scope, 'inbox_channel.updated', targetOf(id), {
+      await this.audit.record(tx, scope, 'inbox_channel.updated', id, {
         inbox_id: inboxId,
         fields: fieldsOf({ ...change, enabled, has_code }),
       });
@@ -136,7 +135,7 @@ export class ChannelsService {
     await this.db.transaction(scope, async (tx) => {
       await this.inboxes.get(tx, scope, inboxId);
       const gone = await this.channels.remove(tx, scope, { id, inbox_id: inboxId });
-      await this.audit.record(tx, scope, 'inbox_channel.deleted', targetOf(id), { inbox_id: inboxId, kind: gone.kind });
+      await this.audit.record(tx, scope, 'inbox_channel.deleted', id, { inbox_id: inboxId, kind: gone.kind });
     });
   }
 
@@ -147,7 +146,7 @@ export class ChannelsService {
       const { kind } = await this.channels.get(tx, scope, { id, inbox_id: inboxId }, 'for update');
       if (kind !== 'webhook') throw new DomainError('not_a_webhook', 'Only the URL of a webhook is rotated.');
       await this.channels.update(tx, scope, id, await this.newToken(tx, scope, id));
-      await this.audit.record(tx, scope, 'inbox_channel.rotated', targetOf(id), { inbox_id: inboxId });
+      await this.audit.record(tx, scope, 'inbox_channel.rotated', id, { inbox_id: inboxId });
       return this.queries.get(scope, inboxId, id, tx);
     });
   }

@@ -103,7 +103,7 @@ export class MessageActions {
       const effect = effectOf(action, { ...message, raw_available: message.raw_available && message.raw_expires_at > this.db.now() });
       if (isRefusal(effect)) throw new DomainError(effect, REFUSALS[effect]);
       if (effect !== 'none') {
-        await this.audit.record(tx, scope, DONE[action], { kind: 'inbox_message', id }, { inbox_id: inboxId });
+        await this.audit.record(tx, scope, DONE[action], id, { inbox_id: inboxId });
         await take(tx, message);
       }
       return this.queries.get(scope, inboxId, id, tx);

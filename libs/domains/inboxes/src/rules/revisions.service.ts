@@ -175,6 +175,6 @@ export class RevisionsService {
 
   private async record(tx: Tx, scope: OrgScope, what: Change, revision: InboxRevision, facts: Record<string, unknown> = {}): Promise<void> {
     const { id, inbox_id, version } = revision;
-    await this.audit.record(tx, scope, `inbox_revision.${what}`, { kind: 'inbox_revision', id }, { inbox_id, version, ...facts });
+    await this.audit.record(tx, scope, `inbox_revision.${what}`, id, { inbox_id, version, ...facts });
   }
 }

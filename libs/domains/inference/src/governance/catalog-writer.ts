@@ -110,7 +110,7 @@ export class CatalogWriter {
   }
 
   private async record(tx: Tx, by: By, action: string, { id, owner_org_id }: ModelRow, facts: Record<string, unknown>): Promise<void> {
-    await this.audit.record(tx, by, action, { kind: 'model', id }, facts);
+    await this.audit.record(tx, by, action, id, facts);
     this.settings.announce(tx, 'route.changed', owner_org_id);
   }
 }

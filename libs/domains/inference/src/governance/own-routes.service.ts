@@ -24,8 +24,6 @@ export interface OwnRouteView extends OwnRoute {
 export type NewRoute = Pick<InferenceRoute, 'slug' | 'label' | 'dialect'> & { base_url: string };
 export type RouteChange = Partial<Pick<InferenceRoute, 'label' | 'enabled'> & { base_url: string }>;
 
-const targetOf = (id: string) => ({ kind: 'inference_route', id });
-
 /** Routes of an organization's own: where its own models are called. Their keys are set where those of all routes are. */
 @Injectable()
 export class OwnRoutesService {
@@ -72,7 +70,7 @@ export class OwnRoutesService {
         'inference_routes_slug',
         this.routes.insert(tx, { slug, label, dialect, base_url, owner_org_id: scope.orgId }),
       );
-      await this.audit.record(tx, scope, 'inference_route.created', targetOf(made.id), { slug, label, dialect, base_url });
+      await this.audit.record(tx, scope, 'inference_route.created', made.id, { slug, label, dialect, base_url });
       this.settings.announce(tx, 'route.changed', scope.orgId);
       return made.id;
     });
@@ -88,7 +86,7 @@ export class OwnRoutesService {
       const changes = changesOf(await this.routes.get(tx, key, 'for update'), { label, enabled, base_url });
       if (!Object.keys(changes).length) return;
       await this.routes.update(tx, key, changes);
-      await this.audit.record(tx, scope, 'inference_route.updated', targetOf(id), { changes });
+      await this.audit.record(tx, scope, 'inference_route.updated', id, { changes });
       this.settings.announce(tx, 'route.changed', scope.orgId);
     });
     return this.view(scope, id);
@@ -104,7 +102,7 @@ export class OwnRoutesService {
       if (models.length)
         throw new DomainError('route_in_use', 'Models are reached by this route. Delete them or move them first.', { context: { models } });
       await this.routes.delete(tx, key);
-      await this.audit.record(tx, scope, 'inference_route.deleted', targetOf(id), { slug });
+      await this.audit.record(tx, scope, 'inference_route.deleted', id, { slug });
       this.settings.announce(tx, 'route.changed', scope.orgId);
     });
   }

@@ -59,7 +59,7 @@ export class PlatformRoutesService {
       await this.repository.lockPlatformSettings(tx);
       await this.assertLender(tx, input);
       const route = await refusingTakenSlug('inference_routes_slug', this.routes.insert(tx, input));
-      await this.audit.record(tx, operator, 'inference_route.created', { kind: 'inference_route', id: route.id }, { ...input });
+      await this.audit.record(tx, operator, 'inference_route.created', route.id, { ...input });
       this.settings.announce(tx, 'route.changed', null);
       return { ...route, pin_count: 0 };
     });
@@ -83,7 +83,7 @@ export class PlatformRoutesService {
       if (changes.enabled === false && route.owner_org_id === null) await this.assertUnpinned(tx, route);
       await this.routes.update(tx, id, changes);
       const by = route.owner_org_id === null ? operator : { orgId: route.owner_org_id, actor: operator };
-      await this.audit.record(tx, by, 'inference_route.updated', { kind: 'inference_route', id }, { changes });
+      await this.audit.record(tx, by, 'inference_route.updated', id, { changes });
       this.settings.announce(tx, 'route.changed', route.owner_org_id);
     });
     return this.get(id);
@@ -107,7 +107,7 @@ export class PlatformRoutesService {
       const models = await this.models.count(tx, { route_id: id });
       if (models) throw new DomainError('route_in_use', 'Models are reached by this route.', { context: { models } });
       await this.routes.delete(tx, id);
-      await this.audit.record(tx, operator, 'inference_route.deleted', { kind: 'inference_route', id }, { slug: route.slug });
+      await this.audit.record(tx, operator, 'inference_route.deleted', id, { slug: route.slug });
       this.settings.announce(tx, 'route.changed', null);
     });
   }

@@ -69,7 +69,7 @@ export class PlatformSettingsService {
       const changes = changesOf(before, wishedBy(before, patch));
       if (!Object.keys(changes).length) return;
       await this.repository.savePlatformSettings(tx, changes);
-      await this.audit.record(tx, operator, 'platform.ai_settings_updated', { kind: 'platform', id: null }, { changes });
+      await this.audit.record(tx, operator, 'platform.ai_settings_updated', null, { changes });
       this.settings.announce(tx, 'settings.changed', null);
     });
     return this.get();

@@ -81,7 +81,7 @@ export class RepointService {
       };
       if (leaving.length) {
         const facts = { target_route_id: target.id, ...result };
-        await this.audit.record(tx, operator, 'inference_route.repointed', { kind: 'inference_route', id: source.id }, facts);
+        await this.audit.record(tx, operator, 'inference_route.repointed', source.id, facts);
         this.settings.announce(tx, 'route.changed', null);
       }
       return result;

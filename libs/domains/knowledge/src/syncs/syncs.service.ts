@@ -20,8 +20,6 @@ export interface NewSync {
   collection_name: string;
 }
 
-const targetOf = (id: string) => ({ kind: 'knowledge_sync', id });
-
 /** Keeps bases what collections of connections have. */
 @Injectable()
 export class KnowledgeSyncs {
@@ -66,7 +64,7 @@ export class KnowledgeSyncs {
       });
       if (!made) throw new DomainError('already_synced', 'The base has this collection already.');
       await this.syncs.dispatch(tx, scope.orgId, made.id);
-      await this.audit.record(tx, scope, 'knowledge_sync.created', targetOf(made.id), what);
+      await this.audit.record(tx, scope, 'knowledge_sync.created', made.id, what);
       return this.queries.get(scope, kbId, made.id, tx);
     });
   }
@@ -76,8 +74,7 @@ export class KnowledgeSyncs {
     return this.db.transaction(scope, async (tx) => {
       await this.sources.holdBase(tx, scope, kbId);
       await this.queries.get(scope, kbId, id, tx);
-      if (await this.syncs.begin(tx, scope, id))
-        await this.audit.record(tx, scope, 'knowledge_sync.started', targetOf(id), { kb_id: kbId });
+      if (await this.syncs.begin(tx, scope, id)) await this.audit.record(tx, scope, 'knowledge_sync.started', id, { kb_id: kbId });
       return this.queries.get(scope, kbId, id, tx);
     });
   }
@@ -88,7 +85,7 @@ export class KnowledgeSyncs {
       await this.sources.holdBase(tx, scope, kbId);
       const collection_id = await this.syncs.leave(tx, scope, kbId, id);
       if (collection_id === null) throw notFound('Synchronisation');
-      await this.audit.record(tx, scope, 'knowledge_sync.deleted', targetOf(id), { kb_id: kbId, collection_id });
+      await this.audit.record(tx, scope, 'knowledge_sync.deleted', id, { kb_id: kbId, collection_id });
     });
     await this.syncs.forget(scope.orgId, id);
   }

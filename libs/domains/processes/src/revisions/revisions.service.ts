@@ -105,7 +105,7 @@ export class ProcessRevisions {
     facts: Record<string, unknown> = {},
   ): Promise<void> {
     const { id, process_id, version } = revision;
-    await this.audit.record(tx, scope, `process_revision.${what}`, { kind: 'process_revision', id }, { process_id, version, ...facts });
+    await this.audit.record(tx, scope, `process_revision.${what}`, id, { process_id, version, ...facts });
   }
 }
 

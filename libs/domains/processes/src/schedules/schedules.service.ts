@@ -23,8 +23,6 @@ export type NewSchedule = Omit<ScheduleSettings, Optional> & Partial<Pick<Schedu
 
 const DEFAULTS = { payload: {}, enabled: true, overlap: 'skip', catch_up: 'none' } as const;
 
-const auditTarget = (id: string) => ({ kind: 'schedule', id });
-
 /** Makes, edits and deletes schedules. */
 @Injectable()
 export class SchedulesService {
@@ -50,7 +48,7 @@ export class SchedulesService {
       await this.requireTarget(tx, scope, wished);
       const next_run_at = this.next(wished);
       const { id } = await this.schedules.insert(tx, scope, { ...wished, next_run_at, created_by: scope.actor.userId });
-      await this.audit.record(tx, scope, 'schedule.created', auditTarget(id), {
+      await this.audit.record(tx, scope, 'schedule.created', id, {
         target_kind: wished.target_kind,
         target_id: wished.target_id,
       });
@@ -74,7 +72,7 @@ export class SchedulesService {
           ...(does('cron', 'timezone', 'enabled') && { next_run_at: this.next(after) }),
           ...(!after.enabled && { waits_since: null }),
         });
-        await this.audit.record(tx, scope, 'schedule.updated', auditTarget(id), { fields });
+        await this.audit.record(tx, scope, 'schedule.updated', id, { fields });
       }
       return this.queries.get(scope, id, tx);
     });
@@ -84,7 +82,7 @@ export class SchedulesService {
   async delete(scope: OrgScope, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const gone = await this.schedules.remove(tx, scope, id);
-      await this.audit.record(tx, scope, 'schedule.deleted', auditTarget(id), { name: gone.name });
+      await this.audit.record(tx, scope, 'schedule.deleted', id, { name: gone.name });
     });
   }
 
