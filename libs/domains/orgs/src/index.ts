@@ -1,10 +1,8 @@
-export * from './audit.queries';
-export * from './invitations.service';
-export * from './members.queries';
-export * from './members.service';
-export * from './org-directory.queries';
-export * from './org-limits';
-export * from './organizations.queries';
-export * from './organizations.service';
-export * from './orgs.module';
-export * from './receives-mail';
+export { type AuditLine, AuditQueries } from './audit.queries';
+export type { OrgMemberInfo } from './members.queries';
+export { MembersService } from './members.service';
+export { type OrgDirectoryEntry, type OrgDirectoryFilter, OrgDirectoryQueries } from './org-directory.queries';
+export { OrgLimits } from './org-limits';
+export { type OrganizationSuspension, OrganizationsService } from './organizations.service';
+export { OrgsModule } from './orgs.module';
+export { receivesMail } from './receives-mail';

@@ -1,7 +1,8 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { BY_PLAIN_AGENT } from '@aps/agents/http';
-import { DecisionsQueries, DecisionsService } from '@aps/decisions';
+import { DecisionsQueries } from '../decisions.queries';
+import { DecisionsService } from '../decisions.service';
 import {
   AgreeDecisionsRequest,
   ArchiveDecisionsRequest,

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { DecisionsQueries, DecisionsService } from '@aps/decisions';
+import { DecisionsQueries } from '../decisions.queries';
+import { DecisionsService } from '../decisions.service';
 import { DecisionResponse, ReviewDecisionRequest, RevisionDraftResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';

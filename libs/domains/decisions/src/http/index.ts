@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { DecisionsModule } from '@aps/decisions';
+import { DecisionsModule } from '../decisions.module';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { AgentDecisionsController } from './agent-decisions.controller';
 import { ChatDecisionsController } from './chat-decisions.controller';
