@@ -45,6 +45,26 @@ describe('the workspace', () => {
     expect(told.split(/\s*<\s*/)).toEqual(order);
   });
 
+  it('exports from a domain its modules, and what somebody else imports', () => {
+    const sources = ['apps', 'libs', 'tools'].flatMap((folder) =>
+      readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => ({ file: path.join(folder, file), text: readFileSync(path.join(ROOT, folder, file), 'utf8') })),
+    );
+    const listed = (text: string) =>
+      [...text.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)';/gm)].map(([, names, from]) => ({
+        names: names.match(/\b(?!type )\w+/g)!,
+        from,
+      }));
+    for (const domain of readdirSync(path.join(ROOT, 'libs/domains'))) {
+      const { text } = sources.find(({ file }) => file === `libs/domains/${domain}/src/index.ts`)!;
+      const others = sources.filter(({ file }) => !file.startsWith(`libs/domains/${domain}/`)).flatMap((source) => listed(source.text));
+      const wanted = new Set(others.flatMap(({ names, from }) => (from === `@aps/${domain}` ? names : [])));
+      const unwanted = listed(text).flatMap(({ names }) => names.filter((name) => !wanted.has(name) && !name.endsWith('Module')));
+      expect([domain, unwanted, text.includes('export *')]).toEqual([domain, [], false]);
+    }
+  });
+
   it('plans a domain and those above it when one of its files has changed', () => {
     const planned = execFileSync(
       'node_modules/.bin/nx',

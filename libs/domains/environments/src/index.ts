@@ -1,3 +1,3 @@
 export { CommandsRepository } from './commands/commands.repository';
 export { EnvironmentsQueries } from './environments.queries';
-export * from './environments.module';
+export { EnvironmentsModule, ExecToolsModule } from './environments.module';

@@ -1,4 +1,4 @@
-export type { Extracted, ExtractionCode, FileBytes, FileHints } from './extraction/extracted';
+export type { Extracted, ExtractionCode, FileBytes } from './extraction/extracted';
 export { ExtractionError } from './extraction/extraction-error';
 export { Readers } from './extraction/readers';
 export { TextReader } from './extraction/text-reader';
@@ -6,7 +6,7 @@ export { FileTargets, type TargetReader } from './file-targets';
 export { FilesMaintenanceModule, FilesModule } from './files.module';
 export { FilesQueries } from './files.queries';
 export type { FileRow } from './files.repository';
-export { FilesService, type IncomingFile } from './files.service';
+export { FilesService } from './files.service';
 export { attachmentOf, type FileReference } from './file-reference';
 export { fileOf } from './file-probe';
 export { safeFilename } from './filename';

@@ -1,1 +1,1 @@
-export * from './projects.module';
+export { ProjectsModule } from './projects.module';

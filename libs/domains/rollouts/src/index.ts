@@ -1,3 +1,2 @@
-export * from './rollouts.module';
 export { ArmChats, type AssignedUnits, type ChatDecisions, type CountedChat } from './arm-chats';
 export { RolloutResultsService } from './results.service';

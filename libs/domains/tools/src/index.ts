@@ -1,6 +1,35 @@
-export * from './deadline';
-export * from './decision-mode';
-export * from './fitting';
-export * from './tool';
-export * from './tool-catalog';
-export * from './tools.module';
+export { TookTooLong, Deadline } from './deadline';
+export { isCovered, DECISION_MODES, type DecisionMode, type ToolHints } from './decision-mode';
+export { fitting, MAX_READ, partToRead } from './fitting';
+export {
+  effectOf,
+  defineTool,
+  type AccessLevel,
+  type ChatOrigin,
+  type ToolContext,
+  type ToolResult,
+  type ToolOutcome,
+  type ToolEvent,
+  type WaitKind,
+  type Tool,
+  type CallLimits,
+  CALL_LIMITS,
+  NotSent,
+  type ParsedArguments,
+  labelOf,
+} from './tool';
+export {
+  capResult,
+  parseArguments,
+  type ToolGrants,
+  MAX_RESULT_CHARS,
+  type ToolCaller,
+  type ToolSource,
+  ToolSet,
+  ToolCatalog,
+  TOOL_NAME,
+  WEB_SCOPE,
+  EXEC_SCOPE,
+  covers,
+} from './tool-catalog';
+export { ToolsModule } from './tools.module';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BillingModule } from '@aps/billing';
+import { BillingModule } from '../billing.module';
 import { BillingEvent } from '@aps/entities';
 import { NO_CALLER } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { BillingModule, OrgPlans, PlanEntitlements, Subscriptions } from '@aps/billing';
+import { BillingModule } from '../billing.module';
+import { OrgPlans } from '../org-plans';
+import { PlanEntitlements } from '../plans/plan-entitlements';
+import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { BillingCheckout, BillingEvent, ExternalSubscription, Plan, Subscription } from '@aps/entities';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';

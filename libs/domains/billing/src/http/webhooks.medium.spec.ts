@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
-import { BillingModule, Subscriptions } from '@aps/billing';
+import { BillingModule } from '../billing.module';
+import { Subscriptions } from '../subscriptions/subscriptions.service';
 import {
   BillingCheckout,
   BillingEvent,

@@ -1,4 +1,5 @@
-import { CAPS, FEATURES, PlanEntitlements } from '@aps/billing';
+import { CAPS, FEATURES } from '../entitlements';
+import { PlanEntitlements } from '../plans/plan-entitlements';
 import { sql } from '@aps/platform/testing';
 import type { TestService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';

@@ -1,4 +1,5 @@
-import { PlanEntitlements, type EntitlementSet } from '@aps/billing';
+import type { EntitlementSet } from '../entitlements';
+import { PlanEntitlements } from '../plans/plan-entitlements';
 import { Plan, Subscription } from '@aps/entities';
 import { TEST_PLAN, type TestService } from '@aps/testing';
 

@@ -1,4 +1,4 @@
-import { PlanEntitlements } from '@aps/billing';
+import { PlanEntitlements } from '../plans/plan-entitlements';
 import { Plan, Subscription, type CreditLedgerRow } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
 import type { TestService } from '@aps/testing';

@@ -1,7 +1,13 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
-import { ChatsQueries, CloseService, ContinueService, DiagnosisQueries, RetryService, StopService, UpdateService } from '@aps/chats';
+import { CloseService } from '../control/close.service';
+import { ContinueService } from '../control/continue.service';
+import { DiagnosisQueries } from '../control/diagnosis.queries';
+import { RetryService } from '../control/retry.service';
+import { StopService } from '../control/stop.service';
+import { UpdateService } from '../control/update.service';
+import { ChatsQueries } from '../reading/chats.queries';
 import {
   ChatDiagnosisResponse,
   ChatResponse,

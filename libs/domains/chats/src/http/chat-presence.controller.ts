@@ -1,6 +1,6 @@
 import { Controller, Delete, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { PresenceService } from '@aps/chats';
+import { PresenceService } from '../presence/presence.service';
 import { ChatPresenceResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';

@@ -1,7 +1,9 @@
 import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
-import { ChatsQueries, ChatsService, SendService } from '@aps/chats';
+import { ChatsService } from '../chats.service';
+import { ChatsQueries } from '../reading/chats.queries';
+import { SendService } from '../sending/send.service';
 import { chatTopic } from '@aps/contracts';
 import {
   ChatResponse,

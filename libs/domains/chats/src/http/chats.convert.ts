@@ -1,5 +1,6 @@
 import { ChatMessageDto, type ChatResponse, ChatSummary, ChatTodo, type MessageQuoteResponse } from '@aps/dtos';
-import type { ChatRow, MessageRow, TurnQuote } from '@aps/chats';
+import type { ChatRow, MessageRow } from '../state/chat.types';
+import type { TurnQuote } from '../turns/turn-quotes';
 import type { Todo } from '@aps/entities';
 import type { Listed } from '@aps/platform/database';
 import { answer, toObject, type PageStream } from '@aps/platform/http';

@@ -1,4 +1,6 @@
-import type { Diagnosis, StopResult, TerminateResult } from '@aps/chats';
+import type { TerminateResult } from '../control/close.service';
+import type { Diagnosis } from '../control/diagnosis.queries';
+import type { StopResult } from '../control/stop.service';
 import { type ChatDiagnosisResponse, StopChatResponse, TerminateChatResponse } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
 

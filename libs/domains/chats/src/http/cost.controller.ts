@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CostQueries } from '@aps/chats';
+import { CostQueries } from '../reading/cost.queries';
 import { ChatCostBreakdownResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';

@@ -1,4 +1,5 @@
-import type { Breakdown, ChatCosts } from '@aps/chats';
+import type { Breakdown } from '../reading/cost.policy';
+import type { ChatCosts } from '../reading/cost.queries';
 import type { ChatCostBreakdownResponse } from '@aps/dtos';
 
 export function toCostBreakdown({ chat_id, billing_unit, descendants: { chats, ...below }, ...own }: ChatCosts): ChatCostBreakdownResponse {

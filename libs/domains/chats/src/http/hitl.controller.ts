@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { HitlQueries, HitlService } from '@aps/chats';
+import { HitlQueries } from '../hitl/hitl.queries';
+import { HitlService } from '../hitl/hitl.service';
 import { AnsweredHitlRequest, AnswerHitlRequest, HitlRequest, HitlRequestsQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ChatsModule, PresenceModule } from '@aps/chats';
+import { ChatsModule } from '../chats.module';
+import { PresenceModule } from '../presence/presence.module';
 import { IdempotencyModule } from '@aps/platform/idempotency';
 import { RealtimeStreamModule } from '@aps/platform/realtime';
 import { ChatControlController } from './chat-control.controller';

@@ -1,4 +1,5 @@
-import { EXPIRES_S, HEARTBEAT_S, type Viewer } from '@aps/chats';
+import type { Viewer } from '../presence/presence.service';
+import { EXPIRES_S, HEARTBEAT_S } from '../presence/presence.store';
 import type { ChatPresenceResponse } from '@aps/dtos';
 
 export function toPresence(viewers: Viewer[]): ChatPresenceResponse {

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Entitlements } from '@aps/billing';
-import { TimelineQueries } from '@aps/chats';
+import { TimelineQueries } from '../reading/timeline.queries';
 import { TimelineEvent, TimelineQuery } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';

@@ -1,4 +1,4 @@
-import { answererOf, type TimelineEntry, type TimelineRow } from '@aps/chats';
+import { answererOf, type TimelineEntry, type TimelineRow } from '../reading/timeline.queries';
 import type { TimelineActor, TimelineEvent } from '@aps/dtos';
 import { decimalText } from '@aps/platform/http';
 import { withoutDollars } from './dollars';

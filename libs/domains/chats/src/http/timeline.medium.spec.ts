@@ -3,7 +3,7 @@ import { entitle } from '@aps/billing/testing';
 import { aMember } from '@aps/orgs/testing';
 import { aPerson } from '@aps/identity/testing';
 import { AgentsService } from '@aps/agents';
-import { TimelineQueries } from '@aps/chats';
+import { TimelineQueries } from '../reading/timeline.queries';
 import { OrgScope } from '@aps/guards';
 import { RunLeases } from '@aps/platform/runs';
 import { sql, type Answer } from '@aps/platform/testing';

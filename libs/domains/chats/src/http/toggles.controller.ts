@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { TogglesService } from '@aps/chats';
+import { TogglesService } from '../toggles.service';
 import { ChangeTogglesRequest, TogglesResponse } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';

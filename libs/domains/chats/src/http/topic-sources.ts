@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
-import { ChatsQueries, type ChatRow } from '@aps/chats';
+import { ChatsQueries } from '../reading/chats.queries';
+import type { ChatRow } from '../state/chat.types';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import type { Snapshot } from '@aps/platform/realtime';
 import { toChatSummary } from './chats.convert';

@@ -1,7 +1,10 @@
 import { Controller, Injectable, Module } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import type { Broadcasts, JobPayload } from '@aps/contracts';
-import { ChatsModule, EndService, TitleService, TurnKind, TurnsModule } from '@aps/chats';
+import { ChatsModule, TurnsModule } from '../chats.module';
+import { EndService } from '../control/end.service';
+import { TitleService } from '../turns/title.service';
+import { TurnKind } from '../turns/turn.kind';
 import { OnBroadcast } from '@aps/platform/broadcast';
 import { Database } from '@aps/platform/database';
 import { durationHistogram } from '@aps/platform/observability';

@@ -1,7 +1,8 @@
 import type { Person } from '@aps/identity/testing';
 import type { Bearer } from '@aps/platform/testing';
 import { aMember } from '@aps/orgs/testing';
-import { ChatsQueries, PresenceService } from '@aps/chats';
+import { ChatsQueries } from '../reading/chats.queries';
+import { PresenceService } from './presence.service';
 import { OrgScope } from '@aps/guards';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { CommandRedis, connectRedis, redisConfig } from '@aps/platform/redis';

@@ -3,7 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { CatalogResponse, ConnectionResponse, MethodListResponse, StewardedConnectionResponse } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
-import { Catalog, ConnectionsQueries } from '..';
+import { Catalog } from '../catalog/catalog';
+import { ConnectionsQueries } from '../connections.queries';
 import { toCard, toConnection, toMethod, toStewarded } from './connections.convert';
 
 @ApiTags('Connections')

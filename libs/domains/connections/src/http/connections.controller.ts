@@ -19,7 +19,8 @@ import { Operation, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { keepIn } from '@aps/platform/oauth';
 import type { Request, Response } from 'express';
-import { ConnectionsQueries, ConnectionsService } from '..';
+import { ConnectionsQueries } from '../connections.queries';
+import { ConnectionsService } from '../connections.service';
 import { CALLBACK } from '../oauth/oauth-client';
 import { toConnection, toCreated, toReconnected } from './connections.convert';
 

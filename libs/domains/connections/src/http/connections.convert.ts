@@ -10,7 +10,10 @@ import {
   StewardedConnectionResponse,
 } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { Asked, Card, Connected, ConnectionView, Reconnected, RankedMethod, StewardedConnection } from '..';
+import type { Card, RankedMethod } from '../catalog/catalog';
+import type { ConnectionView, StewardedConnection } from '../connections.queries';
+import type { Connected, Reconnected } from '../connections.service';
+import type { Asked } from '../consents/connection-consents';
 
 export const toConnection = (connection: ConnectionView): ConnectionResponse =>
   answer(ConnectionResponse, connection, {

@@ -6,7 +6,12 @@ import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_CALLER } from '@aps/platform/database';
-import { ConnectionCalls, ConnectionCredentials, ConnectionDependents, ConnectionListings, ConnectionsQueries, ToolRefresh } from '..';
+import { ConnectionCredentials } from '../connection-credentials';
+import { ConnectionsQueries } from '../connections.queries';
+import { ConnectionDependents } from '../dependents';
+import { ConnectionListings } from '../listing/connection-listings';
+import { ConnectionCalls } from '../tools/connection-calls';
+import { ToolRefresh } from '../tools/tool-refresh';
 import { connectionsService, TOKEN, tool } from '../testing';
 import { Connection } from '@aps/entities';
 

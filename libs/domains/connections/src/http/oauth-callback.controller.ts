@@ -7,7 +7,7 @@ import { Public } from '@aps/guards';
 import { appLink } from '@aps/platform/mail';
 import { keptIn } from '@aps/platform/oauth';
 import type { Request, Response } from 'express';
-import { ConnectionConsents } from '..';
+import { ConnectionConsents } from '../consents/connection-consents';
 
 /** Where authorization servers send people back to: browsers come here, and no clients. */
 @ApiExcludeController()

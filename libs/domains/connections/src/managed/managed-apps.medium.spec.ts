@@ -6,7 +6,8 @@ import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Bearer } from '@aps/platform/testing';
 import { NotSent } from '@aps/tools';
 import { startDemoTools, type DemoTools } from '../../../../../tools/demo-tools/server';
-import { ConnectionCalls, ServerFailed, ServerRefused } from '..';
+import { ServerFailed, ServerRefused } from '../mcp/tool-server';
+import { ConnectionCalls } from '../tools/connection-calls';
 import { connectionsService, connectManaged, cookieIn, signIn } from '../testing';
 
 let demo: DemoTools;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { TestTeam } from '@aps/orgs/testing';
 import { eventually } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { CommandsRepository } from '..';
+import { CommandsRepository } from '../commands/commands.repository';
 import { Commands, type WantedCommand } from '../commands/commands.service';
 import { EnvironmentsService, Relay, type TestMachine } from '../testing';
 

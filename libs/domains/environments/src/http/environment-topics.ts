@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import type { Snapshot } from '@aps/platform/realtime';
-import { EnvironmentsQueries } from '..';
+import { EnvironmentsQueries } from '../environments.queries';
 
 /** Environments as topics: `env:{id}`. Every member may follow them. */
 @Injectable()

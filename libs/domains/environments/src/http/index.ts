@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EnvironmentsModule, ExecToolsModule } from '..';
+import { EnvironmentsModule, ExecToolsModule } from '../environments.module';
 import { SessionParts } from '../machines/machine-session';
 import { Machines } from '../machines/machines.service';
 import { DaemonController } from './daemon.controller';

@@ -7,7 +7,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { metrics } from '@aps/platform/observability';
 import { eventually, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { CommandsRepository } from '..';
+import { CommandsRepository } from '../commands/commands.repository';
 import { Commands, type WantedCommand } from '../commands/commands.service';
 import { ENVIRONMENT_MODULES, EnvironmentsService, HELLO, MachineSocket, type TestMachine } from '../testing';
 import { MachineSockets } from './machine-sockets';

@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
 import { JobHandler, PutOff, type JobContext } from '@aps/platform/queues';
-import { CommandsRepository } from '..';
+import { CommandsRepository } from '../commands/commands.repository';
 import { CommandRunner } from '../runner/command-runner';
 import { ImageValidations } from '../runner/image-validation';
 import { SandboxHosting } from '../runner/sandbox-hosting';

@@ -1,5 +1,6 @@
 import { Readable, Writable } from 'node:stream';
-import type { FilesQueries, FileRow } from '@aps/files';
+import type { FilesQueries } from '../files.queries';
+import type { FileRow } from '../files.repository';
 import type { Request, Response } from 'express';
 import { answerFile } from './file-answer';
 

@@ -1,6 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { DomainError, notFound } from '@aps/contracts';
-import { FilesQueries, isText, type FileRow } from '@aps/files';
+import { FilesQueries } from '../files.queries';
+import type { FileRow } from '../files.repository';
+import { isText } from '../media-type';
 import type { ByteRange } from '@aps/platform/storage';
 import type { Request, Response } from 'express';
 import { holdToPace } from './pace';

@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { UploadResponse } from '@aps/dtos';
-import { FilesQueries, FilesService } from '@aps/files';
+import { FilesQueries } from '../files.queries';
+import { FilesService } from '../files.service';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { FILE_BYTES, Operation } from '@aps/platform/http';
 import type { Request, Response } from 'express';

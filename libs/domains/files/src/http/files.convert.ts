@@ -1,5 +1,5 @@
 import { UploadResponse } from '@aps/dtos';
-import type { FileRow } from '@aps/files';
+import type { FileRow } from '../files.repository';
 import { answer } from '@aps/platform/http';
 
 export function toUpload(file: FileRow): UploadResponse {

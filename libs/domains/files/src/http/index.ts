@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { FilesModule } from '@aps/files';
+import { FilesModule } from '../files.module';
 import { FileTransfers } from './file-transfers';
 import { FilesController } from './files.controller';
 

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import busboy from 'busboy';
-import type { IncomingFile } from '@aps/files';
+import type { IncomingFile } from '../files.service';
 import { invalid } from '@aps/contracts';
 import { hasBody, unsupportedMediaType } from '@aps/platform/http';
 import type { Request } from 'express';

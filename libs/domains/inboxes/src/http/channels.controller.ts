@@ -4,7 +4,7 @@ import { CreateInboxChannelRequest, InboxChannelResponse, UpdateInboxChannelRequ
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { ChannelsService } from '..';
+import { ChannelsService } from '../channels/channels.service';
 import { toChannel } from './inboxes.convert';
 import { BY_INBOX } from './inboxes.controller';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import type { Snapshot } from '@aps/platform/realtime';
-import { InboxesQueries } from '..';
+import { InboxesQueries } from '../inboxes.queries';
 
 /** Inboxes as topics: `inbox:{id}`. Every member may follow them. */
 @Injectable()

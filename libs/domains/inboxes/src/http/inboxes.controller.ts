@@ -4,7 +4,8 @@ import { CreateInboxRequest, InboxListQuery, InboxResponse, UpdateInboxRequest }
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { InboxesQueries, InboxesService } from '..';
+import { InboxesQueries } from '../inboxes.queries';
+import { InboxesService } from '../inboxes.service';
 import { toInbox } from './inboxes.convert';
 
 export const BY_INBOX: AccessOptions = { params: { inbox_id: 'prefixed_id' } };

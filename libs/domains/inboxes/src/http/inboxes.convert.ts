@@ -1,7 +1,9 @@
 import { DeployInboxRevisionResponse, InboxChannelResponse, InboxResponse, InboxRevisionResponse, InboxRevisionSummary } from '@aps/dtos';
 import type { InboxRevision } from '@aps/entities';
 import { answer } from '@aps/platform/http';
-import type { ChannelView, Deployment, InboxView } from '..';
+import type { ChannelView } from '../channels/channels.queries';
+import type { InboxView } from '../inboxes.queries';
+import type { Deployment } from '../rules/revisions.service';
 
 export const toChannel = (channel: ChannelView): InboxChannelResponse => answer(InboxChannelResponse, channel);
 

@@ -13,7 +13,9 @@ import {
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { MessageActions, MessageDiagnoses, MessagesQueries, type MessageDetail } from '..';
+import { MessageDiagnoses } from '../messages/diagnosis.queries';
+import { MessageActions } from '../messages/message-actions.service';
+import { MessagesQueries, type MessageDetail } from '../messages/messages.queries';
 import { BY_INBOX } from './inboxes.controller';
 import { toCounts, toMessage, toMessageDetail, toMessageDiagnosis } from './messages.convert';
 

@@ -11,7 +11,9 @@ import {
 } from '@aps/dtos';
 import type { TraceRow } from '@aps/entities';
 import { answer } from '@aps/platform/http';
-import { evaluationStateOf, type MessageCounts, type MessageDetail, type MessageDiagnosis, type MessageView } from '..';
+import type { MessageDiagnosis } from '../messages/diagnosis.queries';
+import { evaluationStateOf } from '../messages/messages.policy';
+import type { MessageCounts, MessageDetail, MessageView } from '../messages/messages.queries';
 
 const NO_REPLY: InboxMessageReply = { state: 'none', due_at: null, sent_at: null };
 const NOTHING = { headers: {}, body_text: '', payload: null, attachments: [], auth: null };

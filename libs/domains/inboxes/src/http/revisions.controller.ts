@@ -11,7 +11,8 @@ import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { answer, Operation, toArray } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
-import { RevisionsService, Simulations } from '..';
+import { Simulations } from '../messages/simulations';
+import { RevisionsService } from '../rules/revisions.service';
 import { toDeployment, toRevision } from './inboxes.convert';
 import { BY_INBOX } from './inboxes.controller';
 

@@ -9,7 +9,7 @@ import { hashOf } from '@aps/platform/definitions';
 import { sql, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { RuleSets } from '..';
+import { RuleSets } from '../rules/rule-sets';
 import { InboxesHttpModule } from '.';
 
 // Dozens of requests at once: on a busy machine they take longer than a test usually may.

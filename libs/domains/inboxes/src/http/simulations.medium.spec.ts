@@ -8,7 +8,8 @@ import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { eventually, randomly, sql } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { RuleSets, Simulations, type Simulation } from '..';
+import { Simulations, type Simulation } from '../messages/simulations';
+import { RuleSets } from '../rules/rule-sets';
 import { CompiledRules } from '../rules/rule-set.compile';
 import { InboxesHttpModule } from '.';
 

@@ -2,7 +2,10 @@ import { Injectable, Module } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
 import { Runs } from '@aps/platform/runs';
-import { MessageKind, PipelineModule, RepliesModule, RepliesService } from '..';
+import { MessageKind } from '../pipeline/message.kind';
+import { PipelineModule } from '../pipeline/pipeline.module';
+import { RepliesModule } from '../replies/replies.module';
+import { RepliesService } from '../replies/replies.service';
 
 @Injectable()
 export class MessageProcessor {

@@ -6,7 +6,7 @@ import { RealtimePublisher } from '@aps/platform/realtime';
 import { Runs } from '@aps/platform/runs';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { MessageKind } from '..';
+import { MessageKind } from '../pipeline/message.kind';
 import { Evaluation } from '../pipeline/evaluation';
 import { inboxesService, type TestInbox } from '../testing';
 

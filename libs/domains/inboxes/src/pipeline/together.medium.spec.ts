@@ -5,7 +5,7 @@ import type { DomainError } from '@aps/contracts';
 import { NO_CALLER } from '@aps/platform/database';
 import { RunSweeper } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
-import { ChannelDirectory, Intake } from '..';
+import { ChannelDirectory, Intake } from '../intake/intake.port';
 import { Evaluation } from './evaluation';
 import { EvaluationRepository } from './evaluation.repository';
 import { inboxesService, plainMail, type TestInbox } from '../testing';

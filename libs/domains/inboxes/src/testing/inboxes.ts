@@ -3,7 +3,11 @@ import type { QueueName } from '@aps/contracts';
 import { RunSweeper } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
 import type { BASE_MODULES, Settings } from '@aps/testing';
-import { AnsweringModule, ChannelDirectory, Intake, IntakeModule, MessageKind, Releases, type IncomingMessage } from '..';
+import { IntakeModule } from '../intake/intake.module';
+import { ChannelDirectory, Intake, type IncomingMessage } from '../intake/intake.port';
+import { MessageKind } from '../pipeline/message.kind';
+import { Releases } from '../pipeline/releases';
+import { AnsweringModule } from '../replies/replies.module';
 import { InboxesHttpModule } from '../http';
 import { InboxesJobsModule } from '../jobs';
 

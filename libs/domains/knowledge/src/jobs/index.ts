@@ -2,7 +2,9 @@ import { Injectable, Module } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
 import { Runs } from '@aps/platform/runs';
-import { IngestionModule, SourceKind, SyncKind } from '..';
+import { SourceKind } from '../ingestion/source.kind';
+import { IngestionModule } from '../knowledge.module';
+import { SyncKind } from '../syncs/sync.kind';
 
 @Injectable()
 export class KnowledgeProcessor {

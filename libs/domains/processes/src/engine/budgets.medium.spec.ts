@@ -4,7 +4,7 @@ import { script, type TestOrg } from '@aps/chats/testing';
 import { sql } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
 import { eventually } from '@aps/testing';
-import { RunReviews } from '..';
+import { RunReviews } from '../reviews/run-reviews.service';
 import { runningService } from '../testing/running';
 
 const t = runningService();

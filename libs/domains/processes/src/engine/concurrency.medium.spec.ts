@@ -1,7 +1,7 @@
 import type { TestOrg } from '@aps/chats/testing';
 import { ProcessRevision } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
-import { RunReviews } from '..';
+import { RunReviews } from '../reviews/run-reviews.service';
 import { runningService, type DeployedProcess } from '../testing/running';
 import { Admissions } from './admissions';
 

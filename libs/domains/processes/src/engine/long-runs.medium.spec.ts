@@ -1,4 +1,4 @@
-import { RunReviews } from '..';
+import { RunReviews } from '../reviews/run-reviews.service';
 import { runningService } from '../testing/running';
 
 const t = runningService();

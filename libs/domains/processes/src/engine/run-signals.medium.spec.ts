@@ -1,7 +1,8 @@
 import { metrics } from '@aps/platform/observability';
 import { eventually, sql } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';
-import { RunControl, StepTools } from '..';
+import { RunControl } from '../runs/run-control.service';
+import { StepTools } from '../tools/step-tools';
 import { aTool } from '../testing';
 import { runningService } from '../testing/running';
 

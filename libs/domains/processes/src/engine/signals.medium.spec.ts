@@ -1,5 +1,5 @@
 import type { TestOrg } from '@aps/chats/testing';
-import { StepTools } from '..';
+import { StepTools } from '../tools/step-tools';
 import { runningService } from '../testing/running';
 import { aTool } from '../testing/tools';
 import { JournalRepository } from './journal.repository';

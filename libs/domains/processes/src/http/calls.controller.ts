@@ -11,7 +11,7 @@ import {
 } from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { Operation, PageQuery, toPage } from '@aps/platform/http';
-import { CallsQueries } from '..';
+import { CallsQueries } from '../reading/calls.queries';
 import { BY_PROCESS } from './processes.controller';
 import { toAgentCall, toAgentCallDetail, toLlmCall, toLlmCallDetail, toRepair, toRepairDetail } from './runs.convert';
 

@@ -4,7 +4,8 @@ import { CreateProcessRequest, ProcessListQuery, ProcessResponse, UpdateProcessR
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { ProcessesQueries, ProcessesService } from '..';
+import { ProcessesQueries } from '../processes.queries';
+import { ProcessesService } from '../processes.service';
 import { toProcess } from './processes.convert';
 
 export const BY_PROCESS: AccessOptions = { params: { process_id: 'prefixed_id' } };

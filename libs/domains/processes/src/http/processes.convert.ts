@@ -8,7 +8,8 @@ import {
 } from '@aps/dtos';
 import type { ProcessRevision } from '@aps/entities';
 import { answer } from '@aps/platform/http';
-import type { ProcessDeployment, ProcessView } from '..';
+import type { ProcessView } from '../processes.queries';
+import type { ProcessDeployment } from '../revisions/revisions.service';
 
 export const toProcess = (process: ProcessView): ProcessResponse => {
   const { current_revision_id, current_version, current_deployed_at, last_run_id, last_run_state, last_run_at } = process;

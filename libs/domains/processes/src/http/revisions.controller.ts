@@ -11,7 +11,8 @@ import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { answer, goneSignal, Operation, toArray } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
-import { ProcessRevisions, RunReviews } from '..';
+import { RunReviews } from '../reviews/run-reviews.service';
+import { ProcessRevisions } from '../revisions/revisions.service';
 import { toDeployment, toRevision } from './processes.convert';
 import { BY_PROCESS } from './processes.controller';
 

@@ -13,7 +13,8 @@ import type { Answer } from '@aps/platform/testing';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { Definitions, StepTools } from '..';
+import { Definitions } from '../revisions/definitions';
+import { StepTools } from '../tools/step-tools';
 import { aProcess, aRevision, aTool, saying } from '../testing';
 import { ProcessesHttpModule } from '.';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import type { Snapshot } from '@aps/platform/realtime';
-import { RunsQueries } from '..';
+import { RunsQueries } from '../reading/runs.queries';
 
 /** Runs as topics: `run:{id}`. Every member may follow them, for as long as their process is there. */
 @Injectable()

@@ -19,7 +19,10 @@ import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
 import { answer, goneSignal, Operation, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
-import { RunControl, RunReviews, RunsQueries, RunStarts } from '..';
+import { RunsQueries } from '../reading/runs.queries';
+import { RunReviews } from '../reviews/run-reviews.service';
+import { RunControl } from '../runs/run-control.service';
+import { RunStarts } from '../runs/run-starts.service';
 import { BY_PROCESS } from './processes.controller';
 import { toDiagnosis, toRun, toRunDetail, toRunEvent } from './runs.convert';
 

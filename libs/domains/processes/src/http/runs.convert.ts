@@ -16,7 +16,8 @@ import {
 import type { ProcessAgentCall, ProcessLlmCall, ProcessRepair, ProcessRun, ProcessStepRow } from '@aps/entities';
 import type { Listed } from '@aps/platform/database';
 import { answer, toObject, type PageStream } from '@aps/platform/http';
-import type { AgentCallIndex, LlmCallIndex, RepairIndex, RunDiagnosis } from '..';
+import type { AgentCallIndex, LlmCallIndex, RepairIndex } from '../reading/calls.queries';
+import type { RunDiagnosis } from '../reviews/diagnosis.policy';
 
 /** What of a run is computed. */
 const computed = (run: ProcessRun, hideDollars: boolean) => ({

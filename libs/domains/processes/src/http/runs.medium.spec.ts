@@ -8,7 +8,7 @@ import { BATCH, PIECE } from '@aps/platform/database';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, foldTally, recountTally, sumsOf, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { RunsQueries } from '..';
+import { RunsQueries } from '../reading/runs.queries';
 import { aProcess, aRevision, aRun, tell } from '../testing';
 import { ProcessesHttpModule } from '.';
 

@@ -4,7 +4,8 @@ import { CreateScheduleRequest, ScheduleListQuery, ScheduleResponse, UpdateSched
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope, type AccessOptions } from '@aps/guards';
 import { Operation, PageOf, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
-import { SchedulesQueries, SchedulesService } from '..';
+import { SchedulesQueries } from '../schedules/schedules.queries';
+import { SchedulesService } from '../schedules/schedules.service';
 import { toSchedule } from './schedules.convert';
 
 const BY_SCHEDULE: AccessOptions = { params: { schedule_id: 'uuid' } };

@@ -1,6 +1,6 @@
 import { ScheduleLastRun, ScheduleResponse } from '@aps/dtos';
 import { answer } from '@aps/platform/http';
-import type { ScheduleView } from '..';
+import type { ScheduleView } from '../schedules/schedules.queries';
 
 export const toSchedule = (schedule: ScheduleView): ScheduleResponse => {
   const { last_run, last_status } = schedule;

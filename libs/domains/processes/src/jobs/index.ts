@@ -4,7 +4,8 @@ import type { Broadcasts, JobPayload } from '@aps/contracts';
 import { OnBroadcast } from '@aps/platform/broadcast';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
 import { RunLeases, Runs } from '@aps/platform/runs';
-import { EngineModule, ProcessRunKind } from '..';
+import { EngineModule } from '../engine/engine.module';
+import { ProcessRunKind } from '../engine/process-run.kind';
 
 @Injectable()
 export class ProcessRunProcessor {

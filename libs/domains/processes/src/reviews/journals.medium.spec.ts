@@ -1,7 +1,9 @@
 import { script, type TestOrg } from '@aps/chats/testing';
 import { PromptsService } from '@aps/prompts';
 import { sql } from '@aps/platform/testing';
-import { RunControl, RunReviews, StepTools } from '..';
+import { RunControl } from '../runs/run-control.service';
+import { StepTools } from '../tools/step-tools';
+import { RunReviews } from './run-reviews.service';
 import { ENGINE_VERSION } from '../engine/journal';
 import { JournalRepository } from '../engine/journal.repository';
 import { runningService, type RunningService, type RunNow } from '../testing/running';

@@ -8,7 +8,9 @@ import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { BASE_MODULES, testService } from '@aps/testing';
-import { ProcessesMaintenanceModule, Staleness, StepTools, type StepTool } from '..';
+import { ProcessesMaintenanceModule } from '../processes.module';
+import { StepTools, type StepTool } from '../tools/step-tools';
+import { Staleness } from './staleness';
 import { ProcessesHttpModule } from '../http';
 import { aProcess, aRevision, aTool, saying } from '../testing';
 

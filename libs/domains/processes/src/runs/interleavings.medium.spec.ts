@@ -2,7 +2,7 @@ import type { TestOrg } from '@aps/chats/testing';
 import type { HitlRequest, ProcessRun, ProcessSignal, ProcessStepRow } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
 import { gaveWay, movesSeen, noteMoves, playSchedules, refuseOtherMoves, schedulesOr, type Chance } from '@aps/testing';
-import { StepTools } from '..';
+import { StepTools } from '../tools/step-tools';
 import { JournalRepository } from '../engine/journal.repository';
 import { runFactsOf } from '../engine/run-facts';
 import { replayed } from '../reviews/replay.policy';

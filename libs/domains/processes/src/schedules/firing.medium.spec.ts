@@ -3,7 +3,8 @@ import { Chat, ProcessRun, Schedule } from '@aps/entities';
 import { metrics } from '@aps/platform/observability';
 import { eventually, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { ScheduleFiring, ScheduleFiringModule } from '..';
+import { ScheduleFiring } from './firing';
+import { ScheduleFiringModule } from './schedules.module';
 import { runningService, type DeployedProcess } from '../testing/running';
 
 const t = runningService({}, [ScheduleFiringModule]);

@@ -7,7 +7,9 @@ import { RunSweeper } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
 import type { BASE_MODULES, Settings } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
-import { ProcessRunKind, RunControl, RunStarts, type NewRun } from '..';
+import { ProcessRunKind } from '../engine/process-run.kind';
+import { RunControl } from '../runs/run-control.service';
+import { RunStarts, type NewRun } from '../runs/run-starts.service';
 import { ProcessesHttpModule } from '../http';
 import { ProcessesJobsModule } from '../jobs';
 

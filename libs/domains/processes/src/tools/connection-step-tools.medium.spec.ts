@@ -5,7 +5,7 @@ import { CALL_LIMITS } from '@aps/tools';
 import { Maintenance, MaintenanceModule } from '@aps/platform/maintenance';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { ProcessesMaintenanceModule } from '..';
+import { ProcessesMaintenanceModule } from '../processes.module';
 import { aProcess, aRevision } from '../testing';
 import { RunningService } from '../testing/running';
 

@@ -12,7 +12,8 @@ import { addModel } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { sql, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
-import { ArmChats, RolloutResultsService } from '..';
+import { ArmChats } from '../arm-chats';
+import { RolloutResultsService } from '../results.service';
 import { RolloutsHttpModule } from '.';
 
 const t = testService([...BASE_MODULES, BillingModule, InferenceModule, GovernanceModule, AgentsHttpModule, RolloutsHttpModule]);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { sql } from '@aps/platform/testing';
 import { z } from 'zod';
-import { defineTool, NotSent, type CallLimits, type Tool, type ToolContext, type ToolResult } from '..';
+import { defineTool, NotSent, type CallLimits, type Tool, type ToolContext, type ToolResult } from '../tool';
 
 /** What a call's other side can be told to do, by the memo of the call. */
 type Behaviour = (request: {

@@ -3,7 +3,8 @@ import { entitle, withCredits, withRateCard } from '@aps/billing/testing';
 import { InferenceSettings, ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
-import { RunControl, StepTools } from '../..';
+import { RunControl } from '../../runs/run-control.service';
+import { StepTools } from '../../tools/step-tools';
 import { runningService } from '../../testing/running';
 import { aTool } from '../../testing/tools';
 
