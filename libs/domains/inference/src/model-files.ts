@@ -1,5 +1,5 @@
 import type { FileInputMode } from '@aps/contracts';
-import { ExtractionError, isText, type TextReader } from '@aps/files';
+import { ExtractionError, isText } from '@aps/files';
 import type { DocumentPart, ImagePart, UserContent } from './client';
 
 /** A file on its way to a model. */
@@ -10,6 +10,12 @@ export interface ReadableFile {
   size_bytes: number;
   /** Its first bytes; null where they are no longer there. */
   read(length: number): Promise<Buffer | null>;
+  /**
+   * What a PDF, an office file, a mail or a page says, as Markdown; null as above. Left out where such are not read.
+   *
+   * @throws ExtractionError for a file that cannot be read
+   */
+  text?: () => Promise<string | null>;
 }
 
 /** What a model gets of a file. */
@@ -23,19 +29,13 @@ export interface ModelFile {
   lacks?: { why: 'kind' | 'size' | 'gone'; what: string };
 }
 
-interface Documents {
-  reader: TextReader;
-  /** How long that is waited for. */
-  signal: AbortSignal;
-}
-
 export interface ModelFilesOptions {
   /** Whether the model sees. */
   vision: boolean;
   /** `image`: what it sees alone; `text`: what it reads alone; else either: PDFs by `both` as text and to see, else to see where they have no text. */
   mode?: FileInputMode;
-  /** What reads PDFs, office files, mails and pages, where it is given such. */
-  documents?: Documents;
+  /** Whether a model that sees may be given PDFs to see. */
+  showsPdfs?: boolean;
   /** Of all texts together, and of one. */
   characters: number;
   charactersOfOne: number;
@@ -79,25 +79,24 @@ export class ModelFiles {
     this.characters = options.characters;
   }
 
-  /** @throws what reading the file throws, and of documents what {@link TextReader.read} does, but for a file that it cannot read */
+  /** @throws what reading the file throws, but for one that cannot be read */
   read(file: ReadableFile): Promise<ModelFile> {
-    const { media_type } = file;
-    const { documents } = this.options;
+    const { media_type, text } = file;
     if (IMAGE_TYPES.has(media_type)) return this.readPart(file, 'image');
-    if (isText(media_type) && !(documents && MARKED_UP.has(media_type))) return this.readText(file);
-    if (!documents || MEDIA.test(media_type)) return Promise.resolve(lacking(file, 'kind', 'it is of a kind that cannot be read here'));
-    return this.readDocument(file, documents);
+    if (isText(media_type) && !(text && MARKED_UP.has(media_type))) return this.readText(file);
+    if (!text || MEDIA.test(media_type)) return Promise.resolve(lacking(file, 'kind', 'it is of a kind that cannot be read here'));
+    return this.readDocument(file, text);
   }
 
-  private async readDocument(file: ReadableFile, documents: Documents): Promise<ModelFile> {
-    const { vision, mode } = this.options;
+  private async readDocument(file: ReadableFile, text: () => Promise<string | null>): Promise<ModelFile> {
+    const { vision, mode, showsPdfs } = this.options;
     const isPdf = file.media_type === PDF;
     if (mode === 'image') return isPdf ? this.readPart(file, 'document') : lacking(file, 'kind', NO_IMAGE);
-    const isSeen = isPdf && vision && mode !== 'text';
+    const isSeen = isPdf && vision && showsPdfs && mode !== 'text';
     const isBoth = isSeen && mode === 'both';
     let read: ModelFile;
     try {
-      read = await this.extract(file, documents, isBoth ? 'it is shown here, and its text' : 'its text');
+      read = await this.extract(file, text, isBoth ? 'it is shown here, and its text' : 'its text');
     } catch (error) {
       if (!(error instanceof ExtractionError)) throw error;
       // Pages that are pictures can be seen at most.
@@ -113,11 +112,10 @@ export class ModelFiles {
     return { ...read, part, lacks };
   }
 
-  private async extract(file: ReadableFile, { reader, signal }: Documents, what: string): Promise<ModelFile> {
+  private async extract(file: ReadableFile, text: () => Promise<string | null>, what: string): Promise<ModelFile> {
     if (this.room < 1) return lacking(file, 'size', NO_ROOM);
-    const { filename, media_type, size_bytes } = file;
-    const extracted = await reader.read(() => file.read(size_bytes), { filename, media_type, whole: true }, signal);
-    return extracted ? this.give(file, extracted.text, what) : gone(file);
+    const extracted = await text();
+    return extracted === null ? gone(file) : this.give(file, extracted, what);
   }
 
   private async readPart(file: ReadableFile, type: 'image' | 'document'): Promise<ModelFile> {

@@ -187,6 +187,25 @@ describe('attachments', () => {
     expect(await t.make('GET', `${path}/runs`, { as: org.owner })).toEqual([]);
   });
 
+  it('of one organization keep none of another waiting, and are 503 where too many wait', async () => {
+    const leave = new AbortController();
+    const open = () => Promise.resolve(Buffer.from('<table><tr><td>'.repeat(100_000)));
+    const hints = { filename: 'a.html', media_type: 'text/html' };
+    const busy = Array.from({ length: 17 }, () => t.get(TextReader).read(org.scope, open, hints, leave.signal));
+    const ended = Promise.allSettled(busy);
+    const body = { attachments: [inline('a.html', '<p>small')] };
+    const path = await aTemplate({ text: 'Look.' });
+    const refused = await t.call('POST', `${path}/test`, { as: org.owner, body });
+    expect([refused.status, refused.headers.get('retry-after'), refused.body.code]).toEqual([503, '5', 'service_unavailable']);
+    const ours = org;
+    org = await aTeam(t);
+    expect(await output(await aTemplate({ text: 'Look.' }), body)).toContain('small');
+    leave.abort(new Error('Enough'));
+    expect((await ended).filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    org = ours;
+    expect(await output(path, body)).toContain('small');
+  });
+
   it('are those that the caller may see', async () => {
     const path = await aTemplate({ text: 'Look.' });
     const other = await aTeam(t);

@@ -54,7 +54,7 @@ export class PromptFiles {
    * @returns in their order, what stands at the address first
    * @param attachments which {@link refuseMalformed} has let through
    * @throws DomainError 422 `unknown_reference`, `address_refused`, `input_url_failed`, `unsupported_media`, `prompt_too_long`; 503 where
-   *   what was reading a file has ended
+   *   what was reading a file has ended, or too many are being read
    */
   async read(
     scope: OrgScope,
@@ -68,16 +68,21 @@ export class PromptFiles {
       return [['attachments', i], file];
     });
     const fetched: Named[] = input_url ? [[['input_url'], await this.fetch(input_url, signal)]] : [];
-    const documents = { reader: this.reader, signal };
-    const reader = new ModelFiles({ ...model, documents, characters: MAX_CHARACTERS, charactersOfOne: MAX_CHARACTERS });
+    const reader = new ModelFiles({ ...model, showsPdfs: true, characters: MAX_CHARACTERS, charactersOfOne: MAX_CHARACTERS });
     const read: ModelFile[] = [];
     for (const [path, file] of [...fetched, ...attached]) {
       signal.throwIfAborted();
-      const got = await reader.read(file);
+      const got = await reader.read({ ...file, text: () => this.textOf(scope, file, signal) });
       if (got.lacks) throw refuseField(REFUSALS[got.lacks.why], path, `The model cannot be given this file: ${got.lacks.what}.`);
       read.push(got);
     }
     return read;
+  }
+
+  private async textOf(scope: OrgScope, file: ReadableFile, signal: AbortSignal): Promise<string | null> {
+    const { filename, media_type, size_bytes } = file;
+    const read = await this.reader.read(scope, () => file.read(size_bytes), { filename, media_type, whole: true }, signal);
+    return read && read.text;
   }
 
   /** By their ids. @throws DomainError `unknown_reference` with each that the caller may not see */

@@ -72,7 +72,7 @@ it('places are waited for as long as a signal lets, and those behind go on waiti
   const leaving = new AbortController();
   const came: string[] = [];
   const waits = (name: string, signal?: AbortSignal) =>
-    places.at(() => void came.push(name), signal).catch((reason: Error) => void came.push(`${name} ${reason.message}`));
+    places.at(() => void came.push(name), { signal }).catch((reason: Error) => void came.push(`${name} ${reason.message}`));
   let done!: () => void;
   const first = places.at(() => new Promise<void>((resolve) => (done = resolve)));
   const all = [waits('a', leaving.signal), waits('b'), waits('c', leaving.signal), waits('d', new AbortController().signal)];
@@ -84,4 +84,27 @@ it('places are waited for as long as a signal lets, and those behind go on waiti
   expect(came).toEqual(['a gone', 'c gone', 'b', 'd']);
   await waits('e', leaving.signal);
   expect(came.at(-1)).toBe('e gone');
+});
+
+describe('places that are shared', () => {
+  /** Takes them, each until it is ended. @returns who has had one, in order */
+  async function taken(places: Places<string>, shares: string, ends: number): Promise<string> {
+    const [came, open]: [string[], (() => void)[]] = [[], []];
+    for (const share of shares) void places.at(() => new Promise<void>((end) => (came.push(share), open.push(end))), { share });
+    for (let ended = 0; ended < ends; ended++) {
+      await new Promise(setImmediate);
+      open[ended]();
+    }
+    await new Promise(setImmediate);
+    return came.join('');
+  }
+
+  it('go to who has the fewest, and of several to whose last turn was longest ago', async () => {
+    expect(await taken(new Places(2), 'aaaaaabbc', 9)).toBe('aabacbaaa');
+  });
+
+  it('are kept for others, where one share may not have all', async () => {
+    expect(await taken(new Places(2, { ofAShare: 1 }), 'aaab', 0)).toBe('ab');
+    expect(await taken(new Places(2, { ofAShare: 1 }), 'aaab', 4)).toBe('abaa');
+  });
 });

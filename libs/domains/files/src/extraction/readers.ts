@@ -1,6 +1,8 @@
 import { DomainError } from '@aps/contracts';
-import { ParserChild, Places, type ParserEnd } from '@aps/platform/children';
+import type { OrgScope } from '@aps/guards';
+import { ParserChild, Places, type ParserEnd, type Place } from '@aps/platform/children';
 import { counter } from '@aps/platform/observability';
+import { Cutoff } from '@aps/platform/signals';
 import { ExtractionError } from './extraction-error';
 import type { FromReader } from './serve-reader';
 
@@ -11,6 +13,10 @@ const READERS = 2;
 const HEAP_MIB = 384;
 const MEMORY_MIB = 512;
 const READ_MS = 60_000;
+/** Who waits for the answer to a request waits so long for one of them; and behind so many of their organization nobody begins to. */
+const WAIT_MS = 30_000;
+export const WAITING_OF_AN_ORG = 16;
+const BUSY_S = 5;
 
 /** What an end says. Of one for no such reason nobody knows whether it was what is read: that is no ExtractionError, and tried again. */
 const ENDS: Record<ParserEnd | 'time', () => Error> = {
@@ -19,41 +25,64 @@ const ENDS: Record<ParserEnd | 'time', () => Error> = {
   other: () => new DomainError('service_unavailable', 'What was reading a file has ended. Try again.', { retryAfterS: 1 }),
 };
 
+const busy = () => new DomainError('service_unavailable', 'Too many files are being read right now. Try again.', { retryAfterS: BUSY_S });
+
 /** Processes that take apart what strangers have made: what a hostile file can do ends there, with that file alone. */
 export class Readers<To extends object, T> {
-  private readonly places = new Places<Reader<To, T>>(READERS);
+  private readonly places: Places<Reader<To, T>>;
   private readonly readMs = READ_MS;
+  private readonly waitMs = WAIT_MS;
+  private ending?: DomainError;
 
-  /** @param file their module, which listens by {@link serveReader}; as of a {@link ParserChild} */
+  /**
+   * @param file their module, which listens by {@link serveReader}; as of a {@link ParserChild}
+   * @param ofAnOrg as many of them as one organization has at once; left out: all, while nobody else waits
+   */
   constructor(
     private readonly directory: string,
     private readonly file: string,
-  ) {}
+    ofAnOrg?: number,
+  ) {
+    this.places = new Places(READERS, { ofAShare: ofAnOrg });
+  }
 
   /**
-   * Waits for one of them, and has it for itself while it is used.
+   * Waits for one of them, and has it for itself while it is used. Organizations take turns. What the system does waits for as long as its
+   * signal lets; who has made a request is refused where that takes too long.
    *
-   * @throws ExtractionError; DomainError `service_unavailable` where what reads has ended for another reason; the reason of the signal
+   * @throws ExtractionError; DomainError `service_unavailable` for such a request, or where what reads has ended for another reason than what
+   *   it read; the reason of the signal
    */
-  at<R>(signal: AbortSignal, use: (ask: (message: To) => Promise<T>) => Promise<R>): Promise<R> {
-    return this.places.at(
-      (place) =>
-        use(async (message) => {
-          signal.throwIfAborted();
-          place.holds = place.holds?.isRunning ? place.holds : new Reader(this.directory, this.file);
-          const said = await place.holds.ask(message, signal, this.readMs);
-          if ('failed' in said) throw new ExtractionError(said.failed.code, said.failed.message);
-          return said.done;
-        }),
-      signal,
-    );
+  async at<R>(scope: OrgScope, signal: AbortSignal, use: (ask: (message: To) => Promise<T>) => Promise<R>): Promise<R> {
+    const share = scope.orgId;
+    const isRequest = scope.actor.userId !== null;
+    if (isRequest && this.places.waitingOf(share) >= WAITING_OF_AN_ORG) throw busy();
+    const wait = new Cutoff(signal, isRequest ? this.waitMs : undefined);
+    const read = (place: Place<Reader<To, T>>) => {
+      wait.release();
+      return use(async (message) => {
+        signal.throwIfAborted();
+        if (this.ending) throw this.ending;
+        place.holds = place.holds?.isRunning ? place.holds : new Reader(this.directory, this.file);
+        const said = await place.holds.ask(message, signal, this.readMs);
+        if ('failed' in said) throw new ExtractionError(said.failed.code, said.failed.message);
+        return said.done;
+      });
+    };
+    try {
+      return await this.places.at(read, { signal: wait.signal, share });
+    } catch (error) {
+      throw wait.isLate ? busy() : error;
+    } finally {
+      wait.release();
+    }
   }
 
   /** Ends all of them, at the end of this process. */
   end(): void {
     // No fault of what is being read, so no ExtractionError.
-    const ending = new DomainError('service_unavailable', 'This process ends. Try again.', { retryAfterS: 1 });
-    for (const { holds } of this.places.all) holds?.end('other', ending);
+    this.ending = new DomainError('service_unavailable', 'This process ends. Try again.', { retryAfterS: 1 });
+    for (const { holds } of this.places.all) holds?.end('other', this.ending);
   }
 }
 

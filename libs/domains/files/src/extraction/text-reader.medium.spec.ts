@@ -1,8 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
+import { OrgScope } from '@aps/guards';
 import type { Places } from '@aps/platform/children';
 import { randomly } from '@aps/platform/testing';
 import { docx, paragraph, pdf, pptx, shape, xlsx, zip } from '../testing';
 import { ExtractionError } from './extraction-error';
+import { WAITING_OF_AN_ORG } from './readers';
 import { TextReader } from './text-reader';
 
 const reader = new TextReader();
@@ -11,14 +13,16 @@ afterAll(() => reader.onApplicationShutdown());
 /** What of a reader is looked at here. */
 interface Inside {
   readMs: number;
+  waitMs: number;
   places: Places<{ child: { child: ChildProcess } }>;
 }
 
 const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
+const ORG = OrgScope.system('0192aaaa-0000-7000-8000-000000000001', 'spec');
 const opened = (bytes: string | Buffer) => () => Promise.resolve(Buffer.from(bytes as string));
 const read = async (bytes: string | Buffer, filename: string | null = null, media_type: string | null = null) =>
-  (await reader.read(opened(bytes), { filename, media_type }, NEVER))!;
+  (await reader.read(ORG, opened(bytes), { filename, media_type }, NEVER))!;
 const text = async (bytes: string | Buffer, filename?: string, mediaType?: string) => (await read(bytes, filename, mediaType)).text;
 const codeOf = (bytes: string | Buffer, filename?: string) =>
   read(bytes, filename).then(
@@ -96,7 +100,7 @@ describe('a file is read as Markdown', () => {
     ])
       expect(extracted.text).toContain(part);
     expect(extracted.text).not.toMatch(/alert|Menu/);
-    const all = await reader.read(opened(html), { filename: null, media_type: null, whole: true }, NEVER);
+    const all = await reader.read(ORG, opened(html), { filename: null, media_type: null, whole: true }, NEVER);
     expect(all!.text).toMatch(/Menu[^]*Paragraph 7 says/);
     expect(await text('<h2>Short</h2><p>snake_case', 'a.html')).toBe('## Short\n\nsnake_case');
   });
@@ -284,19 +288,19 @@ describe('a hostile file', () => {
   }
   const HTML = { filename: 'a.html', media_type: null };
   const slow = opened('<table><tr><td>'.repeat(20_000));
-  const hello = (own: TextReader) => own.read(opened('Hello'), HTML, NEVER);
+  const hello = (own: TextReader, scope = ORG) => own.read(scope, opened('Hello'), HTML, NEVER);
 
   it('is given up when its time is over, or nobody waits for it any more', () =>
     withReader(async (own, inside) => {
       inside.readMs = 300;
-      await expect(own.read(slow, HTML, NEVER)).rejects.toMatchObject({ code: 'timeout' });
+      await expect(own.read(ORG, slow, HTML, NEVER)).rejects.toMatchObject({ code: 'timeout' });
       inside.readMs = 60_000;
       const given = new AbortController();
-      const reading = own.read(slow, HTML, given.signal);
+      const reading = own.read(ORG, slow, HTML, given.signal);
       setImmediate(() => given.abort(new Error('Nobody waits')));
       await expect(reading).rejects.toThrow('Nobody waits');
       expect(await hello(own)).toMatchObject({ text: 'Hello' });
-      const late = own.read(slow, HTML, NEVER);
+      const late = own.read(ORG, slow, HTML, NEVER);
       setImmediate(() => own.onApplicationShutdown());
       await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
     }));
@@ -307,7 +311,7 @@ describe('a hostile file', () => {
       inside.readMs = 300;
       expect(await hello(own)).toMatchObject({ text: 'Hello' });
       inside.readMs = 60_000;
-      const reading = own.read(slow, HTML, NEVER);
+      const reading = own.read(ORG, slow, HTML, NEVER);
       setImmediate(() => inside.places.all.find(({ holds }) => holds)!.holds!.child.child.kill('SIGKILL'));
       await expect(reading).rejects.toMatchObject({ code: 'service_unavailable' });
       expect(await hello(own)).toMatchObject({ text: 'Hello' });
@@ -316,12 +320,12 @@ describe('a hostile file', () => {
   it('keeps others waiting with none of their bytes, until nobody waits for them any more', () =>
     withReader(async (own) => {
       const [first, waits] = [new AbortController(), new AbortController()];
-      const busy = Promise.allSettled([1, 2].map(() => own.read(slow, HTML, first.signal)));
+      const busy = Promise.allSettled([1, 2].map(() => own.read(ORG, slow, HTML, first.signal)));
       const open = jest.fn(opened('Hello'));
-      const left = own.read(open, HTML, waits.signal);
+      const left = own.read(ORG, open, HTML, waits.signal);
       waits.abort(new Error('Nobody waits'));
       await expect(left).rejects.toThrow('Nobody waits');
-      const next = own.read(open, HTML, NEVER);
+      const next = own.read(ORG, open, HTML, NEVER);
       await new Promise(setImmediate);
       expect(open).not.toHaveBeenCalled();
       first.abort(new Error('Enough'));
@@ -329,5 +333,40 @@ describe('a hostile file', () => {
       expect((await busy).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     }));
 
-  it('that is gone is none', () => withReader(async (own) => expect(await own.read(() => Promise.resolve(null), HTML, NEVER)).toBeNull()));
+  it('that is gone is none', () =>
+    withReader(async (own) => expect(await own.read(ORG, () => Promise.resolve(null), HTML, NEVER)).toBeNull()));
+
+  describe('of one organization', () => {
+    const [ours, theirs] = [1, 2].map((n) => OrgScope.member(`0192aaaa-0000-7000-8000-00000000000${n}`, 'a user', 'MEMBER'));
+    const BUSY = { code: 'service_unavailable', retryAfterS: 5 };
+
+    it('keeps none of another waiting, and is refused where too many wait; what is left is read when they have gone', () =>
+      withReader(async (own, { places }) => {
+        const leave = new AbortController();
+        const readSlow = () => own.read(ours, slow, HTML, leave.signal);
+        const busy = Promise.allSettled(Array.from({ length: 11 }, readSlow));
+        expect(await hello(own, theirs)).toMatchObject({ text: 'Hello' });
+        const others = Promise.allSettled(Array.from({ length: WAITING_OF_AN_ORG - 10 }, readSlow));
+        await expect(readSlow()).rejects.toMatchObject(BUSY);
+        expect(await hello(own, theirs)).toMatchObject({ text: 'Hello' });
+        leave.abort(new Error('Enough'));
+        const ends = [...(await busy), ...(await others)];
+        expect(new Set(ends.map((end) => (end as PromiseRejectedResult).reason.message))).toEqual(new Set(['Enough']));
+        expect(places.waitingOf(ours.orgId)).toBe(0);
+        expect(await Promise.all([ours, theirs, ours, theirs].map((scope) => hello(own, scope)))).toHaveLength(4);
+      }));
+
+    it('is waited for so long by a request, and on by all else', () =>
+      withReader(async (own, inside) => {
+        inside.waitMs = 50;
+        const leave = new AbortController();
+        const busy = own.read(ORG, slow, HTML, leave.signal);
+        const later = hello(own);
+        await expect(hello(own, ours)).rejects.toMatchObject(BUSY);
+        leave.abort(new Error('Enough'));
+        await expect(busy).rejects.toThrow('Enough');
+        expect(await later).toMatchObject({ text: 'Hello' });
+        expect(await hello(own, ours)).toMatchObject({ text: 'Hello' });
+      }));
+  });
 });

@@ -28,20 +28,23 @@ export class Indexing {
     const source = await this.sources.load(this.db, run.id);
     if (!source) throw new LeaseEnded('lost');
     await this.db.transaction(NO_CALLER, (tx) => this.sources.tell(tx, run.org_id, [run.id]));
-    const indexed = source.written === null ? await this.read(source, lease.signal) : await this.divide(source.written, lease.signal);
+    const indexed =
+      source.written === null
+        ? await this.read(run.org_id, source, lease.signal)
+        : await this.divide(run.org_id, source.written, lease.signal);
     lease.requireNext();
     await this.sources.finish(run, source.kb_id, indexed);
   }
 
   /** What was written here is a text already. */
-  private async divide(written: string, signal: AbortSignal): Promise<Indexed> {
-    const chunks = await at('chunk', this.reader.chunk(written, signal));
+  private async divide(orgId: string, written: string, signal: AbortSignal): Promise<Indexed> {
+    const chunks = await at('chunk', this.reader.chunk(orgId, written, signal));
     return { own_title: null, media_type: 'text/markdown', size_bytes: Buffer.byteLength(written), hash: null, extracted: null, chunks };
   }
 
-  private async read(source: LoadedSource, signal: AbortSignal): Promise<Indexed> {
+  private async read(orgId: string, source: LoadedSource, signal: AbortSignal): Promise<Indexed> {
     const fetched = await at('fetch', this.fetcher.get(source, signal));
-    const { extracted, chunks } = await at('extract', this.reader.read(fetched, signal));
+    const { extracted, chunks } = await at('extract', this.reader.read(orgId, fetched, signal));
     const own_title = extracted.title?.trim().slice(0, MAX_TITLE) || null;
     return {
       own_title,

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Readers, type Extracted, type FileBytes } from '@aps/files';
+import { OrgScope } from '@aps/guards';
 import type { Chunk } from '../chunking/chunker';
 
 /** What is read of a source; `extracted` is null of a text that was stored already. */
@@ -21,8 +22,8 @@ export class SourceReader implements OnApplicationShutdown {
    *
    * @throws as {@link Readers.at}
    */
-  async read(source: FileBytes, signal: AbortSignal): Promise<{ extracted: Extracted; chunks: Chunk[] }> {
-    const { extracted, chunks } = await this.ask(source, signal);
+  async read(orgId: string, source: FileBytes, signal: AbortSignal): Promise<{ extracted: Extracted; chunks: Chunk[] }> {
+    const { extracted, chunks } = await this.ask(orgId, source, signal);
     return { extracted: extracted!, chunks };
   }
 
@@ -31,15 +32,15 @@ export class SourceReader implements OnApplicationShutdown {
    *
    * @throws as {@link read}
    */
-  async chunk(text: string, signal: AbortSignal): Promise<Chunk[]> {
-    return text.trim() ? (await this.ask({ text }, signal)).chunks : [];
+  async chunk(orgId: string, text: string, signal: AbortSignal): Promise<Chunk[]> {
+    return text.trim() ? (await this.ask(orgId, { text }, signal)).chunks : [];
   }
 
   onApplicationShutdown(): void {
     this.readers.end();
   }
 
-  private ask(message: ToReader, signal: AbortSignal): Promise<ReadSource> {
-    return this.readers.at(signal, (ask) => ask(message));
+  private ask(orgId: string, message: ToReader, signal: AbortSignal): Promise<ReadSource> {
+    return this.readers.at(OrgScope.system(orgId, 'indexing'), signal, (ask) => ask(message));
   }
 }

@@ -22,7 +22,7 @@ interface Parsed extends Pick<MailInProcess, 'auth'> {
 /** Reads mails in processes of their own: what a hostile mail can do ends there, with that mail alone. */
 @Injectable()
 export class MailReader implements OnApplicationShutdown {
-  private readonly places = new Places<ReaderProcess>(READERS, (process) => process.room());
+  private readonly places = new Places<ReaderProcess>(READERS, { room: (process) => process.room() });
   private isEnding = false;
 
   constructor(private readonly resolver: MailResolver) {}
