@@ -13,6 +13,7 @@ import { askedBy, exposition, metricOf } from './promql';
 /** What stands beside the main.js of an app: files of processes that it starts. */
 const CHILDREN: Record<string, string[] | undefined> = {
   'api-gateway': ['text-reader.worker'],
+  'chat-worker': ['text-reader.worker'],
   'inbox-intake': ['mail-reader.worker'],
   'process-engine': ['text-reader.worker', 'source-reader.worker'],
 };

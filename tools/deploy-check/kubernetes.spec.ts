@@ -344,6 +344,7 @@ describe('Every pod', () => {
 
   it.each([
     ['api-gateway', 1],
+    ['chat-worker', 1],
     ['process-engine', 2],
   ])('has room for what reads files, beside the heap and 256 MiB of %s', (name, kinds) => {
     const source = read('libs/domains/files/src/extraction/readers.ts');

@@ -18,9 +18,12 @@ describe('a file', () => {
       (await fetch(base + path, { ...init, headers: { ...headers, ...init.headers } })).json();
 
     const content = 'The parrot is in the third drawer.';
-    const form = new FormData();
-    form.append('file', new Blob([content]), 'notes.md');
-    const file = await json('/uploads', { method: 'POST', body: form });
+    const upload = (text: string, name: string) => {
+      const form = new FormData();
+      form.append('file', new Blob([text]), name);
+      return json('/uploads', { method: 'POST', body: form });
+    };
+    const file = await upload(content, 'notes.md');
     expect(file).toMatchObject({
       filename: 'notes.md',
       media_type: 'text/markdown',
@@ -30,12 +33,15 @@ describe('a file', () => {
     const post = (path: string, body: unknown) =>
       json(path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
     const chat = `/agents/${agent_id}/chats/${(await post(`/agents/${agent_id}/chats`, { title: 'Files' })).id}`;
-    await post(`${chat}/messages`, { content: 'Where is it?', attachment_ids: [file.file_id] });
+    // What is no plain text is read by a process that the worker starts.
+    const page = await upload('<p>The key is in <b>the first</b>.', 'page.html');
+    await post(`${chat}/messages`, { content: 'Where is it?', attachment_ids: [file.file_id, page.file_id] });
     const reply = await until(
       'the agent answers',
       async () => (await json(chat)).messages.find((m: { role: string }) => m.role === 'assistant')?.content as string | undefined,
     );
     expect(reply).toContain(content);
+    expect(reply).toContain('The key is in **the first**.');
     expect(await (await fetch(`${base}/files/${file.file_id}`, { headers })).text()).toBe(content);
   });
 });

@@ -20,6 +20,7 @@ const READS_FILES = { 'text-reader.worker': 'libs/domains/files/src/extraction/t
 /** By app, what it starts as processes of its own: their files beside its main.js, by the modules that they are made of. */
 const CHILDREN = {
   'api-gateway': READS_FILES,
+  'chat-worker': READS_FILES,
   'inbox-intake': { 'mail-reader.worker': 'libs/domains/inboxes/src/intake/mail/mail-reader.worker.js' },
   'process-engine': {
     ...READS_FILES,

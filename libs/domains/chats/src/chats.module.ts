@@ -43,6 +43,7 @@ import { TogglesService } from './toggles.service';
 import { CoreTools } from './tools/core-tools';
 import { TodoRepository } from './tools/todo.repository';
 import { TurnAttachments } from './turns/attachments';
+import { DocumentTexts } from './turns/document-texts';
 import { Compaction } from './turns/compaction';
 import { ModelStepRunner } from './turns/model-step';
 import { TitleRepository } from './turns/title.repository';
@@ -61,7 +62,7 @@ import { TurnWaits } from './turns/turn-waits';
 import { TurnRepository } from './turns/turn.repository';
 
 /** What models are asked in turns, the tools that they are offered included. */
-const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, CoreTools, DelegateTool, AskHumanTool];
+const ASKING = [TurnCalls, TurnTools, TurnQuotes, TurnAttachments, DocumentTexts, CoreTools, DelegateTool, AskHumanTool];
 
 /** Chats as their users see them. */
 @Module({

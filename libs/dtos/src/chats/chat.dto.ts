@@ -49,7 +49,7 @@ export class SendMessageRequest {
     max: 20,
     unique: true,
     description:
-      'Files that were uploaded before, of which the caller may see each. From then on, whoever may open the chat may open them.',
+      'Files that were uploaded before, of which the caller may see each. From then on, whoever may open the chat may open them. The model gets images where it sees, and of texts, PDFs, office files, mails and pages what they say.',
   })
   attachment_ids?: string[];
   @StringField({

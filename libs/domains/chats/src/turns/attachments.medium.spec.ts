@@ -1,17 +1,21 @@
+import type { ChildProcess } from 'node:child_process';
 import type { Bearer } from '@aps/platform/testing';
 import { entitle } from '@aps/billing/testing';
 import { aPerson } from '@aps/identity/testing';
 import { Readable } from 'node:stream';
-import { FilesService, type FileReference } from '@aps/files';
+import { attachmentOf, FilesQueries, FilesService, TextReader, type FileReference, type FileRow } from '@aps/files';
+import { docx, paragraph, pdf } from '@aps/files/testing';
 import { OrgScope } from '@aps/guards';
 import type { ResolvedModel } from '@aps/inference';
+import type { Places } from '@aps/platform/children';
 import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
-import { sql, type Answer } from '@aps/platform/testing';
+import { eventually, sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import type { TranscriptRow } from '../state/chat.types';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { TurnAttachments, withFiles } from './attachments';
+import { DocumentTexts } from './document-texts';
 import type { RunningTurn } from './running-turn';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
@@ -29,14 +33,13 @@ beforeAll(async () => {
   org = await app.org();
 });
 
-const upload = async (content: Buffer | string, filename: string, userId = org.owner.id, orgId = org.id): Promise<string> => {
-  const file = await app.get(FilesService).upload(OrgScope.member(orgId, userId, 'MEMBER'), {
+const uploaded = (content: Buffer | string, filename: string, userId = org.owner.id, orgId = org.id): Promise<FileRow> =>
+  app.get(FilesService).upload(OrgScope.member(orgId, userId, 'MEMBER'), {
     filename,
     bytes: Readable.from([Buffer.from(content as string)]),
     complete: Promise.resolve(),
   });
-  return file.id;
-};
+const upload = async (...file: Parameters<typeof uploaded>): Promise<string> => (await uploaded(...file)).id;
 const send = (chat: string, body: Record<string, unknown>, headers?: Record<string, string>, as: Bearer = org.owner): Promise<Answer> =>
   app.call('POST', `${org.path}/${chat}/messages`, { as, body, headers });
 const fileRow = async (id: string) =>
@@ -168,19 +171,62 @@ describe('what the model gets', () => {
   it('is the text of text files, between fences that they do not hold, and a note for all else', async () => {
     const ids = [
       await upload('# Hi\n```js\n1\n```\n', 'a.md'),
-      await upload('%PDF-1.7', 'b.pdf'),
+      await upload(Buffer.from([1, 2, 3, 0]), 'b.bin'),
       await upload('\ufeffa,b', 'c.csv'),
-      await upload('<p>d', 'd.html'),
     ];
     expect(await replyTo({ content: 'read', attachment_ids: ids })).toBe(
       [
         'You said: read',
         '[Attached file "a.md" (text/markdown, 17 bytes): its content follows.]\n````\n# Hi\n```js\n1\n```\n````',
-        '[Attached file "b.pdf" (application/pdf, 8 bytes): it is of a kind that cannot be read here.]',
+        '[Attached file "b.bin" (application/octet-stream, 4 bytes): it is none of the formats that can be read.]',
         '[Attached file "c.csv" (text/csv, 6 bytes): its content follows.]\n```\na,b\n```',
-        '[Attached file "d.html" (text/html, 4 bytes): its content follows.]\n```\n<p>d\n```',
       ].join('\n\n'),
     );
+  });
+
+  it('is the text of PDFs, office files, mails and pages, and why where one has none that can be read', async () => {
+    const files: [string, Buffer][] = [
+      ['a.pdf', pdf([['Total: 12.50'], ['Thank you']])],
+      ['b.docx', docx(paragraph('Terms', '<w:outlineLvl w:val="0"/>') + paragraph('Pay soon.'))],
+      ['c.eml', Buffer.from('From: a@a.example\r\nSubject: Hi\r\nContent-Type: text/html\r\n\r\n<p>See <b>you</b>')],
+      ['d.html', Buffer.from('<p>One <b>two</b>')],
+      ['e.pdf', pdf([null])],
+      ['f.pdf', Buffer.from('%PDF-1.7')],
+    ];
+    const ids: string[] = [];
+    for (const [name, bytes] of files) ids.push(await upload(bytes, name));
+    const said = (type: string, i: number, what: string) =>
+      `[Attached file "${files[i][0]}" (${type}, ${files[i][1].length} bytes): ${what}.]`;
+    const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+    const parts = [
+      `${said('application/pdf', 0, 'its text follows')}\n\`\`\`\nTotal: 12.50\n\nThank you\n`,
+      `${said(word, 1, 'its text follows')}\n\`\`\`\n# Terms\n\nPay soon.\n\`\`\``,
+      said('message/rfc822', 2, 'its text follows'),
+      'See **you**',
+      `${said('text/html', 3, 'its text follows')}\n\`\`\`\nOne **two**\n\`\`\``,
+      said('application/pdf', 4, 'it has no text that can be read'),
+      said('application/pdf', 5, 'it is damaged, or nothing like what it says that it is'),
+    ];
+    // To see a PDF, too, is not for every model, and the chat may go on with another.
+    for (const model of ['mock', 'mock-vision']) {
+      const reply = await replyTo({ content: 'read', attachment_ids: ids, model });
+      for (const part of parts) expect(reply).toContain(part);
+    }
+  });
+
+  it('is read once, whatever comes of it, and the same in each turn', async () => {
+    const read = jest.spyOn(app.get(TextReader), 'read');
+    const ids = [await upload(pdf([['First words']]), 'a.pdf'), await upload('%PDF-1.7 broken', 'b.pdf')];
+    const chat = await app.chat(org);
+    await send(chat, { content: 'read', attachment_ids: ids });
+    const said = (await app.settled(org, chat, 1)).messages.at(-1).content as string;
+    await send(chat, { content: script({ text: 'again' }) });
+    const usage = (await app.settled(org, chat, 2)).messages.at(-1).usage as { input: number };
+    expect(usage.input).toBeGreaterThan(said.length / 4);
+    const retried = await app.make('POST', `${org.path}/${chat}/retry`, { as: org.owner });
+    expect((await app.settled(org, retried.id as string, 1)).messages.at(-1).content).toBe(said);
+    expect(read).toHaveBeenCalledTimes(2);
+    read.mockRestore();
   });
 
   it('is a note for a file whose bytes are lost, and later turns still have the others', async () => {
@@ -211,18 +257,16 @@ describe('what the model gets', () => {
       turn_id: null,
       attachments,
     });
-    const reference = async (content: Buffer | string, filename: string): Promise<FileReference> => {
-      const bytes = Buffer.from(content as string);
-      return {
-        file_id: await upload(bytes, filename),
-        filename,
-        media_type: filename.endsWith('.png') ? 'image/png' : 'text/plain',
-        size_bytes: bytes.length,
-      };
-    };
-    const readBy = async (to: ResolvedModel, messages: FileReference[][]) => {
+    const reference = async (content: Buffer | string, filename: string): Promise<FileReference> =>
+      attachmentOf(await uploaded(content, filename));
+    const readBy = async (to: ResolvedModel, messages: FileReference[][], readingMs?: number) => {
       const rows = messages.map(userRow);
-      const turn = { rows, claim: { org_id: org.id }, lease: { signal: new AbortController().signal } } as unknown as RunningTurn;
+      const turn = {
+        rows,
+        claim: { org_id: org.id },
+        lease: { signal: new AbortController().signal },
+        readingMs,
+      } as unknown as RunningTurn;
       const files = await app.get(TurnAttachments).of(turn, to);
       return rows.map((row) => withFiles(row, files));
     };
@@ -233,6 +277,55 @@ describe('what the model gets', () => {
         '[Attached file "long.txt" (text/plain, 300000 bytes): its first 100000 characters follow, and the rest was left out.]\n```\né',
       );
       expect((read as string).match(/é/g)).toHaveLength(100_000);
+    });
+
+    it('for one document, too', async () => {
+      const [read] = await readBy(model(false, 1_000_000), [[await reference(docx(paragraph('é'.repeat(150_000))), 'long.docx')]]);
+      expect(read).toContain('its first 100000 characters follow, and the rest was left out.]\n```\né');
+      expect((read as string).match(/é/g)).toHaveLength(100_000);
+    });
+
+    it('for the time that documents take', async () => {
+      const two = [await reference('<p>Words', 'a.html'), await reference('<p>Behind', 'b.html')];
+      const [said] = await readBy(model(false, null), [two], 1);
+      expect((said as string).match(/it could not be read in time/g)).toHaveLength(2);
+      expect((await readBy(model(false, null), [two]))[0]).toMatch(/Words[^]*Behind/);
+    });
+
+    it('and what has begun to be read is there for a later turn', async () => {
+      const read = jest.spyOn(app.get(TextReader), 'read');
+      const opened = jest.spyOn(app.get(FilesQueries), 'head');
+      const file = await uploaded(`<p>Words${'<table><tr><td>'.repeat(2_000)}`, 'slow.html');
+      const [scope, gone] = [OrgScope.system(org.id, 'spec'), new AbortController()];
+      const texts = app.get(DocumentTexts);
+      const first = texts.of(scope, file, gone.signal);
+      await eventually(() => Promise.resolve(opened.mock.results), ({ length }) => length === 1); // prettier-ignore
+      await opened.mock.results[0].value;
+      gone.abort(new Error('gone'));
+      await expect(first).rejects.toThrow('gone');
+      await expect(texts.of(scope, file, gone.signal)).rejects.toThrow('gone');
+      expect(await texts.of(scope, file, new AbortController().signal)).toContain('Words');
+      expect(read).toHaveBeenCalledTimes(1);
+      read.mockRestore();
+      opened.mockRestore();
+    });
+
+    it('for a file that what reads it ends over, and no other file or turn ends with it', async () => {
+      interface Inside {
+        readers: { places: Places<{ isRunning: boolean; child: { child: ChildProcess } }> };
+      }
+      const { places } = (app.get(TextReader) as unknown as Inside).readers;
+      const running = () => places.all.flatMap(({ holds }) => holds?.child.child ?? []);
+      const killed = new Set<number | undefined>();
+      const end = (child: ReturnType<typeof running>[number]) => child.kill('SIGKILL') && killed.add(child.pid);
+      running().forEach(end);
+      await eventually(() => Promise.resolve(places.all.filter(({ holds }) => holds?.isRunning)), ({ length }) => length === 0); // prettier-ignore
+      const reading = readBy(model(false, null), [[await reference('<table><tr><td>'.repeat(100_000), 'hostile.html')]]);
+      for (let times = 0; times < 2; times++) {
+        const [next] = await eventually(() => Promise.resolve(running().filter(({ pid }) => !killed.has(pid))), ({ length }) => length > 0); // prettier-ignore
+        end(next);
+      }
+      expect((await reading)[0]).toContain('what was reading it has ended, again and again.]');
     });
 
     it('for all texts by the window of the model, the newest first', async () => {

@@ -1,17 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { FilesQueries, type FileReference } from '@aps/files';
+import { ExtractionError, FilesQueries, type FileReference, type FileRow } from '@aps/files';
 import { OrgScope } from '@aps/guards';
-import { contentWith, ModelFiles, type ModelFile, type ResolvedModel, type UserContent } from '@aps/inference';
+import { contentWith, ModelFiles, type ModelFile, type ReadableFile, type ResolvedModel, type UserContent } from '@aps/inference';
+import { Cutoff } from '@aps/platform/signals';
 import type { TranscriptRow } from '../state/chat.types';
+import { DocumentTexts, TEXT_CHARACTERS } from './document-texts';
 import type { CallingTurn } from './running-turn';
 
 /* What one model call carries of texts, so that no turn eats its worker's memory: 100,000 characters a file, together 400,000 and a quarter of the model's window at most. */
 const TEXTS_CHARACTERS = 400_000;
-const TEXT_CHARACTERS = 100_000;
 const WINDOW_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 /** Where a model's window is not known. */
 const DEFAULT_WINDOW = 128_000;
+/** So long a turn waits for what documents say; what takes longer is there for a later one. */
+const READING_MS = 60_000;
 
 /** What the model gets of the files of messages, by the list that names them. */
 export type FilesOfMessages = ReadonlyMap<FileReference[], ModelFile[]>;
@@ -29,7 +32,10 @@ export function withFiles(row: TranscriptRow, files: FilesOfMessages): UserConte
 export class TurnAttachments {
   private readonly read = new WeakMap<CallingTurn, FilesOfMessages>();
 
-  constructor(private readonly files: FilesQueries) {}
+  constructor(
+    private readonly files: FilesQueries,
+    private readonly texts: DocumentTexts,
+  ) {}
 
   /**
    * Never inside a transaction: the storage may be far away.
@@ -45,25 +51,46 @@ export class TurnAttachments {
   }
 
   private async readAll(turn: CallingTurn, model: ResolvedModel, lists: FileReference[][]): Promise<FilesOfMessages> {
+    const scope = OrgScope.system(turn.claim.org_id, 'turn');
     const ids = [...new Set(lists.flat().map((file) => file.file_id))];
-    const rows = new Map((await this.files.visible(OrgScope.system(turn.claim.org_id, 'turn'), ids)).map((row) => [row.id, row]));
+    const rows = new Map((await this.files.visible(scope, ids)).map((row) => [row.id, row]));
     const share = Math.floor((model.context_window ?? DEFAULT_WINDOW) * WINDOW_SHARE) * CHARACTERS_PER_TOKEN;
-    // Without PDFs: a provider of dialect_1 may not take them, and would refuse every later turn of the chat.
+    // PDFs are shown to none: a provider of dialect_1 may not take them, and would refuse every later turn of the chat.
     const reader = new ModelFiles({
       vision: model.entry.supports_vision,
       characters: Math.min(TEXTS_CHARACTERS, share),
       charactersOfOne: TEXT_CHARACTERS,
     });
+    const patience = new Cutoff(turn.lease.signal, turn.readingMs ?? READING_MS);
+    const fileOf = (reference: FileReference): ReadableFile => {
+      const row = rows.get(reference.file_id);
+      return {
+        ...reference,
+        read: async (length) => (row ? this.files.head(row, length) : null),
+        text: async () => (row ? this.textOf(scope, row, patience) : null),
+      };
+    };
     const result = new Map<FileReference[], ModelFile[]>();
-    for (const list of lists.toReversed()) {
-      const read: ModelFile[] = [];
-      for (const reference of list) {
-        turn.lease.signal.throwIfAborted();
-        const row = rows.get(reference.file_id);
-        read.push(await reader.read({ ...reference, read: async (length) => (row ? this.files.head(row, length) : null) }));
+    try {
+      for (const list of lists.toReversed()) {
+        const read: ModelFile[] = [];
+        for (const reference of list) {
+          turn.lease.signal.throwIfAborted();
+          read.push(await reader.read(fileOf(reference)));
+        }
+        result.set(list, read);
       }
-      result.set(list, read);
+    } finally {
+      patience.release();
     }
     return result;
+  }
+
+  private async textOf(scope: OrgScope, row: FileRow, patience: Cutoff): Promise<string | null> {
+    try {
+      return await this.texts.of(scope, row, patience.signal);
+    } catch (error) {
+      throw patience.isLate && error === patience.signal.reason ? new ExtractionError('timeout', 'It could not be read in time') : error;
+    }
   }
 }

@@ -58,4 +58,6 @@ export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'tool
     | 'unpriced_allowed'
   >;
   readonly lease: Pick<RunningTurn['lease'], 'signal'>;
+  /** How long it is waited for what its documents say; left out: as long as a turn does. */
+  readonly readingMs?: number;
 }

@@ -18,6 +18,8 @@ import { TurnRepository } from './turn.repository';
 
 /** After all turns that there are. */
 const NEXT_TURN = 2_147_483_647;
+/** Of documents that are read for a request. */
+const READING_MS = 10_000;
 const NEVER = new AbortController().signal;
 
 /** A message that is not sent. */
@@ -119,7 +121,8 @@ export class TurnQuotes {
       reasoning_effort,
       unpriced_allowed: unpricedAllowed,
     };
-    return { config, tools: await this.tools.of(claim, config), rows: [...rows, ...said], modelSteps: 0, claim, lease: { signal: NEVER } };
+    const tools = await this.tools.of(claim, config);
+    return { config, tools, rows: [...rows, ...said], modelSteps: 0, claim, lease: { signal: NEVER }, readingMs: READING_MS };
   }
 
   private async quote(chat: AskingChat, turn: CallingTurn): Promise<{ model: ResolvedModel; quote: Quote }> {
