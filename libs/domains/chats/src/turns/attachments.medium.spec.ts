@@ -292,20 +292,29 @@ describe('what the model gets', () => {
       expect((await readBy(model(false, null), [two]))[0]).toMatch(/Words[^]*Behind/);
     });
 
-    it('and what has begun to be read is there for a later turn', async () => {
+    it('and what has begun to be read is there for a later turn, but for what nobody waited for any more when its bytes came', async () => {
       const read = jest.spyOn(app.get(TextReader), 'read');
-      const opened = jest.spyOn(app.get(FilesQueries), 'head');
+      const files = app.get(FilesQueries);
+      const head = files.head.bind(files);
+      let letGo = () => undefined as void;
+      const gate = new Promise<void>((resolve) => (letGo = resolve));
+      const opened = jest.spyOn(files, 'head').mockImplementationOnce((...args) => gate.then(() => head(...args)));
       const file = await uploaded(`<p>Words${'<table><tr><td>'.repeat(2_000)}`, 'slow.html');
-      const [scope, gone] = [OrgScope.system(org.id, 'spec'), new AbortController()];
+      const scope = OrgScope.system(org.id, 'spec');
       const texts = app.get(DocumentTexts);
-      const first = texts.of(scope, file, gone.signal);
-      await eventually(() => Promise.resolve(opened.mock.results), ({ length }) => length === 1); // prettier-ignore
-      await opened.mock.results[0].value;
-      gone.abort(new Error('gone'));
-      await expect(first).rejects.toThrow('gone');
-      await expect(texts.of(scope, file, gone.signal)).rejects.toThrow('gone');
+      for (const isBegun of [false, true]) {
+        opened.mockClear();
+        const gone = new AbortController();
+        const first = texts.of(scope, file, gone.signal);
+        await eventually(() => Promise.resolve(opened.mock.results), ({ length }) => length === 1); // prettier-ignore
+        if (isBegun) await opened.mock.results[0].value;
+        gone.abort(new Error('gone'));
+        await expect(first).rejects.toThrow('gone');
+        letGo();
+        if (!isBegun) await expect(read.mock.results[0].value).rejects.toThrow('aborted');
+      }
       expect(await texts.of(scope, file, new AbortController().signal)).toContain('Words');
-      expect(read).toHaveBeenCalledTimes(1);
+      expect(read).toHaveBeenCalledTimes(2);
       read.mockRestore();
       opened.mockRestore();
     });

@@ -98,8 +98,8 @@ export class DocumentTexts {
       return extracted && Buffer.from(extracted.text.slice(0, TEXT_CHARACTERS + 1));
     } catch (error) {
       if (error instanceof ExtractionError) return error;
-      // It is to blame for nothing while its bytes cannot be had.
-      if (!reading.begun) throw error;
+      // It is to blame for nothing while its bytes cannot be had, or nobody wants them any more.
+      if (!reading.begun || reading.unwanted.signal.aborted) throw error;
       if (tries > 1) return this.extract(scope, file, reading, tries - 1);
       // Nobody knows that it was the file, but its chat must go on.
       return new ExtractionError('extract_failed', 'What was reading it has ended, again and again');
