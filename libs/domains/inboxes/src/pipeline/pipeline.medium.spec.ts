@@ -1,4 +1,5 @@
 import { entitle, override } from '@aps/billing/testing';
+import { docx, paragraph } from '@aps/files/testing';
 import { ModelCalls } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { eventually, sql } from '@aps/platform/testing';
@@ -79,6 +80,14 @@ describe('a message', () => {
       'From: Ann <ann@acme.com>\nSubject: Order 7\n\nTen of them, please.',
     );
     expect(await t.db.query(sql('SELECT 1 FROM outbox WHERE id = $1'), [id])).toEqual([]);
+  });
+
+  it('gives the agent what is attached to it, documents as what they say', async () => {
+    const files = [{ filename: 'order.docx', content: docx(paragraph('Ten lamps.')) }];
+    const { dispatched } = await t.evaluated(await t.mail(inbox, { files }));
+    await t.settled(org, dispatched!.chat_id, 1);
+    const chat = await chatOf(dispatched!.chat_id);
+    expect((chat.messages as { content: string }[]).at(-1)!.content).toContain('Ten lamps.');
   });
 
   it('of a webhook says its text alone', async () => {
