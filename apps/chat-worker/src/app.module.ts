@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BillingModule } from '@aps/billing';
 import { ChatsJobsModule } from '@aps/chats/jobs';
+import { ConnectionsJobsModule } from '@aps/connections/jobs';
 import { DecisionsMaintenanceModule } from '@aps/decisions';
 import { ENTITIES, foldOf, MIGRATIONS, TALLIES } from '@aps/entities';
 import { FilesMaintenanceModule } from '@aps/files';
@@ -32,6 +33,7 @@ import { RunControlModule } from '@aps/processes';
     AnsweringModule,
     RunControlModule,
     MailJobsModule,
+    ConnectionsJobsModule,
     WorkersModule.forQueues('turns', 'titles', 'maintenance'),
   ],
 })

@@ -28,6 +28,12 @@ export const JOBS = {
   'environment.command': { queue: 'environments', version: 1, payload: z.object({ ...ids, command_id: z.uuid() }) },
   'environment.validate': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
   'environment.remove': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
+  // Of the provider of managed apps: its ids are its own.
+  'connection.forget_account': {
+    queue: 'maintenance',
+    version: 1,
+    payload: z.object({ ...ids, connection_id: z.uuid(), account_id: z.string() }),
+  },
   'billing.apply': { queue: 'billing', version: 1, payload: z.object({ event_id: z.uuid() }) },
   'billing.cancel': { queue: 'billing', version: 1, payload: z.object(ids) },
   'billing.prove': { queue: 'billing', version: 1, payload: z.object({ proof_id: z.uuid() }) },

@@ -13,6 +13,7 @@ import { ConsentsRepository } from './consents/consents.repository';
 import { ConnectionDependents } from './dependents';
 import { ConnectionListings } from './listing/connection-listings';
 import { Composio } from './managed/composio';
+import { ManagedAccounts } from './managed/managed-accounts';
 import { ManagedApps } from './managed/managed-apps';
 import { AllToolServers } from './managed/tool-servers';
 import { McpToolServers } from './mcp/mcp-tool-servers';
@@ -31,6 +32,7 @@ const services = [
   ConnectionListings,
   ConnectionTools,
   ConnectionsService,
+  ManagedAccounts,
   ToolRefresh,
 ];
 

@@ -45,6 +45,11 @@ const REFUSED = statement(`
 const DIALABLE = statement<Connection>(`
   SELECT * FROM connections WHERE org_id = $1 AND (scope = 'org' OR owner_user_id = $2) AND status NOT IN ('disabled', 'initiated') AND deleted_at IS NULL ORDER BY slug`);
 
+// Few connections are managed, and fewer of organizations that are gone: those that are done have none.
+const OF_DELETED_ORGS = statement<Pick<Connection, 'org_id' | 'id'>>(`
+  SELECT c.org_id, c.id FROM connections c JOIN organizations o ON o.id = c.org_id
+  WHERE c.method = 'oauth2' AND c.consent IS NOT NULL AND c.deleted_at IS NULL AND o.deleted_at IS NOT NULL ORDER BY c.id LIMIT $1`);
+
 /** What the end of somebody's membership leaves behind. */
 export type Left = Pick<Connection, 'id' | 'org_id' | 'slug' | 'scope'>;
 const LEAVE = statement<Left>(`
@@ -120,6 +125,11 @@ export class ConnectionsRepository {
     await tx.execute(DELETE_CONSENTS, [scope.orgId, id]);
     await this.rows.update(tx, scope, id, { secrets: null, consent: null, headers: {}, credential_hint: null });
     await this.rows.delete(tx, scope, id);
+  }
+
+  /** Managed connections with an account, of organizations that are deleted. */
+  ofDeletedOrgs(db: Db, limit: number): Promise<Pick<Connection, 'org_id' | 'id'>[]> {
+    return db.query(OF_DELETED_ORGS, [limit]);
   }
 
   /** Takes from somebody what they own; what was theirs alone is switched off. @param orgId null: in every organization */

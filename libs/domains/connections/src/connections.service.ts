@@ -18,6 +18,7 @@ import { mustProve, requireDeletable, requireGivable, requireMayShare, requireSt
 import { ConnectionsQueries, type ConnectionView } from './connections.queries';
 import { ConnectionsRepository } from './connections.repository';
 import { headersOf, hintOf, masked, readCredentials, readHeaders, refuseMasked, type Secrets } from './credentials.policy';
+import { AccessTokens } from './consents/access-tokens';
 import { ConnectionConsents, type Asked } from './consents/connection-consents';
 import { ConnectionDependents } from './dependents';
 import { ConnectionListings } from './listing/connection-listings';
@@ -73,6 +74,7 @@ export class ConnectionsService {
     private readonly queries: ConnectionsQueries,
     private readonly credentials: ConnectionCredentials,
     private readonly consents: ConnectionConsents,
+    private readonly tokens: AccessTokens,
     private readonly listings: ConnectionListings,
     private readonly dependents: ConnectionDependents,
     private readonly entitlements: Entitlements,
@@ -159,17 +161,15 @@ export class ConnectionsService {
    */
   async delete(scope: OrgScope, ref: string, acknowledged: boolean): Promise<void> {
     const id = idOf(ref);
-    const account = await this.db.transaction(scope, async (tx) => {
+    await this.db.transaction(scope, async (tx) => {
       const connection = await this.connections.lockIdentity(tx, scope, id);
       requireDeletable(connection, scope);
       if (!acknowledged) await this.dependents.refuseUsed(tx, scope, connection);
-      const its = await this.consents.accountOf(connection, tx);
+      await this.tokens.letGo(tx, connection);
       await this.connections.delete(tx, scope, id);
       await this.audit.record(tx, scope, 'connection.deleted', id, { slug: connection.slug, scope: connection.scope });
       await this.tellOwner(tx, scope, connection, deletedMail(connection));
-      return its;
     });
-    await this.consents.forget(account);
   }
 
   /**

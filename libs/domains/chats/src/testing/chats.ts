@@ -2,6 +2,7 @@ import { AgentsModule } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule, Blockers, type Blocker } from '@aps/billing';
+import { ConnectionsJobsModule } from '@aps/connections/jobs';
 import { DecisionsHttpModule } from '@aps/decisions/http';
 import type { QueueName } from '@aps/contracts';
 import type { Dialect } from '@aps/inference';
@@ -59,6 +60,7 @@ const CHATS = [
   DecisionsHttpModule,
   MaintenanceModule,
   MailJobsModule,
+  ConnectionsJobsModule,
 ];
 const QUEUES = ['turns', 'titles', 'maintenance'] as const;
 const PRICED = { provider: 'mock', input_price_per_1m: '1', output_price_per_1m: '2', context_window: 128_000 };

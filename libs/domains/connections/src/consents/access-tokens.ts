@@ -4,6 +4,8 @@ import type { Connection } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, type Db, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
+import { Outbox, type EnqueueOptions } from '@aps/platform/outbox';
+import { isManaged } from '../catalog/methods';
 import { expiredMail } from '../connection.mails';
 import { ConnectionSecrets, type SealedPlace } from '../connection-secrets';
 import { ConnectionsRepository } from '../connections.repository';
@@ -49,6 +51,7 @@ export class AccessTokens {
     private readonly oauth: OAuthClient,
     private readonly secrets: ConnectionSecrets,
     private readonly mailer: Mailer,
+    private readonly outbox: Outbox,
   ) {}
 
   /** Keeps what a new consent has given. Of a row that is locked. */
@@ -71,6 +74,31 @@ export class AccessTokens {
   async accountOf({ status, consent, ...connection }: Connection, db: Db = this.db): Promise<ManagedAccount> {
     if (consent === null || status === 'expired') throw new ServerFailed('Somebody has to sign in again.');
     return this.secrets.open<ManagedAccount>(consentPlace(connection), consent, db);
+  }
+
+  /** The same; null where there is none that could be used. */
+  async heldBy(connection: Connection, db: Db = this.db): Promise<ManagedAccount | null> {
+    if (!isManaged(connection) || connection.consent === null) return null;
+    return this.accountOf({ ...connection, status: 'active' }, db).catch((error: unknown) => {
+      if (error instanceof ServerFailed) return null;
+      throw error;
+    });
+  }
+
+  /** Has the provider forget the account that a managed connection is about to lose. Of a row that is locked. */
+  async letGo(tx: Tx, connection: Connection): Promise<void> {
+    const held = await this.heldBy(connection, tx);
+    if (held) await this.forget(tx, connection, held);
+  }
+
+  /** Has the provider forget an account, unless the connection has it by then. @param options of the job that does it */
+  async forget(
+    tx: Tx,
+    { org_id, id }: Pick<Connection, 'org_id' | 'id'>,
+    account: ManagedAccount,
+    options?: EnqueueOptions,
+  ): Promise<void> {
+    await this.outbox.enqueue(tx, 'connection.forget_account', { org_id, connection_id: id, account_id: account.id }, options);
   }
 
   /** Its provider takes the account of a managed connection for over, unless it has another one by now. */
@@ -141,6 +169,7 @@ export class AccessTokens {
   private async expire(tx: Tx, scope: OrgScope, connection: Connection, last_error: string): Promise<void> {
     const isOff = connection.status === 'disabled';
     const over = isOff ? { consent: null } : { status: 'expired' as const };
+    if (isOff) await this.letGo(tx, connection);
     await this.connections.update(tx, scope, connection.id, { last_error, refreshing_until: null, ...over });
     if (isOff) return;
     const to = connection.owner_user_id && (await this.connections.emailOf(tx, connection.owner_user_id));

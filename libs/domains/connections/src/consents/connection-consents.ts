@@ -4,7 +4,7 @@ import type { Connection, ConnectionConsent } from '@aps/entities';
 import { actingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { Database, NO_CALLER, type Db } from '@aps/platform/database';
+import { Database, NO_CALLER } from '@aps/platform/database';
 import { AWAY_S, cookieOf, OAuthFailed, type BrowserCookie, type ConsentRequest } from '@aps/platform/oauth';
 import { uuidv7 } from 'uuidv7';
 import { consents, isManaged } from '../catalog/methods';
@@ -21,6 +21,8 @@ import { ConsentsRepository } from './consents.repository';
 
 /** How long authorization servers have, milliseconds. */
 const ASK_MS = 10_000;
+/** Who comes back at the last moment is done by then, milliseconds. */
+const DONE_MS = 60_000;
 
 /** Where somebody goes to consent. */
 export interface Asked {
@@ -129,8 +131,7 @@ export class ConnectionConsents {
     // come back first, have somebody else sign in, and confirm that as their own.
     const isGiven = account ? await this.isSignedIn(account) : back.code !== undefined;
     if (!isGiven || back.error !== undefined) {
-      await this.note(scope, connectionId, 'The consent was refused.');
-      await this.forget(account);
+      await this.failed(scope, consent, request, 'The consent was refused.');
       return { connectionId, status: 'error' };
     }
     const answer = { code: back.code ?? '', iss: back.iss };
@@ -159,20 +160,6 @@ export class ConnectionConsents {
   private isSignedIn(account: ManagedAccount): Promise<boolean> {
     return this.managed.isActive(account, AbortSignal.timeout(ASK_MS)).catch((error: unknown) => {
       if (error instanceof ServerFailed) return false;
-      throw error;
-    });
-  }
-
-  /** Has the provider of a managed connection that is gone forget its account. Not within a transaction. */
-  async forget(account: ManagedAccount | null): Promise<void> {
-    if (account) await this.managed.forget(account);
-  }
-
-  /** The account of a managed connection; null where there is none, or it cannot be read any more. */
-  async accountOf(connection: Connection, db: Db): Promise<ManagedAccount | null> {
-    if (!isManaged(connection)) return null;
-    return this.tokens.accountOf({ ...connection, status: 'active' }, db).catch((error: unknown) => {
-      if (error instanceof ServerFailed) return null;
       throw error;
     });
   }
@@ -207,6 +194,12 @@ export class ConnectionConsents {
         browser_hash: hashToken(value),
         request: await this.secrets.seal(tx, requestPlace(consent), request),
       });
+      // Whether anybody signs in or not: what nobody has completed by then is nobody's.
+      if ('account' in request)
+        await this.tokens.forget(tx, { id, org_id }, request.account, {
+          id: consent.id,
+          notBefore: new Date(expiresAt.getTime() + DONE_MS),
+        });
     });
     return { authorizeUrl, expiresAt, browser: { name: cookieOf(state), value } };
   }
@@ -225,7 +218,6 @@ export class ConnectionConsents {
   /** @returns what became of the connection */
   private async complete(scope: OrgScope, consent: ConnectionConsent, back: Back): Promise<Connection['status']> {
     const request = await this.open(consent);
-    let old: ManagedAccount | null = null;
     try {
       const { given, expiresAt, facts } = await this.given(request, back);
       const connection = await this.db.transaction(NO_CALLER, async (tx) => {
@@ -233,18 +225,15 @@ export class ConnectionConsents {
         const decider = await this.rows.decider(tx, scope, consent.user_id);
         const before = await this.connections.lock(tx, scope, consent.connection_id);
         if (!decider || !mayDecide(before, { userId: consent.user_id, isAdmin: decider.is_admin })) throw notFound('Connection');
-        old = await this.accountOf(before, tx);
+        await this.tokens.letGo(tx, before);
         const kept = await this.tokens.keep(tx, scope, before, given, expiresAt);
         await this.audit.record(tx, { orgId: scope.orgId, actor: actingUser(consent.user_id) }, 'connection.authorized', before.id, { slug: before.slug, ...facts }); // prettier-ignore
         return this.connections.update(tx, scope, kept.id, { last_error: null, ...(before.status !== 'disabled' && { status: 'active' }) });
       });
-      await this.forget(old);
       await this.listings.refresh(scope, connection);
       return (await this.connections.find(this.db, scope, connection.id))?.status ?? 'error';
     } catch (error) {
-      await this.note(scope, consent.connection_id, sentenceOf(error));
-      // Nobody has it here.
-      if ('account' in request) await this.forget(request.account);
+      await this.failed(scope, consent, request, sentenceOf(error));
       return 'error';
     }
   }
@@ -259,6 +248,19 @@ export class ConnectionConsents {
     const { accessToken, refreshToken, expiresAt } = await this.oauth.exchange(request, back, AbortSignal.timeout(ASK_MS));
     const { issuer, client } = request;
     return { given: { issuer, client, accessToken, refreshToken }, expiresAt, facts: { issuer: issuer.issuer } };
+  }
+
+  /** Says why, and has the account that nobody has here forgotten at once. */
+  private async failed(
+    scope: OrgScope,
+    { id, org_id, connection_id }: ConnectionConsent,
+    request: Request,
+    last_error: string,
+  ): Promise<void> {
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      await this.connections.update(tx, scope, connection_id, { last_error });
+      if ('account' in request) await this.tokens.forget(tx, { org_id, id: connection_id }, request.account, { id });
+    });
   }
 
   private async note(scope: OrgScope, id: string, last_error: string): Promise<void> {

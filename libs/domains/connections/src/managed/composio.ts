@@ -33,8 +33,10 @@ import { ManagedApps, type Link, type ManagedApp, type ManagedListing } from './
 import * as wire from './wire';
 
 const MIB = 1024 * 1024;
-/** How long the list of apps is kept, and that there is none, milliseconds. */
+/** How long the list of apps is kept, and that there is none, before it is asked for anew, milliseconds. */
 const KEPT_MS = 60_000;
+/** How long it is good for those who ask meanwhile, milliseconds. */
+const GOOD_MS = 3_600_000;
 const MAX_APPS = 500;
 /** The catalog waits for it no longer, milliseconds. */
 const LIST_MS = 5_000;
@@ -97,7 +99,9 @@ function provider(): { url: string; key: string } | null {
 @Injectable()
 export class Composio extends ManagedApps {
   private readonly logger = new Logger('Composio');
-  private readonly toolkits = new ViewCache<string, Toolkits>(KEPT_MS, 1, () => this.listToolkits());
+  private readonly toolkits = new ViewCache<string, Toolkits>(KEPT_MS, 1, (url) => this.listToolkits(url));
+  /** What was listed last, and where and when. */
+  private last?: { url: string; at: number; toolkits: Toolkits };
 
   constructor(private readonly egress: Egress) {
     super();
@@ -121,12 +125,8 @@ export class Composio extends ManagedApps {
     return account !== null && account.user_id === user && account.status === 'ACTIVE' && account.is_disabled !== true;
   }
 
-  async forget({ id }: ManagedAccount): Promise<void> {
-    try {
-      await this.exchange(`connected_accounts/${encodeURIComponent(id)}`, { method: 'DELETE', timeoutMs: LIST_MS }).catch(noneWhereUnknown);
-    } catch (error) {
-      this.logger.warn({ msg: 'An account could not be deleted at the provider', account_id: id, error: (error as Error).message });
-    }
+  async forget(accountId: string): Promise<void> {
+    await this.exchange(`connected_accounts/${encodeURIComponent(accountId)}`, { method: 'DELETE' }).catch(noneWhereUnknown);
   }
 
   async list({ account }: ServerAddress, signal: AbortSignal): Promise<ServerListing> {
@@ -241,10 +241,22 @@ export class Composio extends ManagedApps {
 
   private async known(): Promise<Toolkits> {
     const from = provider();
-    return from ? this.toolkits.get(from.url) : { apps: [], isAway: false };
+    if (!from) return { apps: [], isAway: false };
+    const next = this.toolkits.get(from.url);
+    const { last } = this;
+    if (last?.url !== from.url || last.at + GOOD_MS < performance.now()) return next;
+    // Nobody waits for it.
+    next.catch((error: Error) => this.logger.error({ msg: 'Managed apps could not be listed', error: error.stack }));
+    return last.toolkits;
   }
 
-  private async listToolkits(): Promise<Toolkits> {
+  private async listToolkits(url: string): Promise<Toolkits> {
+    const toolkits = await this.toolkitsNow();
+    this.last = { url, at: performance.now(), toolkits };
+    return toolkits;
+  }
+
+  private async toolkitsNow(): Promise<Toolkits> {
     const signal = AbortSignal.timeout(LIST_MS);
     try {
       const configs = new Map<string, string>();

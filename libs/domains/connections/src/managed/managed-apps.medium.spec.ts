@@ -3,11 +3,15 @@ import { connectionUuid } from '@aps/contracts';
 import { Connection } from '@aps/entities';
 import { mails } from '@aps/identity/testing';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
-import { sql, type Bearer } from '@aps/platform/testing';
+import { PutOff } from '@aps/platform/queues';
+import { eventually, sql, type Bearer } from '@aps/platform/testing';
 import { NotSent } from '@aps/tools';
 import { startDemoTools, type DemoTools } from '../../../../../tools/demo-tools/server';
+import { AccountsProcessor } from '../jobs';
 import { ServerFailed, ServerRefused } from '../mcp/tool-server';
 import { ConnectionCalls } from '../tools/connection-calls';
+import { AccessTokens } from '../consents/access-tokens';
+import { ManagedAccounts } from './managed-accounts';
 import { connectionsService, connectManaged, cookieIn, signIn } from '../testing';
 
 let demo: DemoTools;
@@ -40,6 +44,8 @@ beforeEach(async () => {
   t.configure({ ...NONE, DEMO_APPS_URL: new URL(demo.url).origin });
   org = await aTeam(t);
 });
+let clock: jest.SpyInstance | undefined;
+afterEach(() => clock?.mockRestore());
 afterAll(() => t.configure(NONE));
 
 const call = (method: string, at: string, as: Bearer = org.member, body?: object, of: { path: string } = org) =>
@@ -64,6 +70,15 @@ const soon = () => AbortSignal.timeout(10_000);
 const callTool = (id: string, name: string, args: object = {}) =>
   t.get(ConnectionCalls).call(calling(id), { name, args: { ...args }, idempotencyKey: 'turn/1/call', signal: soon(), progressed: () => undefined }); // prettier-ignore
 const only = (account: string) => demo.apps.accounts.get(account)!;
+const JOBS = sql<{ id: string; payload: { org_id: string; connection_id: string; account_id: string } }>(`
+  SELECT id, payload FROM outbox WHERE job = 'connection.forget_account' AND payload->>'org_id' = $1 AND available_at <= now() + $2::interval`);
+/** Does the jobs by which the provider is told, as a worker does it within a time. */
+const done = async (within = '10 seconds'): Promise<void> => {
+  for (const { id, payload } of await t.db.query(JOBS, [org.id, within])) {
+    await t.get(AccountsProcessor).forget(payload);
+    await t.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [id]);
+  }
+};
 const accounts = (user: string) => [...demo.apps.accounts.values()].filter(({ user_id }) => user_id === user);
 
 describe('the catalog', () => {
@@ -125,6 +140,28 @@ describe('the catalog', () => {
       { path: '/auth_configs', key: 'ak_secret' },
       { path: '/toolkits/multi', key: 'ak_secret' },
     ]);
+  });
+
+  it('holds nobody up who asks while it asks anew', async () => {
+    const managed = async (): Promise<number> =>
+      (await call('GET', '/catalog')).body.items.filter(({ kind }: { kind: string }) => kind === 'managed').length;
+    t.configure({ DEMO_APPS_URL: address() });
+    expect(await managed()).toBe(2);
+    const held: ServerResponse[] = [];
+    before = (path, res) => path === '/auth_configs' && held.push(res) > 0;
+    clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+    expect([await managed(), await managed()]).toEqual([2, 2]);
+    expect((await call('POST', '', org.member, { app_key: 'demo', method: 'none' })).status).toBe(201);
+    const [asking] = await eventually(
+      () => Promise.resolve(held),
+      ({ length }) => length > 0,
+    );
+    says(asking, 200, { items: [] });
+    await eventually(managed, (n) => n === 0);
+    // What was so an hour ago says nothing.
+    clock.mockReturnValue(performance.now() + 3_700_000);
+    before = () => false;
+    expect([await managed(), held.length]).toEqual([2, 1]);
   });
 
   it('has an app that is both ours and managed once, with a further way', async () => {
@@ -196,6 +233,7 @@ describe('connecting an account', () => {
     const late = await begin('demo-crm', org.owner);
     expect((await t.call('DELETE', org.path, { as: org.owner })).status).toBe(202);
     expect(await landed(late.authorize_url, late.cookie)).toBe('error');
+    await done();
     expect(accounts(`org:${org.id}:user:${org.owner.id}`)).toEqual([]);
   });
 
@@ -227,15 +265,52 @@ describe('connecting an account', () => {
     const [first] = accounts(user);
     const again = await call('POST', `/${id}/authorize`);
     expect(await landed(again.body.authorize_url, cookieIn(again.headers))).toBe('active');
+    await done();
     expect(accounts(user).map(({ id }) => id)).not.toContain(first.id);
     expect(accounts(user)).toHaveLength(1);
-    // A provider that is away holds nobody up.
-    const stays = await connected();
+    // A provider that is away holds nobody up, and hears of it later.
     before = (path, res) => path.startsWith('/connected_accounts/') && says(res, 503, {});
-    expect((await call('DELETE', `/${stays}`)).status).toBe(204);
-    before = () => false;
     expect((await call('DELETE', `/${id}`)).status).toBe(204);
+    await expect(done()).rejects.toBeInstanceOf(PutOff);
+    before = () => false;
     expect(accounts(user)).toHaveLength(1);
+    await done();
+    expect(accounts(user)).toEqual([]);
+    // Told again, it knows of none.
+    await t.get(ManagedAccounts).forget(org.id, connectionUuid(id)!, first.id);
+  });
+
+  it('has those forgotten that nobody has completed in time, and not the one that somebody has', async () => {
+    const user = `org:${org.id}:user:${org.member.id}`;
+    const kept = await connected();
+    const { id, authorize_url } = await begin();
+    expect(await landed(authorize_url)).toBe('confirm');
+    const again = await call('POST', `/${id}/authorize`);
+    expect(await landed(again.body.authorize_url)).toBe('confirm');
+    const gone = await begin();
+    expect(await landed(gone.authorize_url)).toBe('confirm');
+    expect((await call('DELETE', `/${gone.id}`)).status).toBe(204);
+    await done('10 minutes');
+    expect(accounts(user)).toHaveLength(4);
+    await done('12 minutes');
+    expect(accounts(user)).toHaveLength(1);
+    expect((await call('POST', `/${kept}/test`)).body.ok).toBe(true);
+  });
+
+  it('has those forgotten that a deleted organization has, and one that is over while it is switched off', async () => {
+    const user = `org:${org.id}:user:${org.member.id}`;
+    const off = await connected();
+    expect((await call('PATCH', `/${off}`, org.member, { status: 'disabled' })).status).toBe(200);
+    await t.get(AccessTokens).over(await rowOf(off), 'It is over.');
+    await done();
+    expect(accounts(user)).toEqual([]);
+    const [id, { id: other }] = [await connected(), await anOrg(t, { owner: org.member })];
+    await connected('demo-crm', org.member, {}, { id: other });
+    expect((await t.call('DELETE', org.path, { as: org.owner })).status).toBe(202);
+    await t.get(ManagedAccounts).leaveDeletedOrgs(10);
+    expect([await t.get(ManagedAccounts).leaveDeletedOrgs(10), (await rowOf(id)).consent]).toEqual([0, null]);
+    await done();
+    expect([accounts(user).length, accounts(`org:${other}:user:${org.member.id}`).length]).toEqual([0, 1]);
   });
 });
 

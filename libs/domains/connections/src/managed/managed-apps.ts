@@ -28,7 +28,10 @@ export interface Link {
  * tools, an account there is a server as any other (`ServerAddress.account`).
  */
 export abstract class ManagedApps extends ToolServers {
-  /** Never throws: a provider that is away has no apps, and that is said. As it was a minute ago at most. */
+  /**
+   * Never throws: a provider that is away has no apps, and that is said. As it was when it was last asked, which is done in the background once
+   * that is a minute ago. Only who asks when nothing is known, or nothing of the last hour, waits for it, and five seconds at most.
+   */
   abstract listing(): Promise<ManagedListing>;
   /**
    * Begins to connect an account, for ten minutes.
@@ -40,6 +43,6 @@ export abstract class ManagedApps extends ToolServers {
   abstract link(app_key: string, user: string, backTo: string): Promise<Link>;
   /** Whether somebody has signed in, and the provider can still call with it. @throws ServerFailed where it does not say */
   abstract isActive(account: ManagedAccount, signal?: AbortSignal): Promise<boolean>;
-  /** Has the provider forget an account, with what was consented to. A failure is logged, and nobody waits for it for long. */
-  abstract forget(account: ManagedAccount): Promise<void>;
+  /** Has the provider forget an account, with what was consented to; one that it does not know is forgotten. @throws ServerFailed */
+  abstract forget(accountId: string): Promise<void>;
 }

@@ -1,12 +1,22 @@
 import { BillingModule, OrgPlans } from '@aps/billing';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';
+import { MaintenanceModule } from '@aps/platform/maintenance';
 import type { Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, TestService, type Settings } from '@aps/testing';
 import { ConnectionsHttpModule } from '../http';
+import { ConnectionsJobsModule } from '../jobs';
 import { startToolServer, type TestToolServer, type ToolServerOptions } from '../mcp/testing/tool-server';
 
-const MODULES = [...BASE_MODULES, BillingModule, OrgsModule.forRoot(OrgPlans), OrgsHttpModule, ConnectionsHttpModule];
+const MODULES = [
+  ...BASE_MODULES,
+  BillingModule,
+  OrgsModule.forRoot(OrgPlans),
+  OrgsHttpModule,
+  ConnectionsHttpModule,
+  MaintenanceModule,
+  ConnectionsJobsModule,
+];
 
 /** What the tool server of specs wants as a bearer token, where it is asked below `/secret`. */
 export const TOKEN = 'token-of-the-server-4f2a';
