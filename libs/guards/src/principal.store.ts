@@ -6,6 +6,7 @@ import { TtlCache } from './ttl-cache';
 
 import type { Principal } from './principal';
 import { BY_HASH, BY_ID, MEMBERSHIP, STANDING, TOUCH, type CredentialRow, type Membership } from './principal.sql';
+import { SignInRules } from './sign-in-rules';
 
 /** How long an answer is believed: a revocation that nobody was told of holds within this time. */
 const TTL_MS = 1_000;
@@ -36,11 +37,14 @@ export class PrincipalStore {
   /** How often it was told: what was asked before is not remembered after. */
   private told = 0;
 
-  constructor(private readonly db: Database) {}
+  constructor(
+    private readonly db: Database,
+    private readonly signIns: SignInRules,
+  ) {}
 
   /**
    * @param anew leaves what is remembered aside
-   * @throws DomainError `not_authenticated` for an unknown, expired or revoked token; `user_deactivated`
+   * @throws DomainError `not_authenticated` for an unknown, expired or revoked token, and for one of an identity provider that is none any more; `user_deactivated`
    */
   async byToken(token: string, anew = false): Promise<Principal> {
     return (!anew && this.principals.get(token)) || this.shared(token, () => this.findPrincipal(token));
@@ -77,6 +81,8 @@ export class PrincipalStore {
     const [row] = await this.db.query(question, [value]);
     if (!row) throw notAuthenticated();
     if (row.deactivated) throw userDeactivated();
+    const provider = row.provider ?? null;
+    if (!this.signIns.trusts(provider)) throw notAuthenticated();
     const scopes = row.scope === undefined || row.scope === '*' ? null : new Set(row.scope.split(' '));
     const principal: Principal = {
       userId: row.user_id,
@@ -85,7 +91,7 @@ export class PrincipalStore {
       isPlatformAdmin: row.is_admin,
       via,
       credentialId: row.id,
-      provider: row.provider ?? null,
+      provider,
       scopes,
       orgPin: row.org_id ?? null,
     };

@@ -61,8 +61,9 @@ describe('an organization that wants single sign-on', () => {
       ({ status }) => status === 403,
     );
     expect(await login(org.owner)).toMatchObject(REQUIRED);
+    // Nor is it by what has begun at one that is none any more.
     const there = await aSession(t, org.owner, { provider: 'corp' });
-    expect((await t.call('GET', org.path, { as: there })).status).toBe(200);
+    expect(await t.call('GET', org.path, { as: there })).toMatchObject({ status: 401, body: { code: 'not_authenticated' } });
   });
 
   it('opens no stream by a ticket of another API token', async () => {

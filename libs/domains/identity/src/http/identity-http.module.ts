@@ -5,6 +5,7 @@ import { EmailProofController } from './email-proof.controller';
 import { OidcVisitsController } from './oidc-visits.controller';
 import { OidcController } from './oidc.controller';
 import { PasswordController } from './password.controller';
+import { ProviderSessionsRule } from './provider-sessions';
 import { TokensController } from './tokens.controller';
 import { WaitlistController } from './waitlist.controller';
 
@@ -20,5 +21,6 @@ import { WaitlistController } from './waitlist.controller';
     TokensController,
     WaitlistController,
   ],
+  providers: [ProviderSessionsRule],
 })
 export class IdentityHttpModule {}

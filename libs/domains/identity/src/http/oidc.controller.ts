@@ -29,7 +29,7 @@ export class OidcController {
     summary: 'List the identity providers',
     description:
       'Those that the operator has set; where there is none, people sign in by password. A browser is sent to one by `GET /api/auth/oidc/{provider}/start`, which sets a cookie, and comes back to `<APP_URL>/sign-in/{provider}` ' +
-      'with `code` and `state` (and `iss`, where the provider sends it), or with `error`. What is there gets the session by `POST /api/auth/oidc/{provider}/session`. ' +
+      'with `code` and `state` (and `iss`, where the provider sends it), or with `error`: what the provider says (`access_denied`), or a code of ours where nobody can be sent there (`upstream_unavailable`, `provider_sign_in_failed`, `not_found`), which clients that do not ask for `text/html` are answered. What is there gets the session by `POST /api/auth/oidc/{provider}/session`. ' +
       'A client without a page asks `start` itself, keeps the cookie, has its user go to `Location`, and sends what they come back with.',
     answers: [IdentityProviderInfo],
   })

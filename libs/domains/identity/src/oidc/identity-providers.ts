@@ -27,6 +27,10 @@ export class IdentityProviders {
     return oidcConfig.value.providers;
   }
 
+  has(name: string): boolean {
+    return this.list().some((one) => one.name === name);
+  }
+
   /** @throws DomainError `not_found` */
   get(name: string): { provider: Provider; client: OidcClient } {
     const provider = this.list().find((one) => one.name === name);

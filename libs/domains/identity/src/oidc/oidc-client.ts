@@ -13,7 +13,7 @@ import {
 } from '@aps/platform/oauth';
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import type { Provider } from './oidc.config';
+import { domainOf, type Provider } from './oidc.config';
 
 /** How long is believed what a provider says of itself, milliseconds. */
 const BELIEVED_MS = 600_000;
@@ -25,11 +25,11 @@ const MAX_NAME = 200;
 const Claims = z.object({
   sub: z.string().regex(/^[\x20-\x7e]{1,255}$/),
   email: z.string().nullish().catch(null),
-  // Some write a word.
+  // Some write a word. What is neither yes nor nothing is no.
   email_verified: z
     .union([z.boolean(), z.literal('true').transform(() => true)])
     .nullish()
-    .catch(null),
+    .catch(false),
   name: z.string().nullish().catch(null),
 });
 type Claims = z.infer<typeof Claims>;
@@ -38,7 +38,7 @@ type Claims = z.infer<typeof Claims>;
 export interface Identity {
   issuer: string;
   subject: string;
-  /** One that the provider says is theirs; null where it says so of none. */
+  /** One that the provider says is theirs, or that it is believed of; null where there is none. */
   email: string | null;
   name: string | undefined;
 }
@@ -91,9 +91,14 @@ export class OidcClient extends AuthorizationServers {
     return {
       issuer: metadata.issuer,
       subject: told.sub,
-      email: claims.email_verified ? (parseEmail(claims.email ?? '')?.typed ?? null) : null,
+      email: this.believes(claims) ? (parseEmail(claims.email ?? '')?.typed ?? null) : null,
       name: nameOf(claims.name ?? told.name),
     };
+  }
+
+  /** A provider that says no is believed, too: what the operator has said counts where it says nothing. */
+  private believes({ email, email_verified }: Claims): boolean {
+    return email_verified ?? this.provider.trusted_domains.includes(domainOf(email ?? '') ?? '');
   }
 
   private async verified(token: string, { issuer, jwks_uri }: ProviderMetadata, currentDate: Date): Promise<JWTPayload> {

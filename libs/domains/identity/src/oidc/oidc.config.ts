@@ -1,10 +1,14 @@
 import { isSlug } from '@aps/contracts';
 import { configSection, setting } from '@aps/platform/config';
+import { canonicalEmail } from '@aps/platform/email';
 import { z } from 'zod';
 
 /** What an identity provider says is believed: nobody between it and us may say it instead. */
 const isTrustworthy = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+
+/** The domain of an address, as it is compared; undefined of what is none. */
+export const domainOf = (email: string): string | undefined => canonicalEmail(email)?.split('@')[1];
 
 const Provider = z.object({
   name: z.string().max(64).refine(isSlug, 'each name must be a slug'),
@@ -13,6 +17,10 @@ const Provider = z.object({
   issuer: z.url('each issuer must be a URL').refine((url) => isTrustworthy(new URL(url)), 'each issuer must be https://'),
   client_id: z.string().min(1).max(500),
   client_secret: z.string().min(1).max(5_000).optional(),
+  /** Whose addresses are believed where the provider does not say whether it has verified them. */
+  trusted_domains: z
+    .array(z.string().refine((domain) => domainOf(`a@${domain}`) === domain, 'each domain must be written in lower case and ASCII'))
+    .default([]),
 });
 
 /** An identity provider that people may sign in by. */
@@ -35,7 +43,7 @@ export const oidcConfig = configSection('oidc', {
   providers: setting(
     'OIDC_PROVIDERS',
     providers,
-    'Identity providers (OpenID Connect) that people may sign in by, a JSON list of {"name", "label", "issuer", "client_id", "client_secret"}; each sends people back to <APP_URL>/api/auth/oidc/<name>/callback. Where there is one, a plan with enforced_idp_sso refuses sessions that began with a password',
+    'Identity providers (OpenID Connect) that people may sign in by, a JSON list of {"name", "label", "issuer", "client_id", "client_secret", "trusted_domains"}; each sends people back to <APP_URL>/api/auth/oidc/<name>/callback. Where there is one, a plan with enforced_idp_sso refuses sessions that began with a password',
     { secret: true },
   ),
 });

@@ -150,6 +150,25 @@ describe('signing in by an identity provider', () => {
     }
   });
 
+  it('believes addresses of the domains that the operator trusts the provider with, unless it says no', async () => {
+    const [provider] = JSON.parse(server.setting()) as object[];
+    t.configure({ OIDC_PROVIDERS: JSON.stringify([{ ...provider, trusted_domains: ['xn--bcher-kva.example', 'corp.example'] }]) });
+    for (const domain of ['CORP.example', 'b\u00fccher.example']) {
+      const email = await somebody(anEmail().replace(/@.*/, `@${domain}`), { email_verified: undefined });
+      expect((await signIn()).body).toMatchObject({ user: { email, email_verified: true } });
+    }
+    for (const [domain, claims] of [
+      ['corp.example', { email_verified: false }],
+      ['corp.example', { email_verified: 'false' }],
+      ['sub.corp.example', { email_verified: undefined }],
+      ['acorp.example', { email_verified: undefined }],
+    ] as const) {
+      const email = await somebody(anEmail().replace(/@.*/, `@${domain}`), claims);
+      expect(outcome(await signIn())).toEqual([401, 'provider_sign_in_failed']);
+      await nothing(email);
+    }
+  });
+
   it('takes nobody for who had their address before', async () => {
     const email = await somebody();
     const { body } = await signIn();
@@ -252,6 +271,34 @@ describe('signing in by an identity provider', () => {
     expect(outcome(await t.call('GET', '/api/auth/oidc/corp/start'))).toEqual([502, 'upstream_unavailable']);
   });
 
+  it('leads a browser on with why nobody can be sent there', async () => {
+    const visit = async (path: string) => {
+      const { status, headers } = await t.call('GET', `/api/auth/oidc/${path}`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+      return [status, headers.get('location'), headers.get('vary')];
+    };
+    const ledOn = (name: string, code: string) => [
+      302,
+      `https://app.example/sign-in/${name}?error=${code}`,
+      expect.stringContaining('Accept'),
+    ];
+    expect(await visit('other/start')).toEqual(ledOn('other', 'not_found'));
+    expect(await visit('other/callback?code=c')).toEqual(ledOn('other', 'not_found'));
+    const gone = await startOidcServer();
+    t.configure({ OIDC_PROVIDERS: gone.setting() });
+    await gone.close();
+    expect(await visit('corp/start')).toEqual(ledOn('corp', 'upstream_unavailable'));
+  });
+
+  it('is good for nothing any more where the provider is none, and again once it is one', async () => {
+    const { session } = (await signIn()).body as { session: Bearer };
+    const token = await anApiToken(t, await aUser(t));
+    t.configure({ OIDC_PROVIDERS: server.setting('other') });
+    expect([await stateOf(t, session), await stateOf(t, token)]).toEqual(['not_authenticated', 'ok']);
+    expect(outcome(await t.call('POST', '/api/auth/refresh', { as: session }))).toEqual([401, 'not_authenticated']);
+    t.configure({ OIDC_PROVIDERS: server.setting() });
+    expect((await t.call('GET', '/api/auth/me', { as: session })).status).toBe(200);
+  });
+
   it('is there for providers that are set, which anybody may list', async () => {
     expect((await t.call('GET', '/api/auth/oidc')).body).toEqual([{ name: 'corp', label: 'Corp' }]);
     for (const [method, path] of [
@@ -270,6 +317,7 @@ describe('signing in by an identity provider', () => {
     ['{', 'expected array'],
     ['[{"name":"Corp"}]', 'slug'],
     ['[{"name":"corp","issuer":"http://id.example","client_id":"x"}]', 'https://'],
+    ['[{"name":"a","issuer":"https://a.example","client_id":"x","trusted_domains":["A.example"]}]', 'lower case'],
     ['[{"name":"a","issuer":"https://a.example","client_id":"x"},{"name":"a","issuer":"https://b.example","client_id":"x"}]', 'another'],
   ])('is not begun with %s', (setting, said) => {
     const before = process.env.OIDC_PROVIDERS;

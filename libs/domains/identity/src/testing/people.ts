@@ -1,5 +1,5 @@
 import { AllowedEmail, ApiToken, PlatformAdminRow, Session, User, WaitlistEntry } from '@aps/entities';
-import { PrincipalStore } from '@aps/guards';
+import { PrincipalStore, SignInRules } from '@aps/guards';
 import { hashToken, newApiToken, newSessionToken, tokenHint } from '@aps/platform/crypto';
 import { canonicalEmail } from '@aps/platform/email';
 import type { Bearer } from '@aps/platform/testing';
@@ -63,7 +63,7 @@ export function signup(service: TestService, email: string, more: Record<string,
 
 /** What the guard makes of a bearer right now: `ok` or the error's code. Asks past the guard's memory of one second. */
 export function stateOf(service: TestService, { token }: Bearer): Promise<string> {
-  return codeOf(new PrincipalStore(service.db).byToken(token));
+  return codeOf(new PrincipalStore(service.db, service.get(SignInRules)).byToken(token));
 }
 
 /** `ok`, or the code of the error. */
