@@ -8,7 +8,7 @@ import { PromptsService } from '@aps/prompts';
 import { FilesHttpModule } from '@aps/files/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { fileForm, sql } from '@aps/platform/testing';
-import { LeaseEnded } from '@aps/platform/runs';
+import { LeaseEnded, RunLeases } from '@aps/platform/runs';
 import { eventually } from '@aps/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 
@@ -104,17 +104,25 @@ describe('a chat of an organization that pays in credits', () => {
     expect(await act(chat, '/diagnosis', 'GET')).toMatchObject({ body: { blocked_by: { kind: 'credits' } } });
   });
 
+  const stop = (chat: string) => act(chat, '/stop');
+  /** As the heartbeat of its worker finds. */
+  const suspend = async (chat: string) => {
+    const leases = app.get(RunLeases) as unknown as { held: Map<string, object>; end(lease: object, reason: string): void };
+    leases.end(leases.held.get((await app.db.manager.findOneByOrFail(Turn, { chat_id: chat })).id)!, 'org_suspended');
+  };
+
   it.each([
-    ['was answered', [{ text: 'all of it', ...DEAR }], ['user', 'assistant']],
-    ['was answered without a word, and is asked for again', [{ text: '', ...DEAR }, { text: 'never said' }], ['user']],
-  ])('burns what a call came to that %s before the chat was stopped', async (_, steps, roles) => {
+    ['was answered before the chat was stopped', stop, [{ text: 'all of it', ...DEAR }], ['user', 'assistant']],
+    ['was answered before its organization was suspended', suspend, [{ text: 'all of it', ...DEAR }], ['user', 'assistant']],
+    ['says nothing, and is asked for again in a chat that is stopped', stop, [{ text: '', ...DEAR }, { text: 'never said' }], ['user']],
+  ])('burns what a call came to that %s', async (_, end, steps, roles) => {
     await has({ granted: '5' });
     const chat = await app.chat(org);
     const models = app.get(ModelCalls);
     const real = models.streamChat.bind(models);
     asked().mockImplementationOnce(async (...args) => {
       const result = await real(...args);
-      await act(chat, '/stop');
+      await end(chat);
       return result;
     });
     await app.send(org, chat, script(...steps));

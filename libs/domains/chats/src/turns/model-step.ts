@@ -18,6 +18,7 @@ import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
 import { isLastStep, TurnCalls } from './turn-calls';
 import { TurnCharges } from './turn-charges';
+import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './running-turn';
 import { TurnRepository, type StepCommit } from './turn.repository';
 import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
@@ -74,6 +75,7 @@ export class ModelStepRunner {
     private readonly compaction: Compaction,
     private readonly charges: TurnCharges,
     private readonly ends: ChatEnds,
+    private readonly endings: TurnEndings,
   ) {}
 
   /** @returns `finished` when the answer ends the turn, `continues` when the model asked for tools */
@@ -106,7 +108,7 @@ export class ModelStepRunner {
     });
   }
 
-  /** The call will not be committed. When a stop is why, what was answered is paid for, and what the model had said is kept. */
+  /** The call will not be committed. When a stop, or the suspension of its organization, is why, what was answered is paid for, and what the model had said is kept. */
   private async cutOff(
     turn: RunningTurn,
     model: ResolvedModel,
@@ -115,8 +117,9 @@ export class ModelStepRunner {
     step: { messageId: string; stepNo: number; restarted: boolean },
   ): Promise<void> {
     const { claim } = turn;
+    if (error.reason === 'org_suspended') await this.endings.suspended(claim);
     // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
-    const mayBeStopped = error.reason === 'stopped' || error.reason === 'lost';
+    const mayBeStopped = error.reason !== 'shutdown';
     const isPaid = mayBeStopped && (await this.charges.chargeStopped(claim, partial.hold));
     if (!isPaid) for (const { output_tokens } of partial.hold.receipts) surplus.inc(output_tokens);
     const content = storable(partial.text);
