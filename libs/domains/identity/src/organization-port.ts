@@ -39,8 +39,8 @@ export abstract class OrganizationPort {
   /** Whether all of the organizations want their members to sign in by their identity provider: a password opens none of them. */
   abstract requireSso(db: Db, memberships: readonly MembershipSummary[]): Promise<boolean>;
 
-  /** Serializes with what changes the owners of organizations that the user owns, until the transaction ends. */
-  abstract lockOwned(tx: Tx, userId: string): Promise<void>;
+  /** Serializes with what changes the people of organizations that the user is a member of, until the transaction ends. */
+  abstract lockRosters(tx: Tx, userId: string): Promise<void>;
 
   /** Organizations whose only owner the user is. */
   abstract soleOwnerOf(db: Db, userId: string): Promise<string[]>;

@@ -90,9 +90,9 @@ export class UsersService {
   }
 
   private async setActive(tx: Tx, actor: ActingUser, id: string, active: boolean): Promise<UserStatusChange> {
-    // Another owner who leaves meanwhile must see that this one is none any more, or be seen. Before the user's row: what members change
-    // asks for it under such a lock.
-    if (!active) await this.orgs.lockOwned(tx, id);
+    // Another owner who leaves meanwhile must see that this one is none any more, or be seen, also where they have just made them one. Before
+    // the user's row: what members change asks for it under such a lock.
+    if (!active) await this.orgs.lockRosters(tx, id);
     const before = await this.users.find(tx, id, 'for no key update');
     if (!before) throw userNotFound();
     const changed = (before.deactivated_at === null) !== active;

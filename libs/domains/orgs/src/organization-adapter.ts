@@ -8,7 +8,7 @@ import { Table, type Db, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
 import { OrgLimits } from './org-limits';
-import { ANY_MEMBERSHIP, OWNED_BY, SOLE_OWNER_OF, SUMMARIES } from './organizations.queries';
+import { ANY_MEMBERSHIP, MEMBER_OF, SOLE_OWNER_OF, SUMMARIES } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
 import { Roster } from './roster';
 import { SingleSignOn } from './single-sign-on';
@@ -66,9 +66,9 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     return memberships.length > 0;
   }
 
-  async lockOwned(tx: Tx, userId: string): Promise<void> {
-    for (const { org_id } of await tx.query(OWNED_BY, [userId]))
-      await this.roster.lock(tx, OrgScope.system(org_id, 'an owner is shut out'));
+  async lockRosters(tx: Tx, userId: string): Promise<void> {
+    for (const { org_id } of await tx.query(MEMBER_OF, [userId]))
+      await this.roster.lock(tx, OrgScope.system(org_id, 'a member is shut out'));
   }
 
   async soleOwnerOf(db: Db, userId: string): Promise<string[]> {

@@ -34,9 +34,7 @@ export const SUMMARIES = statement<MembershipSummary>(`
 /** What a user is a member of, be it a deleted one. */
 export const ANY_MEMBERSHIP = statement('SELECT 1 FROM memberships WHERE user_id = $1 LIMIT 1');
 /** In the order in which they are locked. */
-export const OWNED_BY = statement<{ org_id: string }>(
-  `SELECT org_id FROM memberships WHERE user_id = $1 AND role = 'OWNER' ORDER BY org_id`,
-);
+export const MEMBER_OF = statement<{ org_id: string }>('SELECT org_id FROM memberships WHERE user_id = $1 ORDER BY org_id');
 /** Those that would have no owner who can sign in without this one. */
 export const SOLE_OWNER_OF = statement<{ id: string }>(`
   SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.org_id

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Invitation, Membership } from '@aps/entities';
 import { actingOperator } from '@aps/guards';
-import { UsersService } from '@aps/identity';
+import { OrganizationPort, UsersService } from '@aps/identity';
 import { anEmail, aPerson, mails } from '@aps/identity/testing';
 import { randomly } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
@@ -96,6 +96,24 @@ describe('races', () => {
     expect((await t.call('POST', `${pair.path}/members/leave`, { as: other })).status).toBe(204);
     counted.mockRestore();
     expect((await shut!).sole_owner_org_ids).toEqual([pair.id]);
+    // And where they make an owner, to leave, of one who is being shut out.
+    const last = await anOrg(t);
+    const heir = await aMember(t, last, 'MEMBER');
+    const adapter = t.get(OrganizationPort);
+    const soleOwnerOf = adapter.soleOwnerOf.bind(adapter);
+    let left: Promise<number> | undefined;
+    const looked = jest.spyOn(adapter, 'soleOwnerOf').mockImplementationOnce(async (...of) => {
+      const sole = await soleOwnerOf(...of);
+      left = t
+        .call('PATCH', `${last.path}/members/${heir.memberId}`, { as: last.owner, body: { role: 'OWNER' } })
+        .then(() => t.call('POST', `${last.path}/members/leave`, { as: last.owner }))
+        .then(({ status }) => status);
+      await Promise.race([left, sleep(300)]);
+      return sole;
+    });
+    await shutOut(heir);
+    looked.mockRestore();
+    expect(await left).toBe(409);
   });
 
   it('one of two invites of an address wins', async () => {

@@ -32,7 +32,7 @@ export class TestOrganizationAdapter extends OrganizationPort {
     return Promise.resolve(false);
   }
 
-  async lockOwned(): Promise<void> {}
+  async lockRosters(): Promise<void> {}
 
   /** Nobody else owns what this door has made. */
   async soleOwnerOf(db: Db, user_id: string): Promise<string[]> {
