@@ -2,7 +2,7 @@ import { readdirSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { JOBS, QUEUE_POLICY, QUEUES, RUN_KINDS, type JobName, type QueueName } from '@aps/contracts';
+import { ForeignId, JOBS, QUEUE_POLICY, QUEUES, RUN_KINDS, type JobName, type QueueName } from '@aps/contracts';
 import { JOB_HANDLER, type JobHandlerMetadata } from '@aps/platform/queues';
 import { z } from 'zod';
 import { previewOf } from './testing/surface';
@@ -60,13 +60,15 @@ describe('jobs', () => {
   });
 
   it('carry ids only: no text that a person wrote ever lies in Redis', () => {
+    const foreign = (z.toJSONSchema(ForeignId) as { pattern: string }).pattern;
     const loose = Object.entries(JOBS).flatMap(([name, { payload }]) => {
       const schema = z.toJSONSchema(payload) as {
         type: string;
-        properties: Record<string, { type?: string; format?: string; enum?: unknown; const?: unknown }>;
+        properties: Record<string, { type?: string; format?: string; pattern?: string; enum?: unknown; const?: unknown }>;
       };
       return Object.entries(schema.properties)
         .filter(([, p]) => !(p.format === 'uuid' || p.type === 'integer' || p.type === 'boolean' || p.enum || p.const !== undefined))
+        .filter(([, p]) => p.pattern !== foreign)
         .map(([field]) => `${name}.${field}`);
     });
     expect(loose).toEqual([]);

@@ -8,6 +8,9 @@ const ids = {
   org_id: z.uuid(),
 };
 
+/** An id that somebody else has given: no text. */
+export const ForeignId = z.string().regex(/^[\w-]{1,128}$/);
+
 /**
  * Every job of the service: the queue that carries it and the schema of its payload.
  *
@@ -28,11 +31,10 @@ export const JOBS = {
   'environment.command': { queue: 'environments', version: 1, payload: z.object({ ...ids, command_id: z.uuid() }) },
   'environment.validate': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
   'environment.remove': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
-  // Of the provider of managed apps: its ids are its own.
   'connection.forget_account': {
     queue: 'maintenance',
     version: 1,
-    payload: z.object({ ...ids, connection_id: z.uuid(), account_id: z.string() }),
+    payload: z.object({ ...ids, connection_id: z.uuid(), account_id: ForeignId }),
   },
   'billing.apply': { queue: 'billing', version: 1, payload: z.object({ event_id: z.uuid() }) },
   'billing.cancel': { queue: 'billing', version: 1, payload: z.object(ids) },

@@ -1,3 +1,4 @@
+import { ForeignId } from '@aps/contracts';
 import { z } from 'zod';
 
 /* What is read of Composio's answers, version 3 of its API. Less strict than its document where nothing hangs on it. */
@@ -28,7 +29,7 @@ export const ToolkitPage = z.object({
   ),
 });
 
-export const LinkAnswer = z.object({ redirect_url: z.url({ protocol: /^https?$/ }), connected_account_id: z.string().min(1) });
+export const LinkAnswer = z.object({ redirect_url: z.url({ protocol: /^https?$/ }), connected_account_id: ForeignId });
 
 export const AccountAnswer = z.object({ status: z.string(), user_id: z.string(), is_disabled: z.boolean().nullish() });
 
