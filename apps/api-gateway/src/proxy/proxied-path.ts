@@ -12,6 +12,11 @@ export interface ProxiedPath {
   /** Read with every request, because the configuration is loaded after the table. */
   target: () => ProxyTarget;
   /**
+   * Bytes of the largest body, of a path whose bodies are small: each is read whole before the service behind is asked, so that those that come
+   * slowly take no connection to it. Larger ones are streamed.
+   */
+  wholeBodies?: number;
+  /**
    * `platform_admin`: the gateway lets operators in only, and tells the service who they are by a signed token that only `audience`
    * takes. `public`: the service itself proves each request, e.g. by a signature over its body; `provenBy` names a header that it needs for that.
    */

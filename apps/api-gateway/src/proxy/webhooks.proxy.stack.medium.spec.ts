@@ -15,6 +15,12 @@ describe('the way of deliveries through the gateway', () => {
   beforeAll(async () => t.configure({ BILLING_WEBHOOKS_URL: await t.serve([...BASE_MODULES, BillingModule, WebhooksHttpModule]) }));
 
   const post = ({ body, headers }: SignedDelivery) => t.call('POST', '/api/webhooks/polar', { body, headers });
+  const slowly = (headers: object, from: string, length: number, begun: string | Buffer) => {
+    const all = { ...headers, 'x-forwarded-for': from, 'content-length': length };
+    const request = http.request(`${t.url}/api/webhooks/polar`, { agent: false, method: 'POST', headers: all });
+    request.on('error', () => undefined).write(begun);
+    return request;
+  };
   const stored = () => t.db.manager.count(BillingEvent);
 
   it.each<[string, string]>([
@@ -56,31 +62,37 @@ describe('the way of deliveries through the gateway', () => {
     }
   });
 
-  it('is not held up by an address that sends many bodies slowly', async () => {
+  it('is not held up by who sends many bodies slowly, from many addresses', async () => {
     t.configure({ RATE_LIMITS: 'on', REDIS_PREFIX: `slow${Math.random().toString(36).slice(2)}` });
     const { body, headers } = signed({ type: 'x.y' });
-    const slow = Array.from({ length: 70 }, () => {
-      const request = http.request(`${t.url}/api/webhooks/polar`, {
-        agent: false,
-        method: 'POST',
-        headers: { ...headers, 'x-forwarded-for': '203.0.113.7', 'content-length': body.length },
-      });
-      request.on('error', () => undefined).write(body.slice(0, 1));
-      return request;
-    });
+    // More than there are connections to the service behind.
+    const addresses = Array.from({ length: 5 }, (_, i) => `203.0.113.${i}`);
+    const slow = addresses.flatMap((from) => Array.from({ length: 70 }, () => slowly(headers, from, body.length, body.slice(0, 1))));
     const refused: number[] = [];
     await new Promise<void>((resolve) => {
       for (const request of slow)
-        request.on('response', (answer: http.IncomingMessage) => refused.push(answer.statusCode!) === 70 - 64 && resolve());
+        request.on('response', (answer: http.IncomingMessage) => refused.push(answer.statusCode!) === 5 * (70 - 64) && resolve());
     });
     expect(new Set(refused)).toEqual(new Set([503]));
     expect((await post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.8' } })).status).toBe(202);
     slow.forEach((request) => request.destroy());
     await eventually(
-      () => post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.7' } }),
+      () => post({ body, headers: { ...headers, 'x-forwarded-for': addresses[0] } }),
       ({ status }) => status === 202,
     );
     t.configure({ RATE_LIMITS: 'off' });
+  });
+
+  it('is not held up by who sends nearly all of many large bodies, of which only so much is kept', async () => {
+    const { body, headers } = signed({ type: 'x.y' });
+    const large = Buffer.alloc(1024 * 1024 - 1);
+    const slow = Array.from({ length: 20 }, () => slowly(headers, '203.0.113.9', large.length + 1, large));
+    const status = await new Promise((resolve) =>
+      slow.forEach((request) => request.on('response', (answer: http.IncomingMessage) => resolve(answer.statusCode))),
+    );
+    expect(status).toBe(503);
+    expect((await post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.10' } })).status).toBe(202);
+    slow.forEach((request) => request.destroy());
   });
 
   it('that is cut in the middle of a body leaves nothing, and the provider tries again', async () => {

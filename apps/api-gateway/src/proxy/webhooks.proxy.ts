@@ -1,3 +1,4 @@
+import { MAX_DELIVERY } from '@aps/billing/http';
 import { configSection, integer, setting } from '@aps/platform/config';
 import { z } from 'zod';
 import type { ProxiedPath } from './proxied-path';
@@ -17,5 +18,6 @@ export const webhooksProxy: ProxiedPath = {
   name: 'Webhooks',
   prefix: '/api/webhooks',
   target: () => ({ baseUrl: webhooksProxyConfig.value.url, timeoutMs: webhooksProxyConfig.value.timeoutMs }),
+  wholeBodies: MAX_DELIVERY,
   access: { tier: 'public' },
 };

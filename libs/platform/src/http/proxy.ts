@@ -57,6 +57,7 @@ const hungUp = (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' || 
  * An unreachable service answers 502, a slow one 504, both in our error shape. A read that finds its kept connection closed is sent once more.
  *
  * @param headers added to the request, e.g. the signed internal token
+ * @param body what the request has brought, where that has been read already
  * @returns the code of what was answered in place of the service; undefined where it has answered, had not got the whole request yet, or nobody
  *   waits for an answer
  */
@@ -65,6 +66,7 @@ export async function proxyRequest(
   response: Response,
   target: ProxyTarget,
   headers: Record<string, string>,
+  body?: Buffer,
 ): Promise<ProxyFailure | undefined> {
   // The client left while the guards were asked: there is nobody to work for, and its address is no longer known.
   if (request.socket.destroyed || request.ip === undefined) return undefined;
@@ -76,7 +78,8 @@ export async function proxyRequest(
     if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith(INTERNAL_PREFIX)) outgoing[name] = value;
   }
   // Node adds it by itself only where a method usually has a body: without, what follows the headers would be a request of its own.
-  if (request.headers['transfer-encoding'] !== undefined) outgoing['transfer-encoding'] = 'chunked';
+  if (body) outgoing['content-length'] = body.length;
+  else if (request.headers['transfer-encoding'] !== undefined) outgoing['transfer-encoding'] = 'chunked';
   // The proof of identity stops here, unless `headers` have it: what stands behind trusts our signature, not the caller's token.
   delete outgoing.authorization;
   delete outgoing.cookie;
@@ -133,7 +136,7 @@ export async function proxyRequest(
       upstream.on('error', (error) =>
         isRead && upstream.reusedSocket && hungUp(error) && !response.headersSent && !response.destroyed ? send(fresh) : fail(),
       );
-      if (isRead) upstream.end();
+      if (isRead || body) upstream.end(body);
       else request.pipe(upstream);
     };
     // A client that hangs up ends the work behind, too, also after its body has been sent.

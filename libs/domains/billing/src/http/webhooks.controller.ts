@@ -3,16 +3,20 @@ import { ApiTags } from '@nestjs/swagger';
 import { BillingDeliveryResponse } from '@aps/dtos';
 import { Public } from '@aps/guards';
 import { webhookHeaders } from '@aps/platform/crypto';
-import { Operation, rawBody } from '@aps/platform/http';
+import { HeldBytes, Operation, rawBody } from '@aps/platform/http';
 import type { Request } from 'express';
 import { DeliveriesService } from '../deliveries/deliveries.service';
 
 /** Bytes of a delivery. The provider's are some ten thousand. */
-const MAX_DELIVERY = 1024 * 1024;
+export const MAX_DELIVERY = 1024 * 1024;
+/** Bytes of deliveries that are in memory until they are proven and stored. */
+const MAX_HELD = 64 * MAX_DELIVERY;
 
 @ApiTags('Webhooks')
 @Controller('api/webhooks')
 export class WebhooksController {
+  private readonly bytes = new HeldBytes();
+
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Post('polar')
@@ -27,6 +31,8 @@ export class WebhooksController {
   })
   async receive(@Req() request: Request): Promise<BillingDeliveryResponse> {
     const headers = webhookHeaders(request.headers);
-    return { event_id: await this.deliveries.receive(headers, headers ? await rawBody(request, MAX_DELIVERY) : Buffer.alloc(0)) };
+    return this.bytes.holding({ deliveries: MAX_HELD }, async (hold) => ({
+      event_id: await this.deliveries.receive(headers, headers ? await rawBody(request, MAX_DELIVERY, hold) : Buffer.alloc(0)),
+    }));
   }
 }

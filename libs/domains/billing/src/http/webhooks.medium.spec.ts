@@ -184,6 +184,28 @@ describe('a delivery', () => {
     expect(await stored()).toBe(before + 10);
   });
 
+  it('is kept in memory until it is proven, and of all that come only so much', async () => {
+    const { headers } = signed({ type: 'x.y' });
+    const large = Buffer.alloc(1024 * 1024 - 1);
+    const requests = Array.from({ length: 70 }, () => {
+      const all = { ...headers, 'content-length': large.length + 1 };
+      const request = http.request(`${t.url}/api/webhooks/polar`, { agent: false, method: 'POST', headers: all });
+      request.on('error', () => undefined).write(large);
+      return request;
+    });
+    const status = await new Promise((resolve) =>
+      requests.forEach((request) =>
+        request.on('response', (answer: http.IncomingMessage) => resolve(answer.statusCode)).on('close', () => resolve(null)),
+      ),
+    );
+    expect(status).toBe(503);
+    requests.forEach((request) => request.destroy());
+    await eventually(
+      () => post(signed({ type: 'x.y' })),
+      ({ status }) => status === 202,
+    );
+  });
+
   it('that is not to be read is no harm to those that come at the same moment', async () => {
     const bodies = Array.from({ length: 12 }, (_, n) => (n % 3 ? `{"type":"x.y","n":${n}}` : `{"a":"\\u0000${n}"}`));
     const ids = await Promise.all(bodies.map((body) => take(signed(body))));
