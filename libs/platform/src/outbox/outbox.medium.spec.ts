@@ -3,9 +3,9 @@ import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import { loadConfig } from '@aps/platform/config';
 import { NO_CALLER } from '@aps/platform/database';
 import { createLogger, metrics, NestLogger } from '@aps/platform/observability';
-import { CommandRedis } from '@aps/platform/redis';
+import { CommandRedis, redisConfig } from '@aps/platform/redis';
 import { PlatformModule } from '@aps/platform/runtime';
-import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
+import { createTestDatabase, eventually, sql, type TestDatabase } from '@aps/platform/testing';
 import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
 import { Outbox, OutboxRelay, OutboxRelayModule } from '.';
@@ -35,7 +35,7 @@ beforeEach(() => database.db.execute(sql('DELETE FROM outbox')));
 
 describe('jobs that are to be published again', () => {
   it.each([
-    ['all of them', () => database.db.execute(DUE_ALL)],
+    ['all of them', () => database.db.execute(DUE_ALL, [10])],
     ['those that could not be', (ids: string[]) => database.db.execute(DUE_AGAIN, [ids, ids.map(() => new Date(0))])],
   ])('%s are due at once, and who works on some meanwhile is not waited for', async (_, makeDue) => {
     const ids = [await published(), await published(), await published()];
@@ -49,9 +49,17 @@ describe('jobs that are to be published again', () => {
     expect(await due()).toEqual(others);
   });
 
+  it('are made so in parts, those that are due next first', async () => {
+    const ids = [await published(), await published(), await published()];
+    await database.db.execute(sql(`UPDATE outbox SET available_at = available_at - interval '1 minute' WHERE id <> $1`), [ids[1]]);
+    expect(await database.db.execute(DUE_ALL, [2])).toBe(2);
+    expect(await due()).toEqual([ids[0], ids[2]]);
+    expect([await database.db.execute(DUE_ALL, [2]), await database.db.execute(DUE_ALL, [2])]).toEqual([1, 0]);
+  });
+
   it('have waited since they were due at first', async () => {
     await dueForAnHour(await published());
-    expect(await database.db.execute(DUE_ALL)).toBe(1);
+    expect(await database.db.execute(DUE_ALL, [10])).toBe(0);
     expect((await database.db.query(OLDEST_DUE))[0].seconds).toBeGreaterThanOrEqual(3_600);
   });
 });
@@ -78,6 +86,41 @@ describe('before Redis was ever reached', () => {
   it.each([1, 2])('who publishes %i is not kept waiting', async (n) => {
     const jobs = Array.from({ length: n }, () => ({ id: uuidv7(), name: 'turn.run' as const, payload: {} as never }));
     await expect(app.get(Outbox, { strict: false }).publish(jobs)).rejects.toThrow('Redis was not reached');
+  });
+});
+
+describe('when Redis has lost its memory', () => {
+  let app: TestingModule;
+  beforeAll(async () => {
+    app = await anApplication();
+  });
+  afterAll(async () => {
+    await database.db.execute(sql('DROP FUNCTION stay() CASCADE'));
+    await app?.close();
+  });
+
+  it('what is due is published, though other jobs could not be made due', async () => {
+    const stays = await published();
+    await database.db.execute(
+      sql(`
+    CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'it stays'; END $$;
+    CREATE TRIGGER stay BEFORE UPDATE ON outbox FOR EACH ROW WHEN (OLD.id = '${stays}') EXECUTE FUNCTION stay()`),
+    );
+    const redis = app.get<Redis>(CommandRedis, { strict: false });
+    const epoch = `${redisConfig.value.prefix}:epoch`;
+    await redis.del(epoch);
+    const id = await published();
+    await dueForAnHour(id);
+    const isPublished = sql<{ n: number }>('SELECT publishes AS n FROM outbox WHERE id = $1');
+    await eventually(
+      () => database.db.query(isPublished, [id]),
+      ([{ n }]) => n === 2,
+    );
+    // It goes on being tried.
+    await eventually(
+      () => redis.exists(epoch),
+      (n) => n === 0,
+    );
   });
 });
 

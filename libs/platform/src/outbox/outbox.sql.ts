@@ -92,7 +92,13 @@ const dueSince = (at: string, rows: string) => `
   UPDATE outbox SET available_at = due.at FROM due WHERE outbox.id = due.id`;
 /** Values: ids of what was taken and could not be published, and since when each was due. */
 export const DUE_AGAIN = statement(dueSince('taken.at', 'outbox JOIN unnest($1::uuid[], $2::timestamptz[]) AS taken (id, at) USING (id)'));
-export const DUE_ALL = statement(dueSince('least(available_at, now())', `outbox WHERE publishes > 0 OR available_at <= now() + ${GRACE}`));
+/** Of what was published, and is due later only because of that, as many as a value says; the next first. Rows with a time of their own keep it. */
+export const DUE_ALL = statement(
+  dueSince(
+    'now()',
+    `outbox WHERE available_at > now() AND (publishes > 0 OR available_at <= now() + ${GRACE}) ORDER BY available_at LIMIT $1`,
+  ),
+);
 export const INSERT = statement<{ generation: number }>(`
   INSERT INTO outbox (id, job, version, payload, request_id, traceparent, available_at, generation)
   VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::timestamptz, now() + ${GRACE}), coalesce($8::int, 0))

@@ -13,6 +13,8 @@ const BATCH = 100;
 /** Who publishes a job by himself shall not come behind all that is due: where so many wait already, the next batch waits. */
 const ENOUGH = 500;
 const PAUSE_MS = 250;
+/** So many rows become due by one statement: of more it would not be done in its time, and nothing would be. */
+const DUE_BATCH = 10_000;
 /** A published job whose row is still there is published again after this long; the queue drops it when it still has it. */
 const REPUBLISH_S = 60;
 
@@ -96,14 +98,13 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     const epoch = `${redisConfig.value.prefix}:epoch`;
     const created = await this.redis.set(epoch, randomUUID(), 'NX');
     if (created !== 'OK') return;
-    let due: number;
+    let due = 0;
     try {
-      // Rows with a time of their own (publishes = 0, far ahead) keep it.
-      due = await this.db.execute(DUE_ALL);
+      for (let n = DUE_BATCH; n === DUE_BATCH; due += n) n = await this.db.execute(DUE_ALL, [DUE_BATCH]);
     } catch (error) {
-      // Nobody would notice any more.
+      // Nobody would notice any more. What is due already is published meanwhile.
       await this.redis.del(epoch);
-      throw error;
+      this.logger.warn(`Redis has lost its memory, and not all jobs could be made due: ${(error as Error).message}`);
     }
     if (due > 0) this.logger.warn(`Redis has lost its memory; publishing ${due} job${due === 1 ? '' : 's'} again`);
   }
