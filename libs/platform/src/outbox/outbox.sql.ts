@@ -106,4 +106,7 @@ export const INSERT = statement<{ generation: number }>(`
     generation = CASE WHEN $8 IS NULL THEN outbox.generation ELSE greatest(outbox.generation + 1, excluded.generation) END
   RETURNING generation`);
 export const POSTPONE = statement('UPDATE outbox SET available_at = $2 WHERE id = $1');
+export const AGE = statement<{ seconds: number }>(
+  'SELECT extract(epoch FROM now() - created_at)::float8 AS seconds FROM outbox WHERE id = $1',
+);
 export const CANCEL = statement('DELETE FROM outbox WHERE id = $1');

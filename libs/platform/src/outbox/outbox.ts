@@ -7,7 +7,7 @@ import { CommandRedis } from '@aps/platform/redis';
 import type { JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { uuidv7 } from 'uuidv7';
-import { CANCEL, INSERT, POSTPONE, type JobRow } from './outbox.sql';
+import { AGE, CANCEL, INSERT, POSTPONE, type JobRow } from './outbox.sql';
 
 /** A job as the outbox keeps it. Its id is the id of the row, of the queue's job, and usually of the row that it works on. */
 export interface OutboxJob<N extends JobName = JobName> {
@@ -151,6 +151,11 @@ export class Outbox {
   /** Puts a job off; the relay publishes it then. */
   async postpone(db: Db, id: string, until: Date): Promise<void> {
     await db.execute(POSTPONE, [id, until]);
+  }
+
+  /** How long ago a job was handed out, seconds; null where it is gone. */
+  async ageOf(db: Db, id: string): Promise<number | null> {
+    return (await db.query(AGE, [id]))[0]?.seconds ?? null;
   }
 
   /**

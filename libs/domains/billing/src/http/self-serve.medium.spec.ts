@@ -501,12 +501,31 @@ describe('an organization that is deleted', () => {
     await deleted.removing;
   });
 
-  it('is cancelled once the provider can be had again', async () => {
+  it('is cancelled once the provider can be had again, which no try counts against for a day', async () => {
     await buy({ plan_code: 'starter' });
     const id = await external();
     await provider.control({ mode: 'down' });
     await remove();
+    const failuresOf = sql<{ failures: number }>(
+      `SELECT failures FROM outbox WHERE job = 'billing.cancel' AND payload->>'org_id' = $1 AND last_error IS NOT NULL`,
+    );
+    const tried = (failures: number) =>
+      eventually(
+        () => t.db.query(failuresOf, [org.id]),
+        ([row]) => row?.failures === failures,
+      );
+    const again = (age: string) =>
+      t.db.execute(
+        sql(
+          `UPDATE outbox SET available_at = now(), created_at = now() - $2::interval WHERE job = 'billing.cancel' AND payload->>'org_id' = $1`,
+        ),
+        [org.id, age],
+      );
+    await tried(0);
+    await again('25 hours');
+    await tried(1);
     await provider.control({ mode: 'ok' });
+    await again('0');
     await ending(id);
   });
 });
