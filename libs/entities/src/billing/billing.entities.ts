@@ -113,6 +113,8 @@ export interface PendingChange {
   requested_by: string;
   /** The product that was asked for, which says the interval; not shown. */
   product_id?: string;
+  /** Those that it has taken the place of, the newest first; not shown. Where the provider refuses it, the newest of them stands again. */
+  replaced?: Omit<PendingChange, 'replaced'>[];
 }
 
 /** The plan of an organization. What changes it holds its row. */

@@ -366,6 +366,19 @@ describe('a change of plan', () => {
     expect(await pendingOf()).toEqual(pending_change);
   });
 
+  it('leaves no mark where another took the place of it, and neither was to be had', async () => {
+    await provider.control({ mode: 'slow' });
+    const first = ask('change-plan', { plan_code: 'team' });
+    await eventually(pendingOf, (pending) => pending?.plan_code === 'team');
+    const second = ask('change-plan', { plan_code: 'starter', interval: 'annual' });
+    await eventually(pendingOf, (pending) => pending?.plan_code === 'starter');
+    expect((await get()).subscription.pending_change).not.toHaveProperty('replaced');
+    expect([(await first).status, (await second).status, await pendingOf()]).toEqual([502, 502, null]);
+    await provider.control({ mode: 'ok' });
+    expect((await ask('change-plan', { plan_code: 'team' })).status).toBe(200);
+    await settled();
+  });
+
   it.each<[string, object, [number, string]]>([
     ['an unknown plan', { plan_code: 'gold' }, [404, 'not_found']],
     ['a plan that nobody sells', { plan_code: 'enterprise' }, [409, 'not_sellable']],

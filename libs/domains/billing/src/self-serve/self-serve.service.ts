@@ -7,7 +7,7 @@ import { Audit } from '@aps/platform/audit';
 import { Database, NO_CALLER, Table, type Tx } from '@aps/platform/database';
 import { PaymentProvider, type ProviderPage } from '../provider/payment-provider';
 import { SubscriptionsRepository, type Subscribed } from '../subscriptions/subscriptions.repository';
-import { intervalFor, isInFlight, productOf, productOfPack, type Interval } from './self-serve.policy';
+import { intervalFor, isInFlight, markOf, marksOf, productOf, productOfPack, type Interval } from './self-serve.policy';
 import { SelfServeRepository } from './self-serve.repository';
 
 /** What is to be bought: one of both. */
@@ -65,12 +65,12 @@ export class SelfServeService {
    */
   async changePlan(scope: OrgScope, { plan_code, interval }: { plan_code: string; interval?: Interval }): Promise<PendingChange> {
     const plan = await this.plans.get(this.db, { code: plan_code });
-    const { product_id, external_id, pending, replaced } = await this.mark(scope, plan, interval);
+    const { product_id, external_id, pending } = await this.mark(scope, plan, interval);
     const metadata = { org_id: scope.orgId, change_id: pending.change_id };
     try {
       await this.provider.changeSubscription(external_id, { product_id, metadata });
     } catch (error) {
-      await this.unmark(scope, pending, replaced, error);
+      await this.unmark(scope, pending, error);
       throw error;
     }
     return pending;
@@ -137,13 +137,13 @@ export class SelfServeService {
           context: { change_id: replaced!.change_id },
         });
       const pending = { change_id: randomUUID(), plan_code: plan.code, requested_at: now.toISOString(), requested_by: scope.userId };
-      await this.repository.setPending(tx, scope, { ...pending, product_id });
+      await this.repository.setPending(tx, scope, markOf([{ ...pending, product_id }, ...marksOf(replaced)]));
       await this.audit.record(tx, scope, 'subscription.change_requested', target(scope), {
         plan_code: plan.code,
         interval,
         change_id: pending.change_id,
       });
-      return { product_id, external_id: paid.external.id, pending, replaced };
+      return { product_id, external_id: paid.external.id, pending };
     });
   }
 
@@ -153,12 +153,14 @@ export class SelfServeService {
     return subscribed && { ...subscribed, external: await this.subscriptions.paying(tx, orgId, subscribed.external?.id ?? null) };
   }
 
-  /** Nobody's right to it is asked: what was marked on their behalf is not so. */
-  private unmark(scope: OrgScope, { change_id }: PendingChange, replaced: PendingChange | null, error: unknown): Promise<void> {
+  /** Nobody's right to it is asked: what was marked on their behalf is not so. A later mark has it no longer to go back to. */
+  private unmark(scope: OrgScope, { change_id }: PendingChange, error: unknown): Promise<void> {
     return this.db.transaction(NO_CALLER, async (tx) => {
       const subscribed = await this.subscriptions.lock(tx, scope.orgId);
-      if (subscribed?.subscription.pending_change?.change_id !== change_id) return;
-      await this.repository.setPending(tx, scope, replaced);
+      const marks = marksOf(subscribed?.subscription.pending_change ?? null);
+      const others = marks.filter((mark) => mark.change_id !== change_id);
+      if (others.length === marks.length) return;
+      await this.repository.setPending(tx, scope, markOf(others));
       const because = error instanceof DomainError ? error.code : null;
       await this.audit.record(tx, scope, 'subscription.change_withdrawn', target(scope), { change_id, because });
     });

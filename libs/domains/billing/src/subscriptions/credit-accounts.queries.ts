@@ -52,7 +52,7 @@ const ACCOUNT = statement<AccountRow>(`
     trim_scale(a.overdraft)::text AS credits_overdraft, trim_scale(a.balance + a.purchased_balance + a.overdraft)::text AS credits_remaining, trim_scale(u.held)::text AS open_holds,
     a.plan_code, a.status, x.status AS external_status, coalesce(x.cancel_at_period_end, false) AS cancel_at_period_end,
     a.period_start, a.period_end, CASE WHEN x.current_period_end - x.current_period_start > interval '${NEARLY_A_YEAR} days' THEN x.current_period_end END AS paid_until,
-    a.pending_change - 'product_id' AS pending_change, a.overrides, a.override_reason
+    a.pending_change - '{product_id,replaced}'::text[] AS pending_change, a.overrides, a.override_reason
   FROM (
     SELECT o.id, coalesce(c.balance, 0) AS balance, coalesce(c.purchased_balance, 0) AS purchased_balance, coalesce(c.purchase_total, 0) AS purchase_total,
       coalesce(round(p.monthly_credits * p.overdraft_pct / 100, 6), 0) AS overdraft, p.code AS plan_code, s.status, s.external_subscription_id, s.period_start, s.period_end, s.pending_change, s.overrides, s.override_reason
