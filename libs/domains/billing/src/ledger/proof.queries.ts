@@ -13,15 +13,16 @@ export interface Proof {
 }
 
 const SNAPSHOT = statement('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-const LEISURE_MS = 60_000;
+/** Milliseconds that each statement of a proof may take: of one that somebody waits for, and of one that nobody does. */
+const REQUEST_MS = 60_000;
+export const NIGHT_MS = 600_000;
 // It may take longer than a request may, and remember more, but on one core: the others are for turns.
 const AT_LEISURE = statement(`
-  SELECT set_config('statement_timeout', '${LEISURE_MS}', true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`);
+  SELECT set_config('statement_timeout', $1, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`);
 const ALONE = statement<{ alone: boolean }>(`SELECT pg_try_advisory_xact_lock(hashtextextended('ledger-proof', 0)) AS alone`);
 const ORGANIZATIONS = statement<{ n: number; checked_at: Date }>(
   `SELECT count(*)::int AS n, now() AS checked_at FROM org_credits WHERE $1::uuid IS NULL OR org_id = $1`,
 );
-const atLeisure = <Row>(sql: Statement<Row>): Statement<Row> => ({ ...sql, timeoutMs: LEISURE_MS });
 
 /** Computes balances, burns and grants anew, from rows. Reads alone: nobody waits for it. */
 @Injectable()
@@ -30,12 +31,14 @@ export class ProofQueries {
 
   /**
    * @param orgId null for every organization
+   * @param timeoutMs of each statement
    * @throws DomainError 409 `proof_running` while another is computed
    */
-  prove(orgId: string | null): Promise<Proof> {
+  prove(orgId: string | null, timeoutMs = REQUEST_MS): Promise<Proof> {
+    const atLeisure = <Row>(sql: Statement<Row>): Statement<Row> => ({ ...sql, timeoutMs });
     return this.db.transaction(NO_CALLER, async (tx) => {
       await tx.execute(SNAPSHOT);
-      await tx.execute(AT_LEISURE);
+      await tx.execute(AT_LEISURE, [String(timeoutMs)]);
       if (!(await tx.query(ALONE))[0].alone)
         throw new DomainError('proof_running', 'Another proof is being computed; ask again when it is done.');
       const [{ n: organizations, checked_at }] = await tx.query(atLeisure(ORGANIZATIONS), [orgId]);

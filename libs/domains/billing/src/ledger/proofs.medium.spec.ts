@@ -5,6 +5,7 @@ import { BASE_MODULES, foldTally, testService } from '@aps/testing';
 import { advisoryLock, NO_CALLER } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
+import { ProofQueries } from './proof.queries';
 import { ProofsModule } from './proofs.module';
 import { ProofsRepository } from './proofs.repository';
 import { ProofsService } from './proofs.service';
@@ -34,6 +35,19 @@ it('proves credits once a day, and again soon where that failed', async () => {
   await pass(2);
   expect(await nightly()).toBe(1);
   expect((await proofs()).map(({ ok }) => ok)).toEqual([null, true, true]);
+});
+
+it('has more time at night than where somebody waits for it', async () => {
+  await pass(25);
+  await t.db.execute(
+    sql(`
+    CREATE FUNCTION tell() RETURNS boolean STABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'each has %', current_setting('statement_timeout'); END $$;
+    ALTER TABLE org_credits RENAME TO all_credits;
+    CREATE VIEW org_credits AS SELECT * FROM all_credits WHERE tell()`),
+  );
+  await expect(t.get(ProofQueries).prove(null)).rejects.toThrow('each has 1min');
+  await expect(nightly()).rejects.toThrow('each has 10min');
+  await t.db.execute(sql('DROP FUNCTION tell() CASCADE; ALTER TABLE all_credits RENAME TO org_credits'));
 });
 
 it('tells what the calls cost that burned credits, and not those beside them', async () => {

@@ -4,7 +4,7 @@ import type { ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, NO_CALLER, Table } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
-import { ProofQueries } from './proof.queries';
+import { NIGHT_MS, ProofQueries } from './proof.queries';
 import { ProofsRepository } from './proofs.repository';
 
 const DAY_S = 86_400;
@@ -36,7 +36,7 @@ export class ProofsService {
   /** Computes one that was asked for; again is no change. */
   async compute(id: string): Promise<void> {
     if ((await this.proofs.find(this.db, id))?.checked_at !== null) return;
-    const { ok, checked_at, invariants } = await this.queries.prove(null);
+    const { ok, checked_at, invariants } = await this.queries.prove(null, NIGHT_MS);
     const violations = Object.fromEntries(invariants.map((invariant) => [invariant.name, invariant.violations]));
     if (!ok) this.logger.error({ msg: 'Credits are not what their rows say', violations });
     await this.db.transaction(NO_CALLER, (tx) => this.proofs.update(tx, id, { ok, checked_at, violations }));
