@@ -91,6 +91,14 @@ describe('the credits of an organization, administered', () => {
     });
   });
 
+  it('are not changed where what was ever posted cannot be summed for the answer', async () => {
+    await onPlan(t, org.id, starter);
+    await t.db.execute(sql('ALTER TABLE credit_ledger RENAME TO all_postings'));
+    const { status } = await patch({ overrides: { max_agents: 9 }, override_reason: 'because' });
+    await t.db.execute(sql('ALTER TABLE all_postings RENAME TO credit_ledger'));
+    expect([status, (await credits()).overrides]).toEqual([500, {}]);
+  });
+
   describe('adjusted', () => {
     it('go to granted ones, and come from granted, bought, and granted below zero', async () => {
       await t.db.query(sql(`SELECT credit_post($1, 'purchased', 10, 'purchase', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, uuidv7()]);

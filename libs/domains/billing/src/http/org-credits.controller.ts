@@ -40,7 +40,7 @@ export class AdminOrgCreditsController {
   @Get('credits')
   @Operation({ summary: 'Get the credits and the subscription of an organization', answers: OrgCreditsResponse })
   async get(@Param('org_id') orgId: string) {
-    return this.toOrgCredits(await this.queries.get(orgId), orgId);
+    return toOrgCredits(await this.queries.get(orgId), await this.queries.isReconciled(orgId));
   }
 
   @Post('credits/adjust')
@@ -139,13 +139,15 @@ export class AdminOrgCreditsController {
     refuses: ['not_subscribed'],
   })
   async update(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: UpdateSubscriptionRequest) {
-    return this.toOrgCredits(await this.accounts.update(operator, orgId, body), orgId);
+    // It sums all that was ever posted, and may take too long: then nothing must have changed, and nobody has waited for a lock meanwhile.
+    const reconciled = await this.queries.isReconciled(orgId);
+    return toOrgCredits(await this.accounts.update(operator, orgId, body), reconciled);
   }
+}
 
-  private async toOrgCredits(account: CreditAccount, orgId: string) {
-    const subscription = account.subscription && answer(SubscriptionResponse, account.subscription);
-    return answer(OrgCreditsResponse, account, { subscription, reconciled: await this.queries.isReconciled(orgId) });
-  }
+function toOrgCredits(account: CreditAccount, reconciled: boolean) {
+  const subscription = account.subscription && answer(SubscriptionResponse, account.subscription);
+  return answer(OrgCreditsResponse, account, { subscription, reconciled });
 }
 
 const toLedgerRow = (row: CreditLedgerRow) => answer(LedgerRow, row, { seq: Number(row.seq) });
