@@ -91,7 +91,10 @@ export class DeliveriesService {
   async apply(id: string, jobId: string): Promise<void> {
     const event = await this.repository.begin(this.db, id);
     if (!event) return void (await this.outbox.cancel(this.db, jobId));
+    const { attempts, backoffMs } = QUEUE_POLICY.billing;
     try {
+      // Whoever ends the process that applies it would do so without an end.
+      if (event.attempts > attempts) throw new Error(`The process of the last of ${attempts} tries died`);
       const { outcome } = await this.db.transaction(NO_CALLER, async (tx) => {
         const effect = await this.effects.apply(tx, event);
         await this.repository.stamp(tx, id, { ...stampOf(effect), error: effect.detail }, jobId);
@@ -101,7 +104,6 @@ export class DeliveriesService {
       applied.inc({ outcome });
       if (outcome === 'unresolved') this.logger.warn(`Delivery ${id} (${event.type}) could not be resolved`);
     } catch (error) {
-      const { attempts, backoffMs } = QUEUE_POLICY.billing;
       const isLast = event.attempts >= attempts;
       const againInS = isLast ? null : (backoffMs / 1_000) * 2 ** event.attempts;
       await this.repository.fail(this.db, id, String((error as Error).message).slice(0, MAX_ERROR), againInS);

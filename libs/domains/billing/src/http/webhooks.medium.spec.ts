@@ -17,6 +17,7 @@ import { anOrg, type TestOrg } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { metrics } from '@aps/platform/observability';
+import { Outbox } from '@aps/platform/outbox';
 import { WorkersModule } from '@aps/platform/queues';
 import { signed, sql, WEBHOOK_SECRET, type SignedDelivery } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
@@ -705,6 +706,20 @@ describe('applying', () => {
     );
     expect(await ledger()).toEqual(['grant 3000']);
     expect(await t.db.query(sql('SELECT 1 FROM outbox WHERE id = $1'), [id])).toEqual([]);
+  });
+
+  it('is given up without another try where its last one has ended the process', async () => {
+    const id = randomUUID();
+    const { order } = await bought();
+    const waiting = { next_attempt_at: new Date(), status: 'received' as const, attempts: 8 };
+    await t.insert(BillingEvent, { id, delivery_id: id, type: order.type, payload: order as never, ...waiting });
+    await t.db.transaction(NO_CALLER, (tx) => t.get(Outbox).enqueue(tx, 'billing.apply', { event_id: id }, { id }));
+    const last = await eventually(
+      () => eventOf(id),
+      ({ status }) => status !== 'received',
+    );
+    expect(last).toMatchObject({ status: 'failed', attempts: 9, next_attempt_at: null, error: expect.stringContaining('died') });
+    expect(await ledger()).toEqual([]);
   });
 
   it('is given up after eight tries, and is then for operators', async () => {
