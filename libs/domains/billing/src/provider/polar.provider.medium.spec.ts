@@ -151,6 +151,7 @@ describe('Polar, as its API is spoken on this machine', () => {
     ['a refusal in HTML', 403, 'text/html', '<h1>Forbidden</h1>'],
     ['a refusal without a reason', 400, 'application/json', '{"detail":null}'],
     ['our token refused', 401, 'application/json', '{"detail":"Invalid token"}'],
+    ['what our token may not do', 403, 'application/json', '{"error":"NotPermitted","detail":"Not permitted"}'],
     ['too many requests', 429, 'application/json', '{"detail":"Slow down"}'],
     ['a way elsewhere', 307, 'text/plain', ''],
     ['half an answer', 200, 'application/json', '{"id":'],

@@ -31,6 +31,8 @@ type Rewrite = (request: Request) => Promise<Request>;
 const MAX_REASON = 500;
 /** Its refusals that are about us, or about this moment, and not about what was wished. */
 const NOT_ABOUT_THE_WISH = new Set([401, 408, 425, 429]);
+/** What a 403 about the wish is called; any other is about what our token may. */
+const ENDED_ALREADY = 'AlreadyCanceledSubscription';
 
 /** Polar, or what speaks as it does (tools/local-provider). */
 @Injectable()
@@ -98,8 +100,8 @@ export class PolarProvider extends PaymentProvider {
   private refusalOf(error: Error, { PolarError }: Sdk): Error {
     const answered = error instanceof PolarError ? error : undefined;
     const status = answered?.statusCode ?? 0;
-    const reason = status >= 400 && status < 500 && !NOT_ABOUT_THE_WISH.has(status) ? reasonIn(answered!.body) : undefined;
-    if (reason) return providerRefused(reason);
+    const said = status >= 400 && status < 500 && !NOT_ABOUT_THE_WISH.has(status) ? refusalIn(answered!.body) : undefined;
+    if (said?.reason && (status !== 403 || said.error === ENDED_ALREADY)) return providerRefused(said.reason);
     // Its words may be a page of somebody else's; what happened is told without them.
     this.logger.warn(`The payment provider did not do what was asked: ${error.name}${status ? `, status ${status}` : ''}`);
     return providerUnavailable(error.name);
@@ -108,15 +110,15 @@ export class PolarProvider extends PaymentProvider {
 
 const returnUrl = (): string => providerConfig.value.returnUrl ?? appLink('/');
 
-/** What it says in the field `detail`, as a sentence or as a list of problems. */
-function reasonIn(body: string): string | undefined {
-  let detail: unknown;
+/** What it calls a refusal, and says of it in the field `detail`, as a sentence or as a list of problems. */
+function refusalIn(body: string): { error: unknown; reason: string | undefined } | undefined {
+  let error: unknown, detail: unknown;
   try {
-    ({ detail } = JSON.parse(body) as { detail?: unknown });
+    ({ error, detail } = JSON.parse(body) as { error?: unknown; detail?: unknown });
   } catch {
     return undefined;
   }
   const said = Array.isArray(detail) ? detail.map((problem: { msg?: unknown } | null) => problem?.msg) : [detail];
   const sentences = said.filter((sentence): sentence is string => typeof sentence === 'string' && sentence.length > 0);
-  return sentences.length ? storable(sentences.join('; ').slice(0, MAX_REASON)) : undefined;
+  return { error, reason: sentences.length ? storable(sentences.join('; ').slice(0, MAX_REASON)) : undefined };
 }
