@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Global, Injectable, Logger, Module, OnApplicationShutdown } from '@nestjs/common';
-import { ClientRedis, EventPattern, ServerRedis, type CustomStrategy, type RedisOptions } from '@nestjs/microservices';
+import { Global, Inject, Injectable, Logger, Module } from '@nestjs/common';
+import { EventPattern, ServerRedis, type CustomStrategy, type RedisOptions } from '@nestjs/microservices';
 import type { BroadcastName, Broadcasts } from '@aps/contracts';
-import { redisConfig } from '@aps/platform/redis';
+import { CommandRedis, redisConfig } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
-import { lastValueFrom, type Observable } from 'rxjs';
 
 /** Options of Nest's Redis transport. */
 function transportOptions(): Required<RedisOptions>['options'] {
@@ -21,22 +20,8 @@ function transportOptions(): Required<RedisOptions>['options'] {
   };
 }
 
-// Nest says goodbye and waits for the answer, which a Redis that stands still never gives: a process that ends would wait out its grace.
-const leave = (...clients: unknown[]): void => clients.forEach((client) => (client as Redis | null)?.disconnect());
-
 /** Nest tells of every attempt. That Redis is away, and back, its own module says once. */
 const SILENT = { log: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Logger;
-
-class Sender extends ClientRedis {
-  protected override readonly logger = SILENT;
-
-  override close(): Promise<void> {
-    this.isManuallyClosed = true;
-    this.handleClose();
-    leave(this.pubClient, this.subClient);
-    return Promise.resolve();
-  }
-}
 
 class Listener extends ServerRedis {
   protected override readonly logger = SILENT;
@@ -55,9 +40,10 @@ class Listener extends ServerRedis {
     });
   }
 
+  /** Nest says goodbye and waits for the answer, which a Redis that stands still never gives: a process that ends would wait out its grace. */
   override close(): Promise<void> {
     this.isManuallyClosed = true;
-    leave(this.pubClient, this.subClient);
+    for (const client of [this.pubClient, this.subClient]) (client as Redis | null)?.disconnect();
     return Promise.resolve();
   }
 }
@@ -77,29 +63,30 @@ const HANDED_ON_MS = 200;
 
 /** Tells something to every replica, best effort: a column holds the truth, so a lost broadcast only costs time. */
 @Injectable()
-export class Broadcaster implements OnApplicationShutdown {
+export class Broadcaster {
   private readonly logger = new Logger('Broadcaster');
-  /** Made when something is told first: a migration has no Redis. */
-  private sender?: Sender;
+
+  /**
+   * @param redis a connection that writes, too: a server that was demoted takes what is published, and tells only its own listeners. Without
+   * one nobody is told: a migration has no Redis.
+   */
+  constructor(@Inject(CommandRedis) private readonly redis?: Redis) {}
 
   send<N extends BroadcastName>(name: N, message: Broadcasts[N]): void {
-    this.emit(name, message).subscribe({ error: (error: Error) => this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`) });
+    void this.publish(name, message);
   }
 
   /** The same. Until Redis has handed it on, and no longer than {@link HANDED_ON_MS}: who waits is answered after all have heard of it. */
   async sent<N extends BroadcastName>(name: N, message: Broadcasts[N]): Promise<void> {
-    const handedOn = lastValueFrom(this.emit(name, message), { defaultValue: null }).catch((error: Error) =>
-      this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`),
-    );
-    await Promise.race([handedOn, sleep(HANDED_ON_MS, undefined, { ref: false })]);
+    await Promise.race([this.publish(name, message), sleep(HANDED_ON_MS, undefined, { ref: false })]);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.sender?.close();
-  }
-
-  private emit<N extends BroadcastName>(name: N, message: Broadcasts[N]): Observable<unknown> {
-    return (this.sender ??= new Sender(transportOptions())).emit(channel(name), message);
+  /** In the form that Nest's listeners read. */
+  private async publish<N extends BroadcastName>(name: N, data: Broadcasts[N]): Promise<void> {
+    const pattern = channel(name);
+    await this.redis
+      ?.publish(pattern, JSON.stringify({ pattern, data }))
+      .catch((error: Error) => this.logger.warn(`Broadcast ${name} was not sent: ${error.message}`));
   }
 }
 

@@ -4,17 +4,26 @@ import { Logger } from '@nestjs/common';
 import { loadConfig } from '@aps/platform/config';
 import { connectRedis, proveNoEviction } from '.';
 
-/** Proves a Redis that answers so when it is asked about its memory. */
-async function asked(answer: string): Promise<void> {
-  const server = net.createServer((socket) =>
-    // Once it is asked how it is by the client itself, without naming a section.
+const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
+
+/** A Redis that answers as it is told, or that all is well. It is asked how it is by the client itself, without naming a section. */
+async function standIn(answer: (command: string, connection: number) => string | undefined): Promise<net.Server> {
+  let connections = 0;
+  const server = net.createServer((socket) => {
+    const connection = ++connections;
     socket.on('data', (data) => {
       for (const command of data.toString().match(/\*\d+\r\n(?:\$\d+\r\n[^\r]*\r\n)+/g) ?? [])
-        socket.write(/\r\ninfo\r\n/i.test(command) ? (/memory/.test(command) ? answer : bulk('loading:0')) : '+OK\r\n');
-    }),
-  );
+        socket.write(answer(command, connection) ?? (/\r\ninfo\r\n/i.test(command) ? bulk('loading:0') : '+OK\r\n'));
+    });
+  });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   loadConfig({ ...process.env, REDIS_URL: `redis://127.0.0.1:${(server.address() as net.AddressInfo).port}` });
+  return server;
+}
+
+/** Proves a Redis that answers so when it is asked about its memory. */
+async function asked(answer: string): Promise<void> {
+  const server = await standIn((command) => (/memory/.test(command) ? answer : undefined));
   const redis = connectRedis('commands');
   try {
     await proveNoEviction(redis);
@@ -23,7 +32,6 @@ async function asked(answer: string): Promise<void> {
     server.close();
   }
 }
-const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
 
 describe('a Redis for workers', () => {
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
@@ -52,5 +60,37 @@ describe('a Redis for workers', () => {
 
   it('is believed where it knows no bound, as the one in JavaScript', async () => {
     await asked(bulk('# Memory\r\nused_memory:1\r\n'));
+  });
+});
+
+describe('a Redis that was demoted', () => {
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+  afterAll(() => warn.mockRestore());
+  const refusal = "READONLY You can't write against a read only replica.";
+  /** Whoever connects first is connected to the old master. */
+  const failedOver = (text = refusal) =>
+    standIn((command, connection) => (/\r\nset\r\n/i.test(command) && connection === 1 ? `-${text}\r\n` : undefined));
+
+  it.each([refusal, `ERR Error running script: @user_script: 1: -${refusal}`])('is left by who may wait: %s', async (text) => {
+    const server = await failedOver(text);
+    const first = connectRedis('blocking');
+    // As the queue makes its connections.
+    const redis = first.duplicate();
+    first.disconnect();
+    await expect(redis.set('key', 'value')).resolves.toBe('OK');
+    redis.disconnect();
+    server.close();
+  });
+
+  it('is left by requests, which do not wait for the next', async () => {
+    const server = await failedOver();
+    const redis = connectRedis('commands');
+    await once(redis, 'ready');
+    const again = once(redis, 'ready');
+    await expect(redis.set('key', 'value')).rejects.toThrow(/writeable/);
+    await again;
+    await expect(redis.set('key', 'value')).resolves.toBe('OK');
+    redis.disconnect();
+    server.close();
   });
 });

@@ -30,13 +30,30 @@ class Connection extends Redis {
  *
  * - `commands`: for requests. Fails fast while Redis is away (no offline queue, short time-out), because a caller waits.
  * - `blocking`: for queue workers and subscribers. Waits for ever and resumes by itself.
+ *
+ * Both leave a server that was demoted: after a failover the old master may live on as a replica, with our connections to it, and answer
+ * all but writes. So do connections that are made by `duplicate()`. A subscriber hears from a replica whatever its master is told.
  */
 export function connectRedis(kind: 'commands' | 'blocking', overrides: RedisOptions = {}): Redis {
+  let demoted = false;
   const common: RedisOptions = {
     lazyConnect: true,
     connectTimeout: 5_000,
     keepAlive: 30_000,
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.75 + Math.random() / 2),
+    retryStrategy: (times) => {
+      // Its address may lead to the old master for a while yet, and there each connection is ready at once and refused at once.
+      const tries = demoted ? times + 3 : times;
+      demoted = false;
+      return Math.min(50 * 2 ** Math.min(tries, 6), 2_000) * (0.75 + Math.random() / 2);
+    },
+    reconnectOnError: ({ message }) => {
+      // Of scripts, some versions say it in the middle.
+      if (!message.includes('READONLY')) return false;
+      if (!demoted) logger.warn('Redis is a replica now; connecting anew');
+      demoted = true;
+      // Nothing was written, so it is sent again, where commands may wait for the next connection.
+      return 2;
+    },
   };
   const options: RedisOptions =
     kind === 'commands'
