@@ -70,6 +70,51 @@ describe('sessions of an app', () => {
     expect(await committed.then(() => 'committed', isConnectionLoss)).toBe(true);
   });
 
+  describe('whose server has become a standby', () => {
+    const PID = sql<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const COUNT = batchStatement<{ key: string }>(
+      'test_count',
+      ({ key }) => key,
+      () => `SELECT x.key AS batch_key, nextval('numbers') AS answer FROM jsonb_to_recordset($1::jsonb) AS x(key text)`,
+    );
+    const toldLost = (work: Promise<unknown>) => work.then(() => 'written', isConnectionLoss);
+    /** For sessions that begin from now on. */
+    const alter = (setting: string) =>
+      database.db.transaction(NO_CALLER, async (tx) => {
+        await tx.execute(sql('SET TRANSACTION READ WRITE'));
+        await tx.execute(sql(`ALTER DATABASE "${new URL(database.url).pathname.slice(1)}" ${setting}`));
+      });
+    const open = async () => new Database(await createDataSource({ entities: [] }, { url: database.url, poolSize: 1 }).initialize());
+
+    it('are lost when a write is refused, in a transaction and in a batch', async () => {
+      await database.db.execute(sql('CREATE SEQUENCE numbers'));
+      await alter('SET default_transaction_read_only = on');
+      const db = await open();
+      const write = () => db.transaction(NO_CALLER, (tx) => tx.query(sql(`SELECT nextval('numbers')`)));
+      const [before] = await db.query(PID);
+      expect(await toldLost(write())).toBe(true);
+      expect(await db.query(PID)).not.toEqual([before]);
+      expect(await toldLost(db.batched(COUNT, { key: 'a' }))).toBe(true);
+      await alter('RESET default_transaction_read_only');
+      // Of those that it has now, one can only read yet.
+      expect(await toldLost(write())).toBe(true);
+      await write();
+      expect(await db.batched(COUNT, { key: 'a' })).toBe(2);
+      await db.close();
+    });
+
+    it('do not begin there', async () => {
+      await database.db.execute(sql('CREATE SCHEMA standby'));
+      await database.db.execute(sql(`CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean RETURN true`));
+      await alter('SET search_path = standby, pg_catalog');
+      try {
+        expect(await toldLost(open())).toBe(true);
+      } finally {
+        await alter('RESET search_path');
+      }
+    });
+  });
+
   describe('whose server has gone silent', () => {
     const ONE = sql<{ one: number }>('SELECT 1 AS one');
     let proxy: SilencedProxy;

@@ -24,7 +24,7 @@ const NAMES = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session
  * introduced to; a pooler lends us another with every transaction, and what we set there would stay with it, for whoever comes next.
  */
 const BEGIN = `
-  SELECT own, CASE WHEN own THEN set_config('plan_cache_mode', $2, false) END,
+  SELECT own, pg_is_in_recovery() AS standby, CASE WHEN own THEN set_config('plan_cache_mode', $2, false) END,
          ${NAMES.map((name, i) => `CASE WHEN own THEN set_config('${name}', $${i + 3}, false) END`).join(', ')}
   FROM (SELECT pg_backend_pid() = $1::int AS own) AS s`;
 
@@ -68,14 +68,18 @@ export class Sessions {
     return this.limits?.statement_timeout ?? 0;
   }
 
-  /** @throws Error at the first connection through a pooler behind which nothing bounds our sessions */
+  /**
+   * @throws Error at the first connection through a pooler behind which nothing bounds our sessions; one that is a connection loss where
+   * the server is a standby, as the old primary may be after a failover, at an address that does not lead to the new one yet: it would answer reads, and be kept
+   */
   async begin(client: ClientBase, planning: 'auto' | 'force_generic_plan' = 'auto'): Promise<void> {
     const { processID } = client as ClientBase & { readonly processID: number };
-    const { rows } = await client.query<{ own: boolean }>(BEGIN, [
+    const { rows } = await client.query<{ own: boolean; standby: boolean }>(BEGIN, [
       processID,
       planning,
       ...NAMES.map((name) => String(this.limits?.[name] ?? 0)),
     ]);
+    if (rows[0].standby) throw Object.assign(new Error('PostgreSQL is a standby here, and takes no writes.'), { code: '25006' });
     if (!rows[0].own) await (this.inspected ??= this.inspect(client));
   }
 
