@@ -33,8 +33,8 @@ export class MailJobs {
     // From the beginning, or an alert could not ask for what has never been.
     for (const outcome of ['sent', 'later', 'failed']) tries.inc({ outcome }, 0);
     const draw = (figure: 'n' | 'oldest_s') => async (g: { set: (value: number) => void }) => {
-      const [waiting] = await this.db.query(WAITING).catch(() => []);
-      if (waiting) g.set(waiting[figure]);
+      const [waiting] = await this.db.query(WAITING);
+      g.set(waiting[figure]);
     };
     gauge('mails_waiting', 'Mails that have not left', [], draw('n'));
     gauge('mail_oldest_waiting_seconds', 'Age of the oldest mail that has not left', [], draw('oldest_s'));

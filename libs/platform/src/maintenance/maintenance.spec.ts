@@ -6,6 +6,19 @@ describe('maintenance', () => {
   // None of this touches a table.
   const make = () => new Maintenance({ query: () => Promise.resolve([]) } as unknown as Database);
 
+  it('tells no figure that the database does not give, and everything else all the same', async () => {
+    const answers = [Promise.resolve([]), Promise.reject(new Error('away')), new Promise(() => undefined)];
+    const maintenance = new Maintenance({ query: () => answers.shift() } as unknown as Database);
+    maintenance.register({ name: 'told', everyS: 1, batch: 10, run: () => Promise.resolve(0) });
+    expect(await metrics.metrics()).toMatch(/^dead_letters\{.*\} 0$/m);
+    // It is away, then it says nothing, and nobody asks again as long as that lasts.
+    for (let i = 0; i < 3; i++) {
+      const text = await metrics.metrics();
+      expect(text).not.toMatch(/^dead_letters\{/m);
+      expect(text).toContain('maintenance_failing{task="told"} 0');
+    }
+  });
+
   it('does not join a task that is still running', async () => {
     const maintenance = make();
     let runs = 0;

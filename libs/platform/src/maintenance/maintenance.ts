@@ -33,8 +33,8 @@ export class Maintenance implements OnApplicationBootstrap, BeforeApplicationShu
 
   constructor(private readonly db: Database) {
     gauge('dead_letters', 'Jobs that were given up and that an operator should look at', ['job'], async (g) => {
-      const rows = await this.db.query(DEAD_LETTERS).catch(() => null);
-      if (rows) for (const job of Object.keys(JOBS)) g.set({ job }, rows.find((row) => row.job === job)?.n ?? 0);
+      const rows = await this.db.query(DEAD_LETTERS);
+      for (const job of Object.keys(JOBS)) g.set({ job }, rows.find((row) => row.job === job)?.n ?? 0);
     });
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The process's metrics, served on `/metrics` of the internal port. */
@@ -35,7 +36,15 @@ export function counter<L extends string>(name: string, help: string, labelNames
   return made;
 }
 
-/** A gauge; with `collect` it is computed when it is scraped. Of two applications in one process, as specs have them, the last one is asked. */
+/** So long figures are waited for that are asked for elsewhere. Prometheus waits for ten seconds, `docker/drain.js` for four. */
+const FIGURES_MS = 2_000;
+
+/**
+ * A gauge; with `collect` it is computed when it is scraped. Of two applications in one process, as specs have them, the last one is asked.
+ *
+ * @param collect one that fails, or takes longer than {@link FIGURES_MS}, leaves the gauge without a figure, since an old one would say that all is as
+ * it was; everything else is told all the same. It is not called again before it has come to an end
+ */
 export function gauge<L extends string>(
   name: string,
   help: string,
@@ -43,6 +52,19 @@ export function gauge<L extends string>(
   collect?: (g: Gauge<L>) => void | Promise<void>,
 ): Gauge<L> {
   metrics.removeSingleMetric(name);
+  let drawing: Promise<void> | undefined;
+  const draw = async (g: Gauge<L>) => {
+    // Without labels, to reset is to say 0.
+    if (labelNames.length) g.reset();
+    else g.remove();
+    drawing ??= (async () => collect?.(g))()
+      .catch(() => undefined)
+      .finally(() => (drawing = undefined));
+    const drawn = new AbortController();
+    const late = sleep(FIGURES_MS, undefined, { signal: drawn.signal }).catch(() => undefined);
+    await Promise.race([drawing, late]);
+    drawn.abort();
+  };
   return new Gauge({
     name,
     help,
@@ -50,7 +72,7 @@ export function gauge<L extends string>(
     registers: [metrics],
     ...(collect && {
       collect(this: Gauge<L>) {
-        return collect(this);
+        return draw(this);
       },
     }),
   });

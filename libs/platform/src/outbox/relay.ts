@@ -37,10 +37,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   ) {
     // What waits past its time, whatever hinders the relay: the first figure to look at when work does not move.
     gauge('outbox_oldest_seconds', 'Age of the oldest outbox row that should have been published', [], async (g) => {
-      const rows = await this.db.query(OLDEST_DUE).catch(() => []);
-      // While the database is away there is no figure: an old one would say that all is as it was.
-      if (rows.length) g.set(rows[0].seconds);
-      else g.remove();
+      g.set((await this.db.query(OLDEST_DUE))[0].seconds);
     });
   }
 

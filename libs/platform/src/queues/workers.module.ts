@@ -220,11 +220,8 @@ export class Workers implements OnApplicationBootstrap, BeforeApplicationShutdow
     const mine = this.outbox.allQueues().filter((q) => queues.includes(q.name as QueueName));
     const draw = (figure: (queue: Queue) => Promise<number>) => async (g: Gauge<'queue'>) => {
       // A queue that has never reached Redis would have everybody wait until it does, whoever asks for metrics included.
-      const away = this.redis.status !== 'ready';
-      const figures = away ? [] : await Promise.all(mine.map(figure)).catch(() => []);
-      // While Redis is away there is no figure: 0 would say that nothing waits.
-      g.reset();
-      for (const [i, value] of figures.entries()) g.set({ queue: mine[i].name }, value);
+      if (this.redis.status !== 'ready') return;
+      for (const [i, value] of (await Promise.all(mine.map(figure))).entries()) g.set({ queue: mine[i].name }, value);
     };
     const ready = async (q: Queue) => (await q.getWaitingCount()) + (await q.getPrioritizedCount());
     const active = (q: Queue) => q.getActiveCount();

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RunKindName } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { gauge } from '@aps/platform/observability';
+import type { Gauge } from 'prom-client';
 import { RunSweeper } from './run-sweeper';
 import type { RunState } from './run.sql';
 
@@ -20,11 +21,8 @@ export class RunSignals {
     private readonly db: Database,
     private readonly sweeper: RunSweeper,
   ) {
-    const draw = (figure: keyof RunState) => async (g: { reset: () => void; set: (labels: { kind: string }, value: number) => void }) => {
-      const states = await this.ask();
-      // While the database is away there is no figure: an old one would say that all is as it was.
-      g.reset();
-      for (const [kind, state] of states) g.set({ kind }, state[figure]);
+    const draw = (figure: keyof RunState) => async (g: Gauge<'kind'>) => {
+      for (const [kind, state] of await this.ask()) g.set({ kind }, state[figure]);
     };
     gauge('runs_ready', 'Runs that a worker could take up now', ['kind'], draw('ready'));
     gauge('runs_oldest_ready_seconds', 'Age of the run that has waited longest for a worker', ['kind'], draw('oldest_ready_s'));
@@ -34,8 +32,7 @@ export class RunSignals {
   }
 
   private ask(): Promise<Map<RunKindName, RunState>> {
-    if (!this.states || performance.now() - this.states.asked > FRESH_MS)
-      this.states = { asked: performance.now(), value: this.measure().catch(() => new Map()) };
+    if (!this.states || performance.now() - this.states.asked > FRESH_MS) this.states = { asked: performance.now(), value: this.measure() };
     return this.states.value;
   }
 

@@ -19,8 +19,7 @@ export class DeliveriesJobs {
   ) {
     maintenance.register({ name: 'billing_events', everyS: SWEEP_S, batch: BATCH, run: () => deliveries.sweep(BATCH) });
     gauge('billing_events', 'Deliveries of the payment provider that are stored, by status', ['status'], async (g) => {
-      const counts = await events.counts().catch(() => ({}));
-      for (const [status, n] of Object.entries(counts)) g.set({ status }, n);
+      for (const [status, n] of Object.entries(await events.counts())) g.set({ status }, n);
     });
   }
 

@@ -15,7 +15,7 @@ const FRESH_MS = 5_000;
 /** Proves credits each night and when it is asked to, and tells operators how they are. */
 @Injectable()
 export class LedgerJobs {
-  private health: { asked: number; value: Promise<CreditHealth | null> } | undefined;
+  private health: { asked: number; value: Promise<CreditHealth> } | undefined;
 
   constructor(
     private readonly db: Database,
@@ -25,11 +25,10 @@ export class LedgerJobs {
   ) {
     maintenance.register({ name: 'ledger_proof', everyS: LOOK_S, batch: 2, run: () => proofs.nightly() });
     gauge('ledger_invariant_violations', 'Rows of credits that break an invariant, by the newest proof', ['name'], async (g) => {
-      for (const [name, n] of Object.entries((await this.ask())?.violations ?? {})) g.set({ name }, n);
+      for (const [name, n] of Object.entries((await this.ask()).violations)) g.set({ name }, n);
     });
     const draw = (of: (health: CreditHealth) => number) => async (g: { set: (value: number) => void }) => {
-      const health = await this.ask();
-      if (health) g.set(of(health));
+      g.set(of(await this.ask()));
     };
     gauge('ledger_proof_age_seconds', 'How long ago credits were proven', [], draw((health) => health.proof_age_s ?? 0)); // prettier-ignore
     gauge('credit_holds_amount', 'Credits that are held for model calls', [], draw((health) => health.held)); // prettier-ignore
@@ -45,9 +44,9 @@ export class LedgerJobs {
     return this.proofs.compute(proof_id);
   }
 
-  private ask(): Promise<CreditHealth | null> {
+  private ask(): Promise<CreditHealth> {
     if (!this.health || performance.now() - this.health.asked > FRESH_MS)
-      this.health = { asked: performance.now(), value: this.repository.health(this.db).catch(() => null) };
+      this.health = { asked: performance.now(), value: this.repository.health(this.db) };
     return this.health.value;
   }
 }

@@ -34,12 +34,7 @@ export class HumanWaitSignals {
   private asking: { asked: number; value: Promise<Asking[]> } | undefined;
 
   constructor(private readonly db: Database) {
-    const draw = (figure: keyof Asking) => async (g: { remove: () => void; set: (value: number) => void }) => {
-      const rows = await this.ask();
-      // While the database is away there is no figure: an old one would say that all is as it was.
-      if (rows.length) g.set(rows[0][figure]);
-      else g.remove();
-    };
+    const draw = (figure: keyof Asking) => async (g: { set: (value: number) => void }) => g.set((await this.ask())[0][figure]);
     gauge('process_runs_asking_humans', 'Runs of which a step waits for the answer of a human', [], draw('runs'));
     gauge('process_unknown_outcomes', 'Calls of steps whose outcome nobody knows, and a human has to tell', [], draw('unknown'));
     gauge('process_oldest_unknown_outcome_seconds', 'Age of the oldest question about such a call', [], draw('oldest_unknown_s'));
@@ -47,7 +42,7 @@ export class HumanWaitSignals {
 
   private ask(): Promise<Asking[]> {
     if (!this.asking || performance.now() - this.asking.asked > FRESH_MS)
-      this.asking = { asked: performance.now(), value: this.db.query(ASKING, []).catch(() => []) };
+      this.asking = { asked: performance.now(), value: this.db.query(ASKING, []) };
     return this.asking.value;
   }
 }

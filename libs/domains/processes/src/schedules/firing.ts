@@ -45,10 +45,7 @@ export class ScheduleFiring {
     maintenance: Maintenance,
   ) {
     gauge('schedule_oldest_due_seconds', 'For how long the first schedule that has not fired is due', [], async (oldest) => {
-      const rows = await this.db.query(OLDEST_DUE).catch(() => []);
-      // While the database is away there is no figure: an old one would say that all is as it was.
-      if (rows.length) oldest.set(rows[0].seconds);
-      else oldest.remove();
+      oldest.set((await this.db.query(OLDEST_DUE))[0].seconds);
     });
     maintenance.register({ name: 'schedules', everyS: EVERY_S, batch: BATCH, run: () => this.fireDue(BATCH) });
   }
