@@ -22,7 +22,7 @@ export const databaseConfig = configSection('database', {
   poolSize: setting(
     'DATABASE_POOL_SIZE',
     integer(16, 1, 500),
-    'Connections that one process keeps at most, beside one for each kind of statement that goes in batches and the direct session: 8 in all, of a gateway 1',
+    'Connections that one process keeps at most, beside one that /readyz asks by, one for each kind of statement that goes in batches and the direct session: 9 in all, of a gateway 2',
   ),
   connectTimeoutMs: setting(
     'DATABASE_CONNECT_TIMEOUT_MS',

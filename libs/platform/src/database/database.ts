@@ -1,4 +1,5 @@
-import type { ClientConfig, Pool, PoolClient, QueryConfig } from 'pg';
+import { Pool, type ClientConfig, type PoolClient, type QueryConfig } from 'pg';
+import { gauge } from '@aps/platform/observability';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { Batcher, runAll, runAlone, type Ahead, type BatchStatement } from './batch';
 import { DatabaseClock } from './clock';
@@ -144,6 +145,8 @@ class OpenTransaction implements Tx {
 /** The process's connection to PostgreSQL. */
 export class Database implements Db {
   private readonly pool: Pool;
+  /** Of one connection. Who asks whether PostgreSQL answers must not wait behind those who wait for the pool: its load would fall upon the next. */
+  private readonly pings: Pool;
   private readonly sessions: Sessions;
   private readonly toQuery: ToQuery;
   private readonly clock = new DatabaseClock(async () => (await this.query(CLOCK))[0].ms);
@@ -158,6 +161,15 @@ export class Database implements Db {
     // bookkeeping, which costs more than a one-row read.
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
     this.sessions = (this.pool.options as unknown as { sessions: Sessions }).sessions;
+    this.pings = new Pool({ ...this.connectionOptions(), max: 1 });
+    // The next ping opens another.
+    this.pings.on('error', () => undefined);
+    gauge('db_connections', 'Connections of the pool of this process', ['state'], (g) => {
+      const { total, idle } = this.poolStats();
+      g.set({ state: 'idle' }, idle);
+      g.set({ state: 'used' }, total - idle);
+    });
+    gauge('db_connections_waited_for', 'What waits for a connection of the pool', [], (g) => g.set(this.poolStats().waiting));
     this.toQuery = this.sessions.named ? byName : byText;
   }
 
@@ -198,10 +210,7 @@ export class Database implements Db {
    */
   private openBatcher<I>(batch: BatchStatement<I>): { batcher: Batcher<unknown>; connection: BatchConnection } {
     const { sessions } = this;
-    const { options } = this.pool;
-    const connection = new BatchConnection({ ...(options as ClientConfig), password: options.password }, (client) =>
-      sessions.begin(client, 'force_generic_plan'),
-    );
+    const connection = new BatchConnection(this.connectionOptions(), (client) => sessions.begin(client, 'force_generic_plan'));
     const batcher = new Batcher<I>(
       batch,
       async (sql, items, onRow) => connection.run(sessions.named ? sql : unnamed(sql), items, onRow),
@@ -210,6 +219,12 @@ export class Database implements Db {
       (error) => !isConnectionLoss(error),
     );
     return { batcher: batcher as Batcher<unknown>, connection };
+  }
+
+  /** Those of the pool; what it keeps to itself is no property that is copied. */
+  private connectionOptions(): ClientConfig {
+    const { options } = this.pool;
+    return { ...(options as ClientConfig), password: options.password };
   }
 
   /** The database's time. Whatever another process may compare is written with it, never with this process's own. */
@@ -224,15 +239,15 @@ export class Database implements Db {
     this.clockTimer ??= setInterval(() => void this.clock.set().catch(() => undefined), LOOK_AT_CLOCK_MS).unref();
   }
 
-  /** Resolves when PostgreSQL answers. */
+  /** Resolves when PostgreSQL answers, however busy the pool is. */
   async ping(): Promise<void> {
-    await this.execute(PING);
+    await this.pings.query(this.toQuery(PING));
   }
 
   /** Closes all connections. */
   async close(): Promise<void> {
     clearInterval(this.clockTimer);
-    await Promise.all(Array.from(this.batchers.values(), ({ connection }) => connection.close()));
+    await Promise.all(Array.from(this.batchers.values(), ({ connection }) => connection.close()).concat(this.pings.end()));
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 

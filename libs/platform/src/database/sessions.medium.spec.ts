@@ -2,6 +2,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '@aps/platform/config';
+import { metrics } from '@aps/platform/observability';
 import { sql, createTestDatabase, SilencedProxy, type TestDatabase } from '@aps/platform/testing';
 import type { Pool } from 'pg';
 import { batchStatement } from './batch';
@@ -68,6 +69,20 @@ describe('sessions of an app', () => {
       while (!tx.manager.queryRunner?.isReleased) await sleep(5);
     });
     expect(await committed.then(() => 'committed', isConnectionLoss)).toBe(true);
+  });
+
+  it('answer who asks for PostgreSQL while all of the pool are held, and tell how many wait for one', async () => {
+    const db = new Database(await createDataSource({ entities: [] }, { url: database.url, poolSize: 1 }).initialize());
+    let waits: Promise<unknown> | undefined;
+    await db.transaction(NO_CALLER, async () => {
+      waits = db.query(sql('SELECT 1'));
+      await db.ping();
+      const told = await metrics.metrics();
+      for (const figure of ['db_connections{state="used"} 1', 'db_connections{state="idle"} 0', 'db_connections_waited_for 1'])
+        expect(told).toContain(figure);
+    });
+    await waits;
+    await db.close();
   });
 
   describe('whose server has become a standby', () => {
