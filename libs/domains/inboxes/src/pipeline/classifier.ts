@@ -1,14 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { HeldFor, TraceRow } from '@aps/entities';
-import { costOf, Holds, InferenceError, ModelCalls, ModelResolver, ReceiptsRepository, type ResolvedModel } from '@aps/inference';
+import {
+  costOf,
+  Holds,
+  InferenceError,
+  ModelCalls,
+  ModelResolver,
+  ReceiptsRepository,
+  type ResolvedModel,
+  type WorkHold,
+} from '@aps/inference';
 import { Database, type Tx, NO_CALLER } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
+import { LeaseEnded } from '@aps/platform/runs';
 import { Entitlements } from '@aps/billing';
 import { factsOf } from '../messages/message-facts.convert';
 import { CLASSIFIER_FEATURE, classifierCall } from '../rules/classifier-call';
 import { answerOf, type ClassifierAnswer } from '../rules/verdict.policy';
 import type { ClassifierStage } from '../rules/rule-set.schema';
-import { EvaluationRepository } from './evaluation.repository';
+import { EvaluationRepository, type ClaimedMessage } from './evaluation.repository';
 import type { LoadedMessage } from './evaluation.sql';
 
 const asked = counter('inbox_classifier_answers_total', 'What models that classify messages have answered, by outcome', ['outcome']);
@@ -51,57 +61,84 @@ export class Classifier {
   /**
    * Asks a model; once more where its answer is none, if there is room for another call.
    *
-   * @throws NotAsked; and what aborts `signal`
+   * @param then writes what follows from the answer, and charges it
+   * @throws NotAsked; what aborts `signal`; what `then` throws
    */
-  async ask(m: LoadedMessage, stage: ClassifierStage, signal: AbortSignal): Promise<Asking> {
+  ask<T>(
+    run: ClaimedMessage,
+    m: LoadedMessage,
+    stage: ClassifierStage,
+    signal: AbortSignal,
+    then: (asking: Asking) => Promise<T>,
+  ): Promise<T> {
     const name = `intake:${m.id}:${m.evaluation_no}:${stage.id}`;
-    return this.holds.holding({ orgId: m.org_id, chatId: null, agentId: null, name, feature: CLASSIFIER_FEATURE }, async (hold) => {
-      const { receipts } = hold;
-      let model: ResolvedModel | null = null;
-      let answer: ClassifierAnswer | null = null;
-      let failed = false;
-      let calls = 0;
+    const work = { orgId: m.org_id, chatId: null, agentId: null, name, feature: CLASSIFIER_FEATURE };
+    return this.holds.holding(work, async (hold) => {
       try {
-        const requested = { messageModel: stage.model };
-        model = await this.resolver.resolve({ orgId: m.org_id, scope: CLASSIFIER_FEATURE, requested });
-        for (let tries = 0; tries < 2 && !answer; tries++) {
-          const call = classifierCall(stage, factsOf(m, m));
-          await hold.reserve(model, call);
-          // Once nothing else keeps it from being made.
-          if (await this.count(m)) calls++;
-          else if (tries === 0) throw new NotAsked('classifier_quota');
-          else break;
-          const result = await this.models.streamChat(model, call, { signal });
-          hold.receipt({ resolved: model, ...result });
-          answer = answerOf(stage, parsed(result.text));
-        }
+        return await then(await this.answer(m, stage, signal, hold));
       } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof NotAsked) throw error;
-        // One that was asked is paid, whatever its answer.
-        if (error instanceof InferenceError && error.code === 'credits_exhausted' && !receipts.length)
-          throw new NotAsked('credits_exhausted', { credits: error.credits });
-        // The provider is away: the rule says what then.
-        if (!(error instanceof InferenceError)) throw error;
-        failed = true;
+        if (error instanceof LeaseEnded && hold.receipts.length) await this.chargeEnded(run, m, hold);
+        throw error;
       }
-      asked.inc({ outcome: answer ? 'label' : failed ? 'failed' : 'no_label' });
-      if (!receipts.length) await hold.release();
-      const cost = costOf(receipts);
-      const owner = { org_id: m.org_id, message_id: m.id };
-      return {
-        answer,
-        told: {
-          label: answer?.label ?? null,
-          confidence: answer?.confidence ?? null,
-          model: model?.resolved_model ?? stage.model ?? '',
-          cost_usd: cost.usd_cost,
-          cost_credits: cost.credits,
-          calls,
-        },
-        charge: (tx) => this.receipts.insertOnce(tx, receipts, owner),
-      };
     });
+  }
+
+  /** Where people have ended an evaluation, or begun it anew, nobody else pays for what it was answered; one that goes on elsewhere pays for what it is answered there. */
+  private chargeEnded(run: ClaimedMessage, m: LoadedMessage, hold: WorkHold): Promise<void> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      if (await this.repository.isOver(tx, run)) await this.charge(tx, m, hold);
+    });
+  }
+
+  private charge(tx: Tx, { org_id, id: message_id }: LoadedMessage, { receipts }: WorkHold): Promise<void> {
+    return this.receipts.insertOnce(tx, receipts, { org_id, message_id });
+  }
+
+  private async answer(m: LoadedMessage, stage: ClassifierStage, signal: AbortSignal, hold: WorkHold): Promise<Asking> {
+    const { receipts } = hold;
+    let model: ResolvedModel | null = null;
+    let answer: ClassifierAnswer | null = null;
+    let failed = false;
+    let calls = 0;
+    try {
+      const requested = { messageModel: stage.model };
+      model = await this.resolver.resolve({ orgId: m.org_id, scope: CLASSIFIER_FEATURE, requested });
+      for (let tries = 0; tries < 2 && !answer; tries++) {
+        const call = classifierCall(stage, factsOf(m, m));
+        await hold.reserve(model, call);
+        // Once nothing else keeps it from being made.
+        if (await this.count(m)) calls++;
+        else if (tries === 0) throw new NotAsked('classifier_quota');
+        else break;
+        const result = await this.models.streamChat(model, call, { signal });
+        hold.receipt({ resolved: model, ...result });
+        answer = answerOf(stage, parsed(result.text));
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof NotAsked) throw error;
+      // One that was asked is paid, whatever its answer.
+      if (error instanceof InferenceError && error.code === 'credits_exhausted' && !receipts.length)
+        throw new NotAsked('credits_exhausted', { credits: error.credits });
+      // The provider is away: the rule says what then.
+      if (!(error instanceof InferenceError)) throw error;
+      failed = true;
+    }
+    asked.inc({ outcome: answer ? 'label' : failed ? 'failed' : 'no_label' });
+    if (!receipts.length) await hold.release();
+    const cost = costOf(receipts);
+    return {
+      answer,
+      told: {
+        label: answer?.label ?? null,
+        confidence: answer?.confidence ?? null,
+        model: model?.resolved_model ?? stage.model ?? '',
+        cost_usd: cost.usd_cost,
+        cost_credits: cost.credits,
+        calls,
+      },
+      charge: (tx) => this.charge(tx, m, hold),
+    };
   }
 
   /** Counts a call before it is made, also where there is no cap: there may be one later that day. @returns false where the inbox or the plan has no room for it; then none is counted */

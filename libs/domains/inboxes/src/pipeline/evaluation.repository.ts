@@ -15,6 +15,7 @@ import {
   GIVE_UP,
   HOLDING,
   INSERT_TRACE,
+  IS_OVER,
   LET_GO,
   LOAD,
   OLDEST_HELD,
@@ -121,6 +122,11 @@ export class EvaluationRepository {
   /** Notes that a step is done. @throws LeaseEnded when the run is not this owner's any more */
   async stepDone(tx: Tx, { id, fence }: ClaimedRun, passes: boolean): Promise<void> {
     if ((await tx.execute(STEP, [id, fence, passes])) === 0) throw new LeaseEnded('lost');
+  }
+
+  /** Whether an evaluation that an owner has lost is over, and no other owner goes on with it. */
+  async isOver(db: Db, { id, evaluation_no, fence }: ClaimedMessage): Promise<boolean> {
+    return (await db.query(IS_OVER, [id, evaluation_no, fence])).length > 0;
   }
 
   /** Lets an evaluation wait until its handler is tried again. @throws LeaseEnded when it is not this owner's any more */

@@ -7,7 +7,7 @@ import type { Lease } from '@aps/platform/runs';
 import { factsOf } from '../messages/message-facts.convert';
 import { MessageLog } from '../messages/message-log';
 import type { CompiledRules } from '../rules/rule-set.compile';
-import type { Target } from '../rules/rule-set.schema';
+import type { ClassifierStage, Target } from '../rules/rule-set.schema';
 import { RuleSets } from '../rules/rule-sets';
 import { afterClassifier, type ClassifierAnswer, type StageResult, type Verdict } from '../rules/verdict.policy';
 import { Classifier, NotAsked, type Asking } from './classifier';
@@ -89,25 +89,25 @@ export class Evaluation {
         continue;
       }
       lease.requireNext();
-      const asking = await this.askOrHold(run, m, evaluation.tags, stage, lease);
-      if (typeof asking === 'string') return asking;
-      const state = await this.step(async (tx) => {
-        const { row, tags, verdict } = afterClassifier(stage, asking.answer, evaluation.tags);
-        const rows = [{ ...asking.watch.row(row), classifier: asking.told }];
-        const outcome = verdict
-          ? await this.settle(tx, run, m, { rows, tags }, verdict)
-          : await this.goOn(tx, run, m, rules, { rows, tags, from: index + 1 });
-        // What it burns is taken under the lock of the organization's credits.
-        await asking.charge(tx);
-        return outcome ?? tags;
-      }).catch(async (error: unknown) => {
-        if (!(error instanceof HandoffFailed)) throw error;
-        await this.step(async (tx) => {
-          await this.stepDone(tx, run, m, error.rows);
+      const state = await this.askOrHold(run, m, evaluation.tags, stage, lease, (asking, watch) =>
+        this.step(async (tx) => {
+          const { row, tags, verdict } = afterClassifier(stage, asking.answer, evaluation.tags);
+          const rows = [{ ...watch.row(row), classifier: asking.told }];
+          const outcome = verdict
+            ? await this.settle(tx, run, m, { rows, tags }, verdict)
+            : await this.goOn(tx, run, m, rules, { rows, tags, from: index + 1 });
+          // What it burns is taken under the lock of the organization's credits.
           await asking.charge(tx);
-        });
-        throw new HandoffFailed(error.cause, error.accepted, []);
-      });
+          return outcome ?? tags;
+        }).catch(async (error: unknown) => {
+          if (!(error instanceof HandoffFailed)) throw error;
+          await this.step(async (tx) => {
+            await this.stepDone(tx, run, m, error.rows);
+            await asking.charge(tx);
+          });
+          throw new HandoffFailed(error.cause, error.accepted, []);
+        }),
+      );
       if (typeof state === 'string') return state;
       progress = { rows: [], tags: state, from: index + 1 };
     }
@@ -233,17 +233,18 @@ export class Evaluation {
     return to.state;
   }
 
-  /** Asks a classifier where that may be; else the message is held. */
-  private async askOrHold(
+  /** Asks a classifier where that may be, and does what follows; else the message is held. */
+  private async askOrHold<T>(
     run: ClaimedMessage,
     m: LoadedMessage,
     tags: string[],
-    stage: Parameters<Classifier['ask']>[1],
+    stage: ClassifierStage,
     lease: Lease,
-  ): Promise<string | (Asking & { watch: Stopwatch })> {
+    then: (asking: Asking, watch: Stopwatch) => Promise<T>,
+  ): Promise<string | T> {
     const watch = new Stopwatch(this.db.now());
     try {
-      return { ...(await this.classifier.ask(m, stage, lease.signal)), watch };
+      return await this.classifier.ask(run, m, stage, lease.signal, (asking) => then(asking, watch));
     } catch (error) {
       if (!(error instanceof NotAsked)) throw error;
       const { reason: hold_reason } = error;

@@ -1,7 +1,8 @@
-import { entitle, override } from '@aps/billing/testing';
+import { entitle, override, withCredits, withRateCard } from '@aps/billing/testing';
 import { docx, paragraph } from '@aps/files/testing';
 import { ModelCalls } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
+import { RunLeases } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';
 import { ChatStarts } from '@aps/chats';
@@ -406,6 +407,46 @@ describe('classifiers', () => {
       [{ message_id: message.id }, { message_id: message.id }],
       2,
     ]);
+  });
+
+  it.each([
+    ['replay', 'first', 2],
+    ['terminate', 'first', 1],
+    ['replay', 'second', 2],
+  ])('that have answered when a %s comes, before the %s call is over, are paid for and hold nothing', async (action, which, paid) => {
+    await withRateCard(t);
+    await withCredits(t, org.id, { granted: '100' });
+    await t.rules(inbox, { stages: [stage()] });
+    const models = t.get(ModelCalls);
+    const stream = models.streamChat.bind(models);
+    let mailed: Promise<string>;
+    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...args) => {
+      const n = asked.mock.calls.length;
+      const result = await stream(...args);
+      if (which === 'second' && n === 1) return { ...result, text: 'What?' };
+      if (n !== (which === 'first' ? 1 : 2)) return result;
+      const id = await mailed;
+      // Notices it while it is asked a second time.
+      if (n === 2) t.get(RunLeases).stop(id);
+      await t.make('POST', `${inbox.path}/messages/${id}/${action}`, { as: org.owner });
+      args[2]!.signal!.throwIfAborted();
+      return result;
+    });
+    mailed = t.mail(inbox, answering('spam'));
+    expect(await eventually(receipts, (all) => all.length >= paid)).toHaveLength(paid);
+    expect(await t.evaluated(await mailed)).toMatchObject({ state: 'dropped', decided_by: action === 'replay' ? 'triage' : null });
+    expect(
+      await eventually(
+        () =>
+          t.db.query(
+            sql(
+              `SELECT work FROM call_holds h WHERE org_id = $1 AND NOT EXISTS (SELECT FROM inference_receipts r WHERE r.id = h.receipt_id)`,
+            ),
+            [org.id],
+          ),
+        (held) => held.length === 0,
+      ),
+    ).toEqual([]);
   });
 
   it('are counted before they are asked, and no more of them than the day allows', async () => {
