@@ -297,6 +297,11 @@ describe('a mail of Mailgun', () => {
     expect(intake.received).toMatchObject([{ message_id: '1@example.com' }, { message_id: '2@example.com', body_text: 'Hello' }]);
   });
 
+  it('may come hours late', async () => {
+    intake.add(SUPPORT);
+    expect((await encoded(form({}, Math.floor(Date.now() / 1_000) - 9 * 3_600))).status).toBe(202);
+  });
+
   it('is signed', async () => {
     intake.add(SUPPORT);
     const { signature: _, ...unsigned } = form();
