@@ -24,7 +24,8 @@ export class MessageProcessor {
 export class ReplyProcessor {
   constructor(private readonly replies: RepliesService) {}
 
-  @JobHandler('inbox.reply')
+  // Never given up: a reply that is armed would stay that.
+  @JobHandler('inbox.reply', { ownsRow: true })
   send({ reply_id }: JobPayload<'inbox.reply'>): Promise<void> {
     return this.replies.send(reply_id);
   }

@@ -117,6 +117,16 @@ describe('a reply', () => {
     expect(await repliesTo(id)).toHaveLength(1);
   });
 
+  it('is sent in the end, however often that has failed, and leaves no job', async () => {
+    await settings({ reply: 'auto', reply_delay_s: 3600 });
+    const { id } = await answered();
+    const [{ id: reply }] = await repliesTo(id);
+    await t.db.execute(sql('UPDATE outbox SET failures = 20, available_at = now() WHERE id = $1'), [reply]);
+    await mailOf(await sent(id));
+    const left = 'SELECT id FROM outbox WHERE id = $1 UNION ALL SELECT id FROM dead_letters WHERE id = $1';
+    expect(await t.db.query(sql(left), [reply])).toEqual([]);
+  });
+
   it('that is answered goes on in its chat', async () => {
     await settings({ reply: 'auto' });
     const { id, chat } = await answered({ message_id: 'm1@acme.com' });

@@ -98,14 +98,14 @@ export class RepliesService {
   }
 
   /**
-   * Sends a reply that is armed; one that was sent or stood down is left alone.
+   * Sends a reply that is armed, and removes its job; one that was sent or stood down is left alone.
    *
    * @throws PutOff while its organization is suspended
    */
   async send(id: string): Promise<void> {
     await this.db.transaction(NO_CALLER, async (tx) => {
       const due = await this.repository.lockDue(tx, id);
-      if (!due) return;
+      if (!due) return void (await this.outbox.cancel(tx, id));
       const from = due.recipient && { name: due.settings.from_name ?? null, address: due.recipient };
       // What was handed in without the address that it came to has none to be answered from.
       if (!from || due.org_deleted) return this.standDown(tx, due.message_id);
@@ -114,6 +114,7 @@ export class RepliesService {
       const answers = { id: due.message_ref === null || isHash(due.message_ref) ? null : due.message_ref, references: known };
       const mail = await this.mailer.send(tx, { to: due.to_address, subject: subjectOf(due.subject), text: due.body_text, from, answers });
       await this.repository.sent(tx, id, messageIdOf({ id: mail, from }));
+      await this.outbox.cancel(tx, id);
       await this.log.changed(tx, [due.message_id]);
       tx.afterCommit(() => ended.inc({ outcome: 'sent' }));
     });
