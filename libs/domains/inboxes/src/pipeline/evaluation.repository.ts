@@ -16,6 +16,7 @@ import {
   HOLDING,
   INSERT_TRACE,
   IS_OVER,
+  IS_SUSPENDED,
   LET_GO,
   LOAD,
   OLDEST_HELD,
@@ -122,6 +123,11 @@ export class EvaluationRepository {
   /** Notes that a step is done. @throws LeaseEnded when the run is not this owner's any more */
   async stepDone(tx: Tx, { id, fence }: ClaimedRun, passes: boolean): Promise<void> {
     if ((await tx.execute(STEP, [id, fence, passes])) === 0) throw new LeaseEnded('lost');
+  }
+
+  /** Whether an organization is suspended at this moment. */
+  async isSuspended(db: Db, orgId: string): Promise<boolean> {
+    return (await db.query(IS_SUSPENDED, [orgId])).length > 0;
   }
 
   /** Whether an evaluation that an owner has lost is over, and no other owner goes on with it. */

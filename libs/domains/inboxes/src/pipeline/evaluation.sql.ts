@@ -139,6 +139,7 @@ export const SETTLE = batchStatement<Settling>(
 export const STEP = statement(
   `UPDATE ${TABLE} SET ${stepDone(TABLE)}, passed_at = ${passedAt('$3')} WHERE id = $1 AND fence = $2 AND status = 'running'`,
 );
+export const IS_SUSPENDED = statement('SELECT FROM organizations WHERE id = $1 AND suspended_at IS NOT NULL');
 /** An evaluation, with the fence of who has lost it, that was begun anew, or ended before anybody else took it over. */
 export const IS_OVER = statement(`SELECT FROM ${TABLE} WHERE id = $1 AND (evaluation_no <> $2 OR fence = $3 AND status = 'settled')`);
 /** Waits before its handler is tried to be begun again. */

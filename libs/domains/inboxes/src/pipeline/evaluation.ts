@@ -73,6 +73,7 @@ export class Evaluation {
     const facts = factsOf(m, m);
     const answers = run.steps_done > 0 ? answersIn(await this.repository.traceOf(this.db, m)) : null;
     let progress: Progress = { rows: [], tags: facts.tags, from: 0 };
+    if (m.org_suspended && (answers || m.evaluation_cause === 'release')) return this.holdSuspended(run, m, facts.tags);
     if (!answers) {
       const state = await this.firstStep(run, m, rules);
       if (typeof state === 'string') return state;
@@ -89,6 +90,7 @@ export class Evaluation {
         continue;
       }
       lease.requireNext();
+      if (await this.repository.isSuspended(this.db, m.org_id)) return this.holdSuspended(run, m, evaluation.tags);
       const state = await this.askOrHold(run, m, evaluation.tags, stage, lease, (asking, watch) =>
         this.step(async (tx) => {
           const { row, tags, verdict } = afterClassifier(stage, asking.answer, evaluation.tags);
@@ -113,6 +115,14 @@ export class Evaluation {
     }
   }
 
+  /** Its organization was suspended behind the gate. What a human has released is not judged anew when it goes on. */
+  private holdSuspended(run: ClaimedMessage, m: LoadedMessage, tags: string[]): Promise<string> {
+    const [row, end] = this.gates.since('org_suspended');
+    const target = targetOf(m);
+    const byHand = m.evaluation_cause === 'release' && { held_for: { by_hand: true as const, ...(target && { target }) } };
+    return this.write(this.db, run, m, [row], { ...end, tags, ...byHand });
+  }
+
   /** Where all classifiers have answered, and what follows from that is in the trace, only a handler that could not be begun is left to do. */
   private handOnAgain(run: ClaimedMessage, m: LoadedMessage, tags: string[], verdict: Verdict): Promise<string> {
     return this.settle(this.db, run, m, { rows: [], tags }, verdict);
@@ -129,7 +139,7 @@ export class Evaluation {
   /** Its handler was not begun, since its inbox was deleted meanwhile. */
   async dropOfDeleted(run: ClaimedMessage, m: LoadedMessage, { accepted: { tags }, rows }: HandoffFailed): Promise<void> {
     await this.step((tx) => {
-      const [row, end] = this.gates.ofDeleted();
+      const [row, end] = this.gates.since('inbox_deleted');
       return this.write(tx, run, m, [...rows, row], { ...end, tags });
     });
   }
@@ -161,8 +171,13 @@ export class Evaluation {
 
   /** By a human's hand, past gates and stages, to whom that human has said, if to anybody. */
   private released(tx: Tx, run: ClaimedMessage, m: LoadedMessage): Promise<string> {
-    const target = (m.wait as { target?: Target } | null)?.target ?? null;
-    const verdict: Verdict = { verdict: 'accepted', state: 'accepted', hold_reason: null, target, decided_by: 'manual_release' };
+    const verdict: Verdict = {
+      verdict: 'accepted',
+      state: 'accepted',
+      hold_reason: null,
+      target: targetOf(m),
+      decided_by: 'manual_release',
+    };
     return this.settle(tx, run, m, { rows: [], tags: m.tags }, verdict);
   }
 
@@ -263,6 +278,9 @@ export class Evaluation {
     return until?.credits ? { credits: text(Money.sum(until.credits, ...made.map(({ cost_credits }) => cost_credits))) } : until;
   }
 }
+
+/** To whom the human who has released a message has said that it goes, if to anybody. */
+const targetOf = ({ wait }: LoadedMessage): Target | null => (wait as { target?: Target } | null)?.target ?? null;
 
 const traced = (at: Date, { stage_id, kind, matched, outcome, detail }: StageResult): TraceRow =>
   new Stopwatch(at).row({ stage_id, kind, matched, outcome, detail });

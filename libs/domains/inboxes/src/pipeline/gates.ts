@@ -14,7 +14,7 @@ type GateResult = { stopped: Stopped; detail?: TraceRow['detail'] } | { outcome:
 
 const PASSED: GateResult = { outcome: 'passed' };
 const SKIPPED: GateResult = { outcome: 'skipped' };
-const held = (hold_reason: HoldReason, detail?: TraceRow['detail']): GateResult => ({
+const held = (hold_reason: HoldReason, detail?: TraceRow['detail']): Extract<GateResult, { stopped: Stopped }> => ({
   stopped: { state: 'held', verdict: 'quarantined', hold_reason },
   detail,
 });
@@ -103,9 +103,9 @@ export class GateKeeper {
     return { rows, end: await run(later), passes: m.passed_at === null };
   }
 
-  /** What the gate says of a message whose inbox is deleted, for one that has passed it before. */
-  ofDeleted(): [row: TraceRow, end: Omit<Settled, 'tags'>] {
-    const result = dropped({ reason: 'inbox_deleted' });
+  /** What the gate says of a message whose inbox is deleted, or whose organization is suspended, for one that has passed it before. */
+  since(what: 'inbox_deleted' | 'org_suspended'): [row: TraceRow, end: Omit<Settled, 'tags'>] {
+    const result = what === 'inbox_deleted' ? dropped({ reason: what }) : held(what);
     return [rowOf(new Stopwatch(this.db.now()), 'inbox_status', result), { ...result.stopped, decided_by: 'inbox_status' }];
   }
 

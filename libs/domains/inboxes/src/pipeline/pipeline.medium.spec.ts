@@ -209,14 +209,51 @@ describe('gates', () => {
     expect([(await t.message(expired)).state, (await t.evaluated(kept)).state]).toEqual(['held', 'accepted']);
   });
 
+  const suspend = (at: string | null) => t.db.execute(sql('UPDATE organizations SET suspended_at = $2 WHERE id = $1'), [org.id, at]);
+
   it('hold while the organization is suspended', async () => {
-    const suspend = (at: string | null) => t.db.execute(sql('UPDATE organizations SET suspended_at = $2 WHERE id = $1'), [org.id, at]);
     await suspend('2026-01-01');
     const { id, hold_reason } = await settledMail();
     expect([hold_reason, await t.releaseDue()]).toEqual(['org_suspended', 0]);
     await suspend(null);
     expect(await t.releaseDue()).toBe(1);
     expect((await t.evaluated(id)).state).toBe('accepted');
+  });
+
+  it('hold what has passed them, too, once the organization is suspended, and ask no further model', async () => {
+    const labels = [{ label: 'more', action: 'continue' }];
+    await t.rules(inbox, {
+      stages: ['a', 'b'].map((id) => ({ id, kind: 'classifier', instruction: 'What is it?', labels, on_error: 'accept' })),
+    });
+    const models = t.get(ModelCalls);
+    const stream = models.streamChat.bind(models);
+    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...args) => {
+      const answer = await stream(...args);
+      await suspend('2026-01-01');
+      return { ...answer, text: '{"label":"more","confidence":0.9}' };
+    });
+    const { hold_reason, decided_by, dispatched, trace } = await settledMail();
+    expect([hold_reason, decided_by, dispatched, asked.mock.calls.length]).toEqual(['org_suspended', 'inbox_status', null, 1]);
+    expect(trace.slice(-2).map(({ stage_id, outcome }) => [stage_id, outcome])).toEqual([
+      ['a', 'continue'],
+      ['inbox_status', 'held'],
+    ]);
+  });
+
+  it('hold what a human has released while the organization is suspended, and let it go unjudged to whom they said', async () => {
+    await t.rules(inbox, { default: { action: 'quarantine' } });
+    const { id } = await settledMail();
+    const other = await t.make('POST', `/api/orgs/${org.id}/agents`, { as: org.owner, body: { name: 'Other' } });
+    await entitle(t, { max_queue_depth: 0 });
+    await t.make('POST', `${inbox.path}/messages/${id}/release`, { as: org.owner, body: { target_kind: 'agent', target_id: other.id } });
+    expect((await t.evaluated(id)).hold_reason).toBe('queue_full');
+    await suspend('2026-01-01');
+    await entitle(t, { max_queue_depth: -1 });
+    expect([await t.releaseDue(), (await t.evaluated(id)).hold_reason]).toEqual([1, 'org_suspended']);
+    await suspend(null);
+    expect([await t.releaseDue(), await t.evaluated(id)]).toMatchObject([1, { state: 'accepted', decided_by: 'manual_release' }]);
+    const { chat_id } = (await t.message(id)).dispatched!;
+    expect(await t.db.query(sql('SELECT agent_id FROM chats WHERE id = $1'), [chat_id])).toEqual([{ agent_id: other.id }]);
   });
 
   it.each(['minute', 'hour'])('hold a sender that sends more than a %s allows, and no other', async (window) => {
@@ -419,7 +456,6 @@ describe('classifiers', () => {
     await t.rules(inbox, { stages: [stage()] });
     const models = t.get(ModelCalls);
     const stream = models.streamChat.bind(models);
-    let mailed: Promise<string>;
     const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...args) => {
       const n = asked.mock.calls.length;
       const result = await stream(...args);
@@ -432,7 +468,7 @@ describe('classifiers', () => {
       args[2]!.signal!.throwIfAborted();
       return result;
     });
-    mailed = t.mail(inbox, answering('spam'));
+    const mailed = t.mail(inbox, answering('spam'));
     expect(await eventually(receipts, (all) => all.length >= paid)).toHaveLength(paid);
     expect(await t.evaluated(await mailed)).toMatchObject({ state: 'dropped', decided_by: action === 'replay' ? 'triage' : null });
     expect(
