@@ -195,9 +195,15 @@ export class EvaluationRepository {
     return (await db.query(CALLS_TODAY, [orgId, of]))[0].n;
   }
 
-  /** @param calls how many of classifiers a message may need; null is any number */
-  oldestHeld(db: Db, inboxId: string, reason: HoldReason, calls: number | null, limit: number): Promise<HeldMessage[]> {
-    return db.query(OLDEST_HELD, [inboxId, reason, calls, limit]);
+  /** @param most how many calls of classifiers, and credits, a message may need; null is any number */
+  oldestHeld(
+    db: Db,
+    inboxId: string,
+    reason: HoldReason,
+    most: { calls: number | null; credits: string | null },
+    limit: number,
+  ): Promise<HeldMessage[]> {
+    return db.query(OLDEST_HELD, [inboxId, reason, most.calls, limit, most.credits]);
   }
 
   /** Of those that are held for full queues, the oldest of each. @param among how many */

@@ -267,10 +267,11 @@ export interface HeldMessage extends Pick<InboxMessage, 'id' | 'inbox_id' | 'rec
   held_for: HeldFor | null;
 }
 const HELD_MESSAGE = `id, inbox_id, received_at, wait->'held_for' AS held_for`;
-/** Values: inbox, reason, how many calls of classifiers one may need, null for any number, and how many in all. */
+/** Values: inbox, reason, how many calls of classifiers one may need, how many in all, and how many credits one may need; null is any number. */
 export const OLDEST_HELD = statement<HeldMessage>(`
   SELECT ${HELD_MESSAGE} FROM ${TABLE} WHERE inbox_id = $1 AND ${IS_HELD} AND hold_reason = $2 AND raw_expires_at > now()
-    AND ($3::int IS NULL OR coalesce((wait->'held_for'->>'calls')::int, 1) <= $3) ORDER BY received_at, id LIMIT $4`);
+    AND ($3::int IS NULL OR coalesce((wait->'held_for'->>'calls')::int, 1) <= $3)
+    AND ($5::numeric IS NULL OR coalesce((wait->'held_for'->>'credits')::numeric, 0) <= $5) ORDER BY received_at, id LIMIT $4`);
 /**
  * The oldest of each queue of turns or of a process's key, taken in turns among the oldest of an inbox, so that a full queue does not keep those of
  * others back. Values: inbox, among how many, how many in all.

@@ -110,6 +110,25 @@ describe('messages that are let go', () => {
     expect(await t.releaseDue()).toBe(0);
   });
 
+  it('wait for none that needs more credits than there are, which goes first once there are as many', async () => {
+    await withRateCard(t);
+    await withCredits(t, org.id, { granted: '0.01' });
+    const labels = [{ label: 'spam', action: 'drop' }];
+    await t.rules(inbox, { stages: [{ id: 'triage', kind: 'classifier', instruction: 'What is it?', model: 'mock', labels }] });
+    const ids = await mails(3);
+    const credits = Number((await t.message(ids[2])).trace.at(-1)!.detail!.credits);
+    await t.db.execute(sql(`UPDATE inbox_messages SET wait = jsonb_set(wait, '{held_for,credits}', to_jsonb($2::text)) WHERE id = $1`), [
+      ids[0],
+      String(credits * 3),
+    ]);
+    const add = (calls: number) => addCredits(t, org.id, (credits * calls).toFixed(6));
+    await add(1.2);
+    expect([await t.releaseDue(), await heldFor(ids)]).toEqual([1, ['credits_exhausted', null, 'credits_exhausted']]);
+    // Beside what the one has cost, enough for it, and too little for another.
+    await add(2.5);
+    expect([await t.releaseDue(), await heldFor(ids)]).toEqual([1, [null, null, 'credits_exhausted']]);
+  });
+
   /** Two that are asked one after the other, the first of which answers. */
   const TWO = {
     stages: ['a', 'b'].map((id) => ({

@@ -99,8 +99,9 @@ export class Releases {
   private async oldestOf(tx: Tx, inbox: HoldingInbox): Promise<HeldMessage[]> {
     if (inbox.hold_reason === 'rate_sender') return this.repository.oldestOfSenders(tx, inbox, BATCH);
     if (inbox.hold_reason === 'queue_full') return this.repository.oldestOfQueues(tx, inbox.inbox_id, AMONG, BATCH);
-    // Those that no day has enough calls for stay, however many they are, and keep no other waiting.
+    // Those that no day has enough calls for, or that need more credits than there are, stay, however many they are, and keep no other waiting.
     const calls = inbox.hold_reason === 'classifier_quota' ? await this.rooms.callsADay(tx, inbox) : null;
-    return this.repository.oldestHeld(tx, inbox.inbox_id, inbox.hold_reason, calls, BATCH);
+    const credits = inbox.hold_reason === 'credits_exhausted' ? await this.rooms.creditsNow(tx, inbox.org_id) : null;
+    return this.repository.oldestHeld(tx, inbox.inbox_id, inbox.hold_reason, { calls, credits }, BATCH);
   }
 }

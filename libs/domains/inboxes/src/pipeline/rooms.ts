@@ -101,7 +101,7 @@ export class Rooms {
           {
             of: '',
             amount: creditsFor(held_for),
-            room: async () => Number((await this.holds.creditsFree(org_id, tx)) ?? Infinity) - taken,
+            room: async () => Number((await this.creditsNow(tx, org_id)) ?? Infinity) - taken,
           },
         ];
       }
@@ -122,6 +122,11 @@ export class Rooms {
     const { intake_classifier_calls_per_day: ofPlan } = await this.entitlements.of(inbox.org_id, tx);
     const limits = [inbox.rate_limit_classifier_calls_per_day, ofPlan].filter(isLimit);
     return limits.length ? Math.min(...limits) : null;
+  }
+
+  /** How many credits there are for calls at this moment, a decimal text; null is any number. */
+  creditsNow(tx: Tx, orgId: string): Promise<string | null> {
+    return this.holds.creditsFree(orgId, tx);
   }
 
   private async ofFlood(tx: Tx, inbox: HoldingInbox): Promise<number> {
