@@ -18,6 +18,7 @@ export interface ChatPause {
 
 /** A conversation with an agent. */
 @Entity('chats')
+@Index('chats_source', ['source_chat_id'], { where: 'source_chat_id IS NOT NULL' })
 @Unique('chats_org_id', ['org_id', 'id'])
 @Index('chats_agent', ['agent_id', 'id'], { where: 'deleted_at IS NULL' })
 // What each reader sees of an agent's chats lies together; with the organization, so that whoever skips rows need not read them.

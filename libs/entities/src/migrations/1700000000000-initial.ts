@@ -14,6 +14,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"chats_root\" ON \"chats\"  (\"root_chat_id\") ");
     await runner.query("CREATE INDEX \"chats_seen\" ON \"chats\"  (\"agent_id\", \"private_to\", \"id\", \"org_id\") ");
     await runner.query("CREATE INDEX \"chats_agent\" ON \"chats\"  (\"agent_id\", \"id\") WHERE deleted_at IS NULL");
+    await runner.query("CREATE INDEX \"chats_source\" ON \"chats\"  (\"source_chat_id\") WHERE source_chat_id IS NOT NULL");
     await runner.query("CREATE TABLE \"chat_tallies\" (\"id\" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, \"org_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"private_to\" uuid NOT NULL, \"n\" integer NOT NULL, \"folded\" boolean NOT NULL DEFAULT false, CONSTRAINT \"PK_a31caa68ef5e2f970ff073df5eb\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"chat_tallies_appended\" ON \"chat_tallies\"  (\"folded\") WHERE NOT folded");
     await runner.query("CREATE INDEX \"chat_tallies_agent\" ON \"chat_tallies\"  (\"agent_id\", \"private_to\") ");
@@ -863,6 +864,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"chat_tallies_agent\"");
     await runner.query("DROP INDEX \"chat_tallies_appended\"");
     await runner.query("DROP TABLE \"chat_tallies\"");
+    await runner.query("DROP INDEX \"chats_source\"");
     await runner.query("DROP INDEX \"chats_agent\"");
     await runner.query("DROP INDEX \"chats_seen\"");
     await runner.query("DROP INDEX \"chats_root\"");

@@ -72,7 +72,7 @@ export class MessageActions {
   }
 
   /**
-   * Ends a message and all that it has begun: chats with what they have delegated to, runs, and the mail that was to answer it. What it was found
+   * Ends a message and all that it has begun: chats with what they have delegated to, and retries of them, runs, and the mail that was to answer it. What it was found
    * to be stays written. Again it changes nothing.
    *
    * @throws DomainError `not_found`
@@ -80,7 +80,7 @@ export class MessageActions {
   terminate(scope: OrgScope, inboxId: string, id: string): Promise<MessageDetail> {
     return this.act(scope, inboxId, id, 'terminate', async (tx, message) => {
       await this.repository.terminate(tx, id);
-      await this.chats.endTrees(tx, scope, chatsOf(message));
+      await this.chats.endTrees(tx, scope, await this.repository.withRetries(tx, chatsOf(message)));
       await this.runs.cancel(tx, scope.orgId, runsOf(message));
       // Behind the locks of the chats, where nobody writes another answer any more.
       await this.replies.standDown(tx, id);

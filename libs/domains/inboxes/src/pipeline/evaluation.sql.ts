@@ -323,12 +323,17 @@ export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
     SELECT chat_id::text, created_at FROM inbox_replies WHERE inbox_id = $1 AND message_ref = r.ref AND chat_id IS NOT NULL
   ) x JOIN chats c ON c.id = x.chat_id::uuid
   ORDER BY r.n, x.at DESC LIMIT 1`);
-/** Whether somebody wrote, or was written to, in the mails of a chat, those among them that have begun another since. */
+/** The mail that began the chat that a chat does again; it was handed to the first of them alone. @param chat SQL of its id */
+export const mailOfRetry = (chat: string) =>
+  `SELECT CASE c.origin_kind WHEN 'inbox' THEN c.origin_ref_id::uuid END AS id FROM chats c WHERE c.id = ${chat} AND c.source_chat_id IS NOT NULL`;
+/** Whether somebody wrote, or was written to, in the mails of a chat, those among them that have begun another since, and that of a retry. */
 export const TOOK_PART = statement(`
   WITH m AS (
     SELECT id, sender_address FROM ${TABLE} WHERE dispatched->>'chat_id' = $1
     UNION ALL
     SELECT id, sender_address FROM ${TABLE} WHERE previous_dispatches <> '[]' AND previous_dispatches @> jsonb_build_array(jsonb_build_object('chat_id', $1::text))
+    UNION ALL
+    SELECT id, sender_address FROM ${TABLE} WHERE id = (${mailOfRetry('$1::uuid')})
   ) SELECT 1 FROM m CROSS JOIN LATERAL (SELECT participants FROM inbox_envelopes WHERE message_id = m.id LIMIT 1) e
   WHERE m.sender_address = $2 OR $2 = ANY (e.participants)
     OR $2 = ANY (ARRAY(SELECT r.to_address FROM inbox_replies r WHERE r.message_id = m.id AND r.chat_id::text = $1 AND r.sent_at IS NOT NULL)) LIMIT 1`);

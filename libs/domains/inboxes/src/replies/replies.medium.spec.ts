@@ -37,6 +37,7 @@ const answered = async (message: Parameters<typeof t.mail>[1] = {}) => {
   return { id, chat: dispatched!.chat_id };
 };
 const act = (id: string, action: string) => t.make('POST', `${inbox.path}/messages/${id}/${action}`, { as: org.owner });
+const retried = async (chat: string) => (await t.make('POST', `${org.path}/${chat}/retry`, { as: org.owner })).id as string;
 const turnOf = async (id: string) =>
   (
     await t.db.query(
@@ -114,6 +115,36 @@ describe('a reply', () => {
     // What a member says there is not from whom the mail came.
     await t.send(org, chat, 'And now?');
     await t.settled(org, chat, 2);
+    expect(await repliesTo(id)).toHaveLength(1);
+  });
+
+  it('is mailed when its chat has failed, and is retried, and goes on there', async () => {
+    await settings({ reply: 'auto' });
+    const error = { status: 400, message: 'no', times: 2 };
+    const id = await t.mail(inbox, { message_id: 'm1@acme.com', body_text: script({ error, text: `Ten are left, ${randomUUID()}.` }) });
+    const failed = async (chat: string) => {
+      await eventually(
+        () => t.db.query(sql(`SELECT 1 FROM turns WHERE chat_id = $1 AND status = 'failed'`), [chat]),
+        (turns) => turns.length === 1,
+      );
+      return chat;
+    };
+    const chat = await failed((await t.evaluated(id)).dispatched!.chat_id);
+    const again = await failed(await retried(chat));
+    expect(await repliesTo(id)).toEqual([]);
+    await t.make('POST', `${org.path}/${again}/continue`, { as: org.owner });
+    const reply = await sent(id);
+    expect(await mailOf(reply)).toContain('Ten are left');
+    expect((await t.evaluated(await t.mail(inbox, { references: [reply.message_ref!] }))).dispatched!.chat_id).toBe(again);
+    await act(id, 'terminate');
+    expect((await t.read(org, again)).body.stop_reason).toBe('terminated');
+  });
+
+  it('is not mailed again when a chat that has answered is retried', async () => {
+    await settings({ reply: 'auto' });
+    const { id, chat } = await answered();
+    await sent(id);
+    await t.settled(org, await retried(chat), 1);
     expect(await repliesTo(id)).toHaveLength(1);
   });
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { InboxMessage, InboxReply, InboxSettings } from '@aps/entities';
 import { advisoryLock, statement, type Db, type Tx } from '@aps/platform/database';
+import { mailOfRetry } from '../pipeline/evaluation.sql';
 
 /** A message of mail that a turn or a run answers. */
 export interface AnsweredMessage extends Pick<InboxMessage, 'id' | 'org_id' | 'inbox_id' | 'subject' | 'message_ref'> {
@@ -25,18 +26,23 @@ export interface DueReply extends Pick<InboxReply, 'id' | 'org_id' | 'message_id
 const answered = (from: string, on: string) => `
   SELECT m.id, m.org_id, m.inbox_id, m.subject, m.message_ref, coalesce(m.terminated_at >= m.dispatched_at, false) AS terminated, i.settings, e.automatic, e.reply_to
   FROM ${from} JOIN inbox_messages m ON ${on} JOIN inboxes i ON i.id = m.inbox_id JOIN inbox_envelopes e ON e.message_id = m.id WHERE m.channel_kind = 'email'`;
-/** What a turn answers; of one that goes on after another, what that answers. */
+/** What a turn answers; of one that goes on after another, what that answers. A retry begins with a copy of the mail, and answers that if nothing has, and no member has spoken after it. */
 const ANSWERING = `(
-  SELECT coalesce(t.message_id, (SELECT b.message_id FROM turns b WHERE b.chat_id = t.chat_id AND b.seq < t.seq AND b.message_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)) AS message_id
-  FROM turns t WHERE t.id = $1) t`;
-const ANSWERED_BY = statement<AnsweredMessage>(answered(ANSWERING, 'm.chat_message_id = t.message_id'));
-/** The newest mail of a chat, those among them that have begun another since. */
+  SELECT coalesce((SELECT x.id FROM inbox_messages x WHERE x.chat_message_id = b.message_id LIMIT 1), CASE b.cause WHEN 'retry' THEN (
+    SELECT x.id FROM (${mailOfRetry('b.chat_id')}) x JOIN messages s ON s.id = b.message_id AND s.author_id IS NULL
+    WHERE NOT EXISTS (SELECT FROM inbox_replies r WHERE r.message_id = x.id AND r.state IN ('armed', 'sent') AND r.source_id <> t.id)) END) AS mail_id
+  FROM turns t CROSS JOIN LATERAL (SELECT b.* FROM turns b WHERE b.chat_id = t.chat_id AND b.seq <= t.seq AND b.message_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1) b
+  WHERE t.id = $1) t`;
+const ANSWERED_BY = statement<AnsweredMessage>(answered(ANSWERING, 'm.id = t.mail_id'));
+/** The newest mail of a chat, those among them that have begun another since, and that which a retry begins with again. */
 const NEWEST_OF_CHAT = statement<AnsweredMessage>(
   `${answered(
     `(
     SELECT id FROM inbox_messages WHERE dispatched->>'chat_id' = $1
     UNION ALL
     SELECT id FROM inbox_messages WHERE previous_dispatches <> '[]' AND previous_dispatches @> jsonb_build_array(jsonb_build_object('chat_id', $1::text))
+    UNION ALL
+    ${mailOfRetry('$1::uuid')}
   ) c`,
     'm.id = c.id',
   )} ORDER BY m.received_at DESC, m.id DESC LIMIT 1`,
