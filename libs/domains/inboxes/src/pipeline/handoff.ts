@@ -74,6 +74,8 @@ export class Handoff {
   /** The chat that a message goes on with: one of its target, in whose mails its sender took part. What is replayed begins a new one. */
   private async threadFor(tx: Tx, m: LoadedMessage, target: Target): Promise<string | null> {
     if (m.references.length === 0 || m.evaluation_cause === 'replay' || m.evaluation_cause === 'retry') return null;
+    // Whoever wrote it, it is not shown to be its sender, and what a chat says may go to another address.
+    if (m.auth?.dmarc === 'fail') return null;
     // Webhooks of one thread may come together, and name each other: the second joins the chat that the first begins.
     if (m.channel_kind === 'webhook') await advisoryLock(tx, `inbox-thread:${m.inbox_id}:${m.references[0]}`);
     // Asked first: what has settled until then is seen below. Mails wait for earlier ones alone, so none for each other.

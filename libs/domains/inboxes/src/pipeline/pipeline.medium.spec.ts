@@ -555,6 +555,13 @@ describe('threads', () => {
     expect((await answer('eve@evil.com')).dispatched!.chat_id).not.toBe(chat);
   });
 
+  it('are joined by no mail that DMARC fails, whoever it says has sent it', async () => {
+    const chat = await first();
+    const auth = { spf: 'fail', dkim: 'fail', dmarc: 'fail' };
+    expect((await answer('ann@acme.com', { auth, reply_to: 'eve@evil.com' })).dispatched!.chat_id).not.toBe(chat);
+    expect((await answer('ann@acme.com', { auth: { ...auth, dmarc: 'none' } })).dispatched!.chat_id).toBe(chat);
+  });
+
   it('begin anew where the chat is closed, or another agent is meant', async () => {
     const chat = await first();
     const other = await t.make('POST', `/api/orgs/${org.id}/agents`, { as: org.owner, body: { name: 'Other' } });
