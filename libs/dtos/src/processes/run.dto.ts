@@ -181,7 +181,7 @@ export class ProcessRunStep {
   @StringField({
     nullable: true,
     description:
-      'What is special of it: `copied` from the run that was restarted; `queue_full` while its agent cannot begin, as too many turns of the organization wait already.',
+      'What is special of it: `copied` from the run that was restarted; `queue_full` while its agent cannot begin, as too many turns of the organization wait already; `outcome_unknown` where its call has failed and may have had its effect.',
   })
   note: string | null;
   @DateTimeField({ description: 'When it began.' }) started_at: string;

@@ -88,7 +88,7 @@ export class Interpreter {
       case 'completed':
         return void this.page.complete(row, outcome.output);
       case 'failed':
-        return void this.page.fail(row, outcome.error);
+        return void this.page.fail(row, outcome.error, outcome.note);
       case 'outcome_unknown':
         return this.page.unknown(row, outcome.error);
     }

@@ -6,6 +6,9 @@ export const ENGINE_VERSION = '1';
 /** A line of a run's journal, as the engine reads and writes it. */
 export type JournalRow = Omit<ProcessStepRow, 'org_id' | 'run_id'>;
 
+/** Note of a call that has failed, and of which nobody knows what became: it may have had its effect. */
+export const UNKNOWN = 'outcome_unknown';
+
 /** Statuses that a row stays in. */
 const OVER = new Set<JournalRow['status']>(['completed', 'failed', 'skipped', 'cancelled']);
 
@@ -57,7 +60,8 @@ export function humanAnswered({
 /** What a call of a model, or of another side, came to. */
 export type CallOutcome =
   | { status: 'completed'; output: unknown }
-  | { status: 'failed'; error: StepError }
+  /** `note` where nobody knows what became of it, and it may be made again. */
+  | { status: 'failed'; error: StepError; note?: typeof UNKNOWN }
   /** It may have had its effect, and may not be made again. */
   | { status: 'outcome_unknown'; error: StepError };
 

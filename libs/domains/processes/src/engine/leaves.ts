@@ -11,7 +11,7 @@ import {
   type TransformStep,
   type WaitStep,
 } from '../definition';
-import { isOver, isUnbegun, stepError, type JournalRow } from './journal';
+import { isOver, isUnbegun, stepError, UNKNOWN, type JournalRow } from './journal';
 import { parsed } from './output.policy';
 import { BLOCKED, done, failed, type JournalPage, type Result } from './progress';
 import { evaluated, recordOf, secondsOf, textOf, timeOf } from './values';
@@ -191,7 +191,7 @@ export class Leaves {
     switch (chosen(step, row)) {
       case 'retry': {
         if (!resolution) {
-          this.page.fail(row, { ...row.error!, retryable: true });
+          this.page.fail(row, { ...row.error!, retryable: true }, UNKNOWN);
           return this.call(step, parent, row, scope);
         }
         // A human who says so means this one time, however often it was tried.

@@ -212,8 +212,8 @@ export class JournalPage {
     return done(row.output);
   }
 
-  fail(row: JournalRow, error: StepError): Result {
-    this.finish(row, 'failed', { error });
+  fail(row: JournalRow, error: StepError, note = row.note): Result {
+    this.finish(row, 'failed', { error, note });
     this.tell('step_failed', row, { code: error.code });
     return failed(row.error!);
   }

@@ -12,5 +12,6 @@ export const ADD_REPAIR = statement(`
 /** What was mended for earlier tries of a step, and whether nobody knows what became of one of them. */
 export const REPAIRED = statement<{ repairs: number; changes: Operation[][]; is_ambiguous: boolean }>(`
   SELECT count(*)::int AS repairs, coalesce(jsonb_agg(payload_diff ORDER BY id) FILTER (WHERE fixable), '[]') AS changes,
-    EXISTS (SELECT 1 FROM process_steps WHERE run_id = $1 AND path = $2 AND attempt < $3 AND (error->>'code' IN ('timeout', 'worker_lost') OR resolution IS NOT NULL)) AS is_ambiguous
+    EXISTS (SELECT 1 FROM process_steps WHERE run_id = $1 AND path = $2 AND attempt < $3
+      AND (note = 'outcome_unknown' OR error->>'code' IN ('timeout', 'worker_lost') OR resolution IS NOT NULL)) AS is_ambiguous
   FROM process_repairs WHERE run_id = $1 AND path = $2`);

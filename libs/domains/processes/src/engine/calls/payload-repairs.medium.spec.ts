@@ -12,7 +12,7 @@ const t = runningService();
 let org: TestOrg;
 /** What the tool was called with, and what it answers each time; the last for ever. */
 let called: unknown[];
-let answers: (StepToolResult | 'nothing')[];
+let answers: (StepToolResult | Error | 'nothing')[];
 const day = (value: string) => ({ op: 'replace', path: '/arguments/day', value });
 /** Refused, with what a model will propose of it. */
 const refused = (...operations: object[]): StepToolResult => ({
@@ -30,6 +30,7 @@ const begin = async (step: object = {}, tool: Partial<StepTool> = {}) => {
   const call: StepTool['call'] = (args) => {
     called.push(args);
     const answer = answers[Math.min(called.length, answers.length) - 1];
+    if (answer instanceof Error) return Promise.reject(answer);
     return answer === 'nothing' ? new Promise(() => undefined) : Promise.resolve(answer);
   };
   t.get(StepTools).register(aTool('spec.dates', { inputSchema: {}, call, ...tool }));
@@ -78,6 +79,20 @@ describe('the repair of a call', () => {
     const { steps } = await t.ended(id);
     expect(steps.map(({ error }) => error?.code)).toEqual(['timeout', 'tool_rejected']);
     expect([await repairs(id), await receipts()]).toEqual([[], 0]);
+  });
+
+  it.each<[string, Partial<StepTool>]>([
+    ['may not be made again', { accessLevel: 'write', idempotent: false }],
+    ['may be made again', {}],
+  ])('is not tried behind a call that %s and has broken off', async (_, tool) => {
+    answers = [new Error('reset'), refused(day('2'))];
+    const { id } = await begin({ on_ambiguous: 'retry', repair: { max_attempts: 2 } }, tool);
+    const { steps } = await t.ended(id);
+    expect(steps.map(({ error, note }) => [error?.code, note])).toEqual([
+      ['tool_error', 'outcome_unknown'],
+      ['tool_rejected', null],
+    ]);
+    expect([called, await repairs(id)]).toEqual([[{ day: '1' }, { day: '1' }], []]);
   });
 
   it('is paid where the call that follows is cut', async () => {

@@ -8,7 +8,7 @@ import { validate } from '@aps/platform/json-schema';
 import { type ToolStep } from '../../definition';
 import { PINNED_CONNECTION } from '../../revisions/staleness.sql';
 import { isRepeatable, StepTools, type StepTool, type StepToolResult } from '../../tools/step-tools';
-import { stepError, type CallOutcome, type JournalRow } from '../journal';
+import { stepError, UNKNOWN, type CallOutcome, type JournalRow } from '../journal';
 import type { HeldRun } from '../process-run.sql';
 import { completed, failed, type CallResult } from './call-result';
 import { PayloadRepairs } from './payload-repairs';
@@ -83,7 +83,9 @@ export class ToolCalls {
       const why = cut.isLate
         ? stepError('timeout', `The tool took longer than ${step.timeout_s} s.`, true)
         : stepError(isTimeout ? 'timeout' : 'tool_error', messageOf(error), true);
-      return repeatable ? { status: 'failed', error: why } : { status: 'outcome_unknown', error: { ...why, retryable: false } };
+      return repeatable
+        ? { status: 'failed', error: why, note: UNKNOWN }
+        : { status: 'outcome_unknown', error: { ...why, retryable: false } };
     } finally {
       cut.release();
     }
