@@ -1,5 +1,6 @@
 import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { HitlService } from '@aps/chats';
+import { EgressError } from '@aps/platform/egress';
 import { RunLeases } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
@@ -399,6 +400,19 @@ describe('a run', () => {
     ]);
     const bad = await t.ended(await t.begin(org, await t.deployed(org, step(2))));
     expect(bad).toMatchObject({ status: 'failed', error: { code: 'tool_error' } });
+  });
+
+  it.each([
+    ['what takes too much memory', () => Promise.resolve({ output: Array.from({ length: 150_000 }, () => []) })],
+    ['what was too much to be read', () => Promise.reject(new EgressError('too_large', 'The answer is too large.'))],
+  ])('fails with a call that is answered %s, without another', async (_, call) => {
+    const tool = { call: jest.fn(call), accessLevel: 'write' as const };
+    t.get(StepTools).register(aTool('spec.much', tool));
+    const retry = { max_attempts: 3, initial_s: 0.1, factor: 1, max_s: 1 };
+    const step = { id: 'call', kind: 'tool', tool: 'spec.much', arguments: {}, retry };
+    const run = await t.ended(await t.begin(org, await t.deployed(org, [step])));
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'tool_error' }, steps: [{ status: 'failed', output: null }] });
+    expect(tool.call).toHaveBeenCalledTimes(1);
   });
 
   it('hears of signals and of time while it has a call made', async () => {

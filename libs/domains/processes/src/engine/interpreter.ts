@@ -65,27 +65,31 @@ export class Interpreter {
     { inFlight = new Set(), outcomes = new Map(), begins = true, putOff = new Map() }: Partial<CallsAtWork> = {},
   ): Progress {
     this.page.open(at, { inFlight, outcomes, begins, putOff });
-    for (const [path, outcome] of outcomes) this.settle(path, outcome);
-    const end = this.outOfTime() ?? this.untilHalt();
+    const end = this.untilHalt(() => {
+      for (const [path, outcome] of outcomes) this.settle(path, outcome);
+      return this.outOfTime() ?? endOf(this.run());
+    });
     if (end) this.page.giveUp('');
     return this.page.close(end);
   }
 
-  private untilHalt(): RunOutcome | null {
+  private untilHalt(goOn: () => RunOutcome | null): RunOutcome | null {
     try {
-      return endOf(this.run());
+      return goOn();
     } catch (error) {
       if (error instanceof Halt) return error.end;
       throw error;
     }
   }
 
+  /** @throws Halt */
   private settle(path: string, outcome: CallOutcome): void {
     const row = this.page.row(path);
     // Its loop, or its run, has given it up meanwhile.
     if (row?.status !== 'running') return;
     switch (outcome.status) {
       case 'completed':
+        this.page.requireRoomFor(outcome.output);
         return void this.page.complete(row, outcome.output);
       case 'failed':
         return void this.page.fail(row, outcome.error, outcome.note);

@@ -157,7 +157,7 @@ export class JournalPage {
     this.begun += 1;
   }
 
-  /** Before what other steps came to is kept once more. @throws Halt */
+  /** Before what others came to is kept. @throws Halt */
   requireRoomFor(output: unknown): void {
     if (this.kept + heldBy(output) > MAX_KEPT) throw tooMuch(`The steps of the run keep more than ${MAX_KEPT} bytes.`);
   }
@@ -295,7 +295,7 @@ export class JournalPage {
 const tooMuch = (message: string): Halt => new Halt({ status: 'failed', error: stepError('max_iterations', message) });
 
 /** About as many bytes as a value of JSON takes in memory. Its text may have far fewer: a list of empty lists does. */
-function heldBy(value: unknown): number {
+export function heldBy(value: unknown): number {
   if (typeof value === 'string') return 16 + value.length;
   if (typeof value !== 'object' || value === null) return 8;
   return Object.values(value).reduce((bytes: number, inner) => bytes + 8 + heldBy(inner), 32);

@@ -90,6 +90,18 @@ describe('a run of many steps', () => {
     expect(read.rows.size).toBeLessThanOrEqual(12);
   });
 
+  it('fails where its calls bring too much, and keeps no more than it may', () => {
+    const branches = list.slice(0, 40).map((i) => ({ id: `b${i}`, steps: [{ id: `ask${i}`, kind: 'llm', prompt: 'x' }] }));
+    const run = new Pieces([{ id: 'p', kind: 'parallel', branches }]);
+    run.goOn();
+    const text = 'x'.repeat(2 * 1024 * 1024);
+    expect(run.goOn(Object.fromEntries(branches.map(({ id, steps }) => [`p/${id}/${steps[0].id}`, text])))).toMatchObject({
+      status: 'failed',
+      error: { code: 'max_iterations' },
+    });
+    expect([...run.rows.values()].filter(({ output }) => output !== null)).toHaveLength(31);
+  });
+
   it('may be a loop that holds nothing', () => {
     const run = new Pieces([whilst('l', 9_999)]);
     expect([run.goOn(), run.rows.size]).toMatchObject([{ status: 'completed' }, 1]);

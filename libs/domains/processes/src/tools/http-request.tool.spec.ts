@@ -85,6 +85,14 @@ describe('a request of a step', () => {
     expect(await call({})).toMatchObject({ output: { text: 'ab' } });
   });
 
+  it('is answered no more than expressions may come to', async () => {
+    const body = Buffer.alloc(1024 * 1024, 'x');
+    answer = (_request, response) => response.writeHead(200).end(body);
+    expect(await call({})).toMatchObject({ output: { status: 200 } });
+    answer = (_request, response) => response.writeHead(200).end(Buffer.concat([body, Buffer.from('x')]));
+    await expect(call({})).rejects.toMatchObject({ reason: 'too_large' });
+  });
+
   it.each<[string, string, object]>([
     ['JSON', '{"a":1}', { json: { a: 1 } }],
     ['JSON with numbers that a double would change, which are their text', '{"id":9007199254740993}', { json: { id: '9007199254740993' } }],

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Egress, EgressError } from '@aps/platform/egress';
 import { readJson } from '@aps/platform/http';
 import { NotSent } from '@aps/tools';
+import { MAX_SIZE } from '../definition/meter';
 import { StepTools, type StepToolContext, type StepToolResult } from './step-tools';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -67,6 +68,7 @@ export class HttpRequestTool {
         },
         ...(json !== undefined ? { body: JSON.stringify(json) } : body !== undefined && { body }),
         timeoutMs,
+        maxBytes: MAX_SIZE,
         signal,
       });
       const { status } = response;

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { referencesIn, type AgentStep, type Definition, type LlmStep, type PromptStep, type ToolStep } from '../../definition';
+import { referencesIn, type Definition } from '../../definition';
 import { StepTools, type StepTool } from '../../tools/step-tools';
 import type { JournalRow } from '../journal';
+import { heldBy, type Call } from '../progress';
 import type { HeldRun } from '../process-run.sql';
-import type { CallResult } from './call-result';
+import { failed, type CallResult } from './call-result';
 import { LlmCalls } from './llm-calls';
 import { PromptCalls } from './prompt-calls';
 import { ToolCalls } from './tool-calls';
+
+/** So many bytes may what a call comes to take in memory, about: what has come is held before anybody asks whether its run has room for it. */
+const MAX_OUTCOME = 4 * 1024 * 1024;
 
 /** Makes the calls of steps: to models, prompt templates and tools. */
 @Injectable()
@@ -29,7 +33,15 @@ export class Calls {
    * @param signal aborts when nobody waits for it any more
    * @throws the reason of the signal, and what is a fault of ours; never what the other side says
    */
-  make(run: HeldRun, row: JournalRow, step: PromptStep | LlmStep | ToolStep | AgentStep, signal: AbortSignal): Promise<CallResult> {
+  async make(run: HeldRun, row: JournalRow, step: Call['step'], signal: AbortSignal): Promise<CallResult> {
+    const result = await this.made(run, row, step, signal);
+    const { outcome } = result;
+    if (outcome.status !== 'completed' || heldBy(outcome.output) <= MAX_OUTCOME) return result;
+    const code = step.kind === 'tool' ? 'tool_error' : 'output_schema';
+    return { ...result, outcome: failed(code, `The answer takes more than ${MAX_OUTCOME} bytes of memory.`) };
+  }
+
+  private made(run: HeldRun, row: JournalRow, step: Call['step'], signal: AbortSignal): Promise<CallResult> {
     switch (step.kind) {
       case 'llm':
         return this.llm.answer(run, row, step, signal);

@@ -78,6 +78,8 @@ export class ToolCalls {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof NotSent) return failed('tool_error', error.message, true);
+      // It has answered, and would answer that again.
+      if (error instanceof EgressError && error.reason === 'too_large') return failed('tool_error', error.message);
       if (isConnectionLoss(error) && repeatable) throw error;
       const isTimeout = error instanceof TookTooLong || (error instanceof EgressError && error.reason === 'timeout');
       const why = cut.isLate
