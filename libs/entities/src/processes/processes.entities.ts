@@ -136,6 +136,10 @@ export class ProcessRun extends DurableRun<'queued' | 'running' | 'waiting' | Pr
   @Column('int', { default: 0 }) wakes: number;
   /** Of the newest event of its topic. */
   @Column('int', { default: 0 }) event_seq: number;
+  /** So many bytes does its journal take in the memory of who goes on with it, about. */
+  @Column('int', { default: 0 }) held_bytes: number;
+  /** Of the engine that it was begun by. */
+  @Column('text', { default: '1' }) engine_version: string;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

@@ -17,6 +17,7 @@ import { PromptCalls } from './calls/prompt-calls';
 import { ToolCalls } from './calls/tool-calls';
 import { Cancellation } from './cancellation';
 import { ChatListener } from './chat-listener';
+import { JournalRoom } from './journal-room';
 import { JournalRepository } from './journal.repository';
 import { Openings } from './openings';
 import { ProcessRunKind } from './process-run.kind';
@@ -51,6 +52,7 @@ export class RunControlModule {}
     PayloadRepairs,
     PromptCalls,
     ToolCalls,
+    JournalRoom,
     Openings,
     RunDriver,
     HumanWaitSignals,

@@ -49,6 +49,11 @@ export class Interpreter {
     this.leaves = new Leaves(this.page, isOnce);
   }
 
+  /** Bytes of memory that its journal takes, about. */
+  get held(): number {
+    return this.page.held;
+  }
+
   /** Whether a step waits for a human. */
   get asksHuman(): boolean {
     return this.page.asksHuman;

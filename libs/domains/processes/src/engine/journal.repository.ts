@@ -23,6 +23,8 @@ import {
   type LoadedRun,
 } from './process-run.sql';
 
+const MAX_INT = 2 ** 31 - 1;
+
 /** What the claim of a run answers; one that was not claimed has no envelope. */
 export interface ClaimedProcessRun extends ClaimedRun, LoadedRun {
   /** Else its journal is empty. */
@@ -37,6 +39,8 @@ export interface Commit {
   rows: JournalRow[];
   events: RunEvent[];
   asksHuman: boolean;
+  /** Bytes of memory that all of its rows take, about. */
+  held: number;
   /** What the run comes to with it; null for one that goes on. */
   end: RunOutcome | null;
   at: Date;
@@ -72,10 +76,18 @@ export class JournalRepository {
    * @param seen how often something had come for the run when this was decided
    * @throws LeaseEnded when it is not this owner's any more; Overtaken when something has come meanwhile
    */
-  async commit(db: Db, run: ClaimedProcessRun, seen: number, { rows, events, asksHuman, end, at }: Commit): Promise<() => void> {
+  async commit(db: Db, run: ClaimedProcessRun, seen: number, { rows, events, asksHuman, held, end, at }: Commit): Promise<() => void> {
     const told = events.map(toTopicEvent);
     const item: CommitItem = {
-      ...{ run_id: run.id, fence: run.fence, seen, asks_human: asksHuman, end: end && columnsOf(end), at },
+      ...{
+        run_id: run.id,
+        fence: run.fence,
+        seen,
+        asks_human: asksHuman,
+        held_bytes: Math.min(held, MAX_INT),
+        end: end && columnsOf(end),
+        at,
+      },
       ...{ rows: storable(rows), events: storable(told) },
     };
     const written = await db.batched<CommitItem, { before: number }>(end ? COMMIT_LAST : COMMIT, item);

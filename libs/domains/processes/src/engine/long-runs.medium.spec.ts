@@ -1,7 +1,11 @@
+import { eventually } from '@aps/testing';
 import { RunReviews } from '../reviews/run-reviews.service';
+import { StepTools } from '../definitions.module';
 import { runningService } from '../testing/running';
+import { aTool } from '../testing/tools';
+import { JournalRepository } from './journal.repository';
 
-const t = runningService();
+const t = runningService({ PROCESS_HELD_BYTES: String(1024 * 1024) });
 
 it('a run of many steps is written piece by piece, and comes to its end', async () => {
   const org = await t.org();
@@ -28,4 +32,32 @@ it('a run of many steps is written piece by piece, and comes to its end', async 
   expect(run.steps.map(({ seq }) => seq)).toEqual(run.steps.map((_, i) => i + 1));
   expect(run.event_seq).toBe((await t.events(id)).length);
   expect(await t.get(RunReviews).replayCheck(t.scope(org), process.id, id)).toMatchObject({ deterministic: true, compared: 4_501 });
+});
+
+it('runs that have no room together go on one after the other, whoever they belong to and whatever they wait for', async () => {
+  const answers: (() => void)[] = [];
+  t.get(StepTools).register(
+    aTool('spec.text', { call: () => Promise.resolve({ output: 'x'.repeat(600_000) }) }),
+    aTool('spec.slow', { call: () => new Promise((done) => answers.push(() => done({ output: 'at last' }))) }),
+  );
+  const steps = ['text', 'slow'].map((id) => ({ id, kind: 'tool', tool: `spec.${id}`, arguments: {} }));
+  const read = jest.spyOn(t.get(JournalRepository), 'journal');
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const org = await t.org();
+    ids.push(await t.begin(org, await t.deployed(org, steps, { output: '${steps.slow.output}' })));
+    // Those before have let it have their room, though nobody has answered them.
+    await eventually(
+      () => Promise.resolve(answers.length),
+      (asked) => asked === ids.length,
+    );
+  }
+  for (const answer of answers) answer();
+  for (const id of ids) {
+    const run = await t.ended(id);
+    expect(run).toMatchObject({ status: 'completed', output: 'at last', deliveries: 0 });
+    expect(run.held_bytes).toBeGreaterThan(600_000);
+  }
+  // What was not held was read anew.
+  expect(read.mock.calls.map(([, id]) => id)).toEqual(expect.arrayContaining(ids.slice(0, 2)));
 });

@@ -37,6 +37,7 @@ const LOADED = [
   'cost_credits',
   'user_id',
   'asks_human',
+  'held_bytes',
 ] as const satisfies (keyof ProcessRun)[];
 export type LoadedRun = Pick<ProcessRun, (typeof LOADED)[number]>;
 /** The same of one that is at work, by who has it. */
@@ -129,6 +130,8 @@ export interface CommitItem {
   rows: unknown[];
   events: unknown[];
   asks_human: boolean;
+  /** What its journal takes with it. */
+  held_bytes: number;
   /** What the run comes to with it, if it ends. */
   end: EndColumns | null;
   at: Date;
@@ -153,7 +156,7 @@ const commitStatement = (label: string, ends: boolean) =>
     (item) => item.run_id,
     (locked) => `
   WITH i AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(run_id uuid, fence bigint, seen int, rows jsonb, events jsonb, asks_human boolean, "end" jsonb, at timestamptz)
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(run_id uuid, fence bigint, seen int, rows jsonb, events jsonb, asks_human boolean, held_bytes int, "end" jsonb, at timestamptz)
   ), o AS MATERIALIZED (
     SELECT i.*, k.* FROM i CROSS JOIN LATERAL (
       SELECT r.org_id, r.event_seq AS before, r.fence AS newest_fence, r.status, r.wakes FROM ${TABLE} r WHERE r.id = i.run_id FOR NO KEY UPDATE OF r ${locked}
@@ -163,7 +166,7 @@ const commitStatement = (label: string, ends: boolean) =>
     SELECT * FROM o WHERE o.fence = o.newest_fence AND o.status = 'running' AND o.wakes = o.seen
   ), r AS (
     UPDATE ${TABLE} SET ${ends ? `${lastStepDone(TABLE, `l."end"->>'status'`, 'l.at')}, wait = NULL, output = l."end"->'output', flag_reason = l."end"->>'flag_reason', error = l."end"->'error'` : stepDone(TABLE)},
-      event_seq = l.before + jsonb_array_length(l.events), asks_human = l.asks_human, updated_at = l.at FROM l WHERE ${TABLE}.id = l.run_id
+      event_seq = l.before + jsonb_array_length(l.events), asks_human = l.asks_human, held_bytes = l.held_bytes, updated_at = l.at FROM l WHERE ${TABLE}.id = l.run_id
   ), ${ends ? `j AS (${deleteJobs({ from: 'l', id: 'l.run_id' })}), ` : ''}s AS (${writeRows('l')}
   ), e AS (${appendEvents({ from: 'l', topic: `'run:' || l.run_id`, orgId: 'l.org_id', after: 'l.before', events: 'l.events', at: 'l.at' })}
   ) SELECT l.run_id::text AS batch_key, json_build_object('before', l.before) AS answer FROM l`,

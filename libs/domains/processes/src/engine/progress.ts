@@ -63,6 +63,8 @@ export const pathOf = (parent: string | null, id: string): string => (parent ===
 export const MAX_ROWS = 100_000;
 /** So many bytes may what its steps were given and came to take in memory, about: whoever goes on with it holds all of that, too. */
 export const MAX_KEPT = 64 * 1024 * 1024;
+/** What a row takes beside that. */
+const ROW_BYTES = 512;
 /** What is done at once is one commit, and meanwhile its process does nothing else. */
 export const MAX_BEGUN = 500;
 const MAX_MS = 50;
@@ -130,6 +132,11 @@ export class JournalPage {
   mayTryAgain(row: JournalRow): boolean {
     const at = this.work.putOff.get(row.path);
     return this.work.begins && !(at && this.isBefore(at));
+  }
+
+  /** Bytes of memory that its rows take, about. */
+  get held(): number {
+    return this.lastSeq * ROW_BYTES + this.kept;
   }
 
   /** Whether a row of it waits for a human. */

@@ -10,6 +10,7 @@ import { Interpreter } from './interpreter';
 import { isUnbegun, waitsForSignal, type JournalRow, type RunEvent, type RunOutcome } from './journal';
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
+import { JournalRoom, type Place } from './journal-room';
 import type { Progress } from './progress';
 import type { HeldRun, LoadedRun } from './process-run.sql';
 import { RunEnds } from './run-ends';
@@ -35,6 +36,7 @@ export class RunDriver {
     private readonly calls: Calls,
     private readonly openings: Openings,
     private readonly ends: RunEnds,
+    private readonly room: JournalRoom,
   ) {}
 
   /** @returns what became of it, in a word for metrics */
@@ -50,15 +52,30 @@ export class RunDriver {
   }
 
   private async goOn(work: RunAtWork): Promise<string> {
-    const { claimed } = work;
+    const { claimed, lease } = work;
+    const place = this.room.place(claimed.org_id);
+    for (let bytes = claimed.held_bytes; ;) {
+      await place.take(bytes, lease.signal);
+      // What is known of its journal ends with the turn, so that nothing of it is held while others have theirs.
+      const left = await this.takeTurn(work, place).finally(() => place.leave());
+      if (typeof left === 'string') return left;
+      bytes = left.bytes;
+      if (left.rests) await this.untilCome(work, left.wakeAt);
+    }
+  }
+
+  /** Goes on with a run while it has room for its journal. @returns what became of it; why it goes on in another turn, where it does */
+  private async takeTurn(work: RunAtWork, place: Place): Promise<string | Left> {
     // What the run is, its claim has read.
-    let interpreter = await this.interpreterOf(claimed, claimed.has_steps ? await this.journal.journal(this.db, claimed.id) : []);
+    let interpreter = work.isNew ? await this.firstLook(work) : await this.look(work);
     for (;;) {
       const begins = work.mayBegin();
       // What comes while this is written is for the next look.
       const results = new Map(work.results);
       const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
       const progress = interpreter.advance(this.db.now(), { inFlight: work.inFlight(), outcomes, begins, putOff: work.putOff });
+      // Nothing of this is written yet, and it comes to the same in its next turn, with as much to spare.
+      if (!place.fits(interpreter.held)) return { bytes: 2 * interpreter.held, rests: false, wakeAt: null };
       const rests = progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && begins;
       let came = false;
       try {
@@ -74,14 +91,30 @@ export class RunDriver {
       for (const { step, row } of progress.calls) work.make(row.path, (signal) => this.calls.make(work.run, row, step, signal));
       if (rests && !came) return 'waiting';
       if (progress.goesOn) await letOthersIn();
-      await work.next(came || progress.goesOn ? 0 : progress.wakeAt && progress.wakeAt.getTime() - this.db.now().getTime());
+      const waits = !came && !progress.goesOn && work.results.size === 0;
+      if (place.isDue(waits)) return { bytes: interpreter.held, rests: waits, wakeAt: progress.wakeAt };
+      await work.next(waits ? this.msUntil(progress.wakeAt) : 0);
       if (came || (await this.hasCome(work))) interpreter = await this.look(work);
     }
+  }
+
+  /** Until something is to be done for a run whose calls are being made. */
+  private async untilCome(work: RunAtWork, wakeAt: Date | null): Promise<void> {
+    for (let isDue = false; !isDue; isDue = work.results.size > 0 || this.msUntil(wakeAt) === 0 || (await this.hasCome(work)))
+      await work.next(this.msUntil(wakeAt));
+  }
+
+  private msUntil(at: Date | null): number | null {
+    return at && Math.max(0, at.getTime() - this.db.now().getTime());
   }
 
   /** Whether somebody has brought something while calls are being made. */
   private async hasCome({ claimed, run, results, atWork }: RunAtWork): Promise<boolean> {
     return atWork.size > 0 && results.size === 0 && (await this.journal.wakesOf(this.db, claimed)) !== run.wakes;
+  }
+
+  private async firstLook({ claimed }: RunAtWork): Promise<Interpreter> {
+    return this.interpreterOf(claimed, claimed.has_steps ? await this.journal.journal(this.db, claimed.id) : []);
   }
 
   private async look(work: RunAtWork): Promise<Interpreter> {
@@ -121,7 +154,8 @@ export class RunDriver {
       const events = [...work.startEvents(), ...progress.events, ...told, ...endEvents(end)];
       const asksHuman = end === null && interpreter.asksHuman;
       // One that has asked a human is running before it is over.
-      const publish = await this.journal.commit(db, claimed, run.wakes, { rows, events, asksHuman, end: asked ? null : end, at });
+      const { held } = interpreter;
+      const publish = await this.journal.commit(db, claimed, run.wakes, { rows, events, asksHuman, held, end: asked ? null : end, at });
       await whenCommitted(db, () => {
         work.asksHuman = asksHuman;
         publish();
@@ -152,6 +186,15 @@ export class RunDriver {
       return came || refused.length > 0;
     });
   }
+}
+
+/** How a run stands that has let others have its room. */
+interface Left {
+  /** Room that it needs to go on. */
+  bytes: number;
+  /** Nothing is to be done before its calls bring something, or its time. */
+  rests: boolean;
+  wakeAt: Date | null;
 }
 
 /** A run while this process drives it. */
@@ -196,6 +239,11 @@ class RunAtWork {
       if (this.atWork.size || this.results.size) return false;
       throw error;
     }
+  }
+
+  /** Whether its claim says all that there is: nothing has been done or looked at since. */
+  get isNew(): boolean {
+    return this.run === this.claimed && !this.hasStarted;
   }
 
   startEvents(): RunEvent[] {

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { engineConfig } from './engine.config';
+
+/** So long a run computes on while others wait for its room. */
+const TURN_MS = 2_000;
+
+interface Waiter {
+  orgId: string;
+  bytes: number;
+  enter: () => void;
+}
+
+/**
+ * Memory for the journals of the runs that this process goes on with. A run holds its own only while it is looked at; who finds no room waits,
+ * of the organization that holds least the one that came first, and nobody passes it by, however little he needs. One that is larger than
+ * all there is goes alone.
+ */
+@Injectable()
+export class JournalRoom {
+  private held = 0;
+  private readonly ofOrgs = new Map<string, number>();
+  private waiting: Waiter[] = [];
+
+  place(orgId: string): Place {
+    return new Place(this, orgId);
+  }
+
+  /** Whether somebody waits for what others hold. */
+  get isWanted(): boolean {
+    return this.waiting.length > 0;
+  }
+
+  /** @throws the reason of the signal */
+  enter(orgId: string, bytes: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    return new Promise((done, reject) => {
+      const leave = () => {
+        this.waiting = this.waiting.filter((other) => other !== waiter);
+        reject(signal.reason as Error);
+        this.admit();
+      };
+      const enter = () => {
+        signal.removeEventListener('abort', leave);
+        done();
+      };
+      const waiter = { orgId, bytes, enter };
+      signal.addEventListener('abort', leave, { once: true });
+      this.waiting.push(waiter);
+      this.admit();
+    });
+  }
+
+  /** Counts what somebody holds who is in. */
+  count(orgId: string, bytes: number): void {
+    this.held += bytes;
+    const left = (this.ofOrgs.get(orgId) ?? 0) + bytes;
+    if (left) this.ofOrgs.set(orgId, left);
+    else this.ofOrgs.delete(orgId);
+    if (bytes < 0) this.admit();
+  }
+
+  /** Whether all that is held has room. @param own of who asks: by itself it always has */
+  isEnoughFor(own: number): boolean {
+    return this.held <= own || this.held <= engineConfig.value.heldBytes;
+  }
+
+  private hasRoomFor(bytes: number): boolean {
+    return this.held === 0 || this.held + bytes <= engineConfig.value.heldBytes;
+  }
+
+  private admit(): void {
+    for (let next = this.first(); next && this.hasRoomFor(next.bytes); next = this.first()) {
+      this.waiting.splice(this.waiting.indexOf(next), 1);
+      this.count(next.orgId, next.bytes);
+      next.enter();
+    }
+  }
+
+  private first(): Waiter | undefined {
+    const heldOf = ({ orgId }: Waiter) => this.ofOrgs.get(orgId) ?? 0;
+    return this.waiting.reduce<Waiter | undefined>((first, next) => (first && heldOf(first) <= heldOf(next) ? first : next), undefined);
+  }
+}
+
+/** What one run holds. */
+export class Place {
+  private bytes = 0;
+  private since = 0;
+
+  constructor(
+    private readonly room: JournalRoom,
+    private readonly orgId: string,
+  ) {}
+
+  /** Waits its turn for so many bytes. @throws the reason of the signal */
+  async take(bytes: number, signal: AbortSignal): Promise<void> {
+    await this.room.enter(this.orgId, bytes, signal);
+    this.bytes = bytes;
+    this.since = performance.now();
+  }
+
+  /** Says how many bytes they are now. @returns whether there is room for them; else it is to be left */
+  fits(bytes: number): boolean {
+    const more = bytes - this.bytes;
+    this.bytes = bytes;
+    this.room.count(this.orgId, more);
+    return more <= 0 || this.room.isEnoughFor(bytes);
+  }
+
+  /** Whether others are to have it now. @param rests nothing is done with what it holds */
+  isDue(rests: boolean): boolean {
+    return this.room.isWanted && (rests || performance.now() - this.since > TURN_MS);
+  }
+
+  leave(): void {
+    this.room.count(this.orgId, -this.bytes);
+    this.bytes = 0;
+  }
+}
