@@ -54,6 +54,7 @@ export class ReplayDivergence {
 export class ReplayCheckResponse {
   @BooleanField({ description: 'Whether today’s code would do all that the journal has.' }) deterministic: boolean;
   @StringField({ description: 'The code that has looked.', example: '1' }) engine_version: string;
+  @StringField({ description: 'The code that the run was begun by.', example: '1' }) run_engine_version: string;
   @IntField({ description: 'Steps that were compared.', example: 12 }) compared: number;
   @NestedField(() => ReplayDivergence, { nullable: true, description: 'The first difference; null where there is none.' })
   first_divergence: ReplayDivergence | null;

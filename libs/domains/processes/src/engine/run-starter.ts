@@ -8,6 +8,7 @@ import { ExpressionError, render, type Definition } from '../definition';
 import type { DeployedProcess } from '../revisions/process-refs';
 import { Admissions } from './admissions';
 import { Cancellation } from './cancellation';
+import { ENGINE_VERSION } from './journal';
 import { JournalRepository, toTopicEvent } from './journal.repository';
 import { AT_WORK, LINE } from './process-run.sql';
 import { envelopeOf, type RunFile, type RunMessage, type RunSource } from './envelope';
@@ -113,6 +114,7 @@ export class RunStarter {
       run.idempotency?.sha256 ?? null,
       at,
       JSON.stringify(told),
+      ENGINE_VERSION,
     ]);
     await run.beside?.(id);
     // Its worker before its readers: it has more to do.

@@ -209,7 +209,12 @@ describe('journals that runs leave', () => {
   it.each(Object.entries(RUNS))('of %s are gone through again by the same engine, and kept', async (name, play) => {
     const run = await play(t, org);
     const check = await t.get(RunReviews).replayCheck(t.scope(org), run.process_id, run.id);
-    expect(check).toMatchObject({ deterministic: true, first_divergence: null, engine_version: ENGINE_VERSION });
+    expect(check).toMatchObject({
+      deterministic: true,
+      first_divergence: null,
+      engine_version: ENGINE_VERSION,
+      run_engine_version: ENGINE_VERSION,
+    });
     if (records) {
       const [{ definition }] = await t.db.query(
         sql<{ definition: Record<string, unknown> }>('SELECT definition FROM process_revisions WHERE id = $1'),

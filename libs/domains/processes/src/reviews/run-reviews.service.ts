@@ -25,6 +25,11 @@ interface Simulated {
   run_id?: string | null;
 }
 
+export interface RunReplayCheck extends ReplayCheck {
+  /** Of the engine that the run was begun by. */
+  run_engine_version: string;
+}
+
 /** Of computing, for one look: its process serves others, too. */
 const MAX_LOOK_MS = 5_000;
 
@@ -34,7 +39,7 @@ export class RunReviews {
   private readonly processes = new OrgTable(Process, 'Process');
   private readonly revisions = new OrgTable(ProcessRevision, 'Revision');
   /** What goes through whole runs, of each organization. */
-  private readonly looks = new OneByOne();
+  private readonly ofOrgs = new OneByOne();
 
   constructor(
     private readonly db: Database,
@@ -49,7 +54,7 @@ export class RunReviews {
    * @throws DomainError 404; 422 `validation_error` for neither or both of input and run, and an input that does not fit
    */
   simulate(scope: OrgScope, processId: string, revisionId: string, of: Simulated, signal?: AbortSignal): Promise<ProcessSimulation> {
-    return this.looks.run(scope.orgId, () => this.simulateNow(scope, processId, revisionId, of, { maxMs: MAX_LOOK_MS, signal }));
+    return this.inTurn(scope, () => this.simulateNow(scope, processId, revisionId, of, { maxMs: MAX_LOOK_MS, signal }));
   }
 
   private async simulateNow(
@@ -80,13 +85,18 @@ export class RunReviews {
   }
 
   /** @param signal aborted when nobody waits for it any more @throws DomainError 404 */
-  replayCheck(scope: OrgScope, processId: string, runId: string, signal?: AbortSignal): Promise<ReplayCheck> {
-    return this.looks.run(scope.orgId, async () => {
+  replayCheck(scope: OrgScope, processId: string, runId: string, signal?: AbortSignal): Promise<RunReplayCheck> {
+    return this.inTurn(scope, async () => {
       signal?.throwIfAborted();
       const run = await this.find(scope, processId, runId);
       const definition = await this.definitions.of(scope.orgId, run.revision_id);
-      return replayed(definition, runFactsOf(run), await this.journal.journal(this.db, runId), { maxMs: MAX_LOOK_MS, signal });
+      const check = await replayed(definition, runFactsOf(run), await this.journal.journal(this.db, runId), { maxMs: MAX_LOOK_MS, signal });
+      return { ...check, run_engine_version: run.engine_version };
     });
+  }
+
+  private inTurn<T>(scope: OrgScope, look: () => Promise<T>): Promise<T> {
+    return this.ofOrgs.run(scope.orgId, look);
   }
 
   /** @throws DomainError 404 */
