@@ -1,8 +1,11 @@
 import type { TestOrg } from '@aps/chats/testing';
+import type { OrgScope } from '@aps/guards';
 import { FilesHttpModule } from '@aps/files/http';
 import { fileForm } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
 import { uuidv7 } from 'uuidv7';
+import { RunReviews } from '..';
+import { JournalRepository } from '../engine/journal.repository';
 import { runningService, type DeployedProcess } from '../testing/running';
 
 const t = runningService({}, [FilesHttpModule]);
@@ -242,6 +245,32 @@ describe('what a run does, and why', () => {
       ...{ state: 'completed', blocked_by: null, last_step: { path: 'go', status: 'completed', error: null } },
       ...{ next_action: null, allowed_actions: ['restart'] },
     });
+  });
+
+  it('is in memory one at a time, whichever organization looks at it', async () => {
+    const runs: { process: DeployedProcess; id: string; scope: OrgScope }[] = [];
+    for (const other of [org, await t.org()]) {
+      const process = await t.deployed(other, [{ id: 'a', kind: 'transform', set: { x: 1 } }]);
+      runs.push({ process, id: await t.begin(other, process), scope: t.scope(other) });
+    }
+    for (const { id } of runs) await t.ended(id);
+    const journal = t.get(JournalRepository);
+    const read = journal.journal.bind(journal);
+    let [now, most] = [0, 0];
+    const spy = jest.spyOn(journal, 'journal').mockImplementation(async (db, id) => {
+      most = Math.max(most, ++now);
+      for (let i = 0; i < 20; i++) await read(db, id);
+      return read(db, id).finally(() => (now -= 1));
+    });
+    const reviews = t.get(RunReviews);
+    await Promise.all(
+      runs.flatMap(({ process, id, scope }) => [
+        reviews.replayCheck(scope, process.id, id),
+        reviews.simulate(scope, process.id, process.revision_id, { run_id: id }),
+      ]),
+    );
+    expect([spy.mock.calls.length, most]).toEqual([4, 1]);
+    spy.mockRestore();
   });
 
   it('would be the same again, and is tried on another input or on what it was, without an effect', async () => {

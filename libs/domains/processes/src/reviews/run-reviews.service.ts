@@ -38,7 +38,8 @@ const MAX_LOOK_MS = 5_000;
 export class RunReviews {
   private readonly processes = new OrgTable(Process, 'Process');
   private readonly revisions = new OrgTable(ProcessRevision, 'Revision');
-  /** What goes through whole runs, of each organization. */
+  /** Whole runs are in memory one at a time; an organization that asks for many waits for itself, and has others wait for one. */
+  private readonly ofAll = new OneByOne();
   private readonly ofOrgs = new OneByOne();
 
   constructor(
@@ -96,7 +97,7 @@ export class RunReviews {
   }
 
   private inTurn<T>(scope: OrgScope, look: () => Promise<T>): Promise<T> {
-    return this.ofOrgs.run(scope.orgId, look);
+    return this.ofOrgs.run(scope.orgId, () => this.ofAll.run('', look));
   }
 
   /** @throws DomainError 404 */
