@@ -27,4 +27,4 @@ export const TURN_COSTS = statement<{
 
 export const ADD_AGENT_CALL = statement(`
   INSERT INTO process_agent_calls (id, org_id, run_id, step_id, path, kind, chat_id, turn_id, turn_no, tokens, cost_usd, cost_credits, status, messages, result)
-  SELECT $2, s.org_id, s.run_id, s.step_id, s.path, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM process_steps s WHERE s.id = $1`);
+  SELECT $2, s.org_id, s.run_id, s.step_id, s.path, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM process_steps s WHERE s.id = $1 ON CONFLICT (id) DO NOTHING`);

@@ -1,5 +1,5 @@
 import { setImmediate as letOthersIn, setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Database, NO_CALLER, whenCommitted, type Db, type Tx } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Cutoff } from '@aps/platform/signals';
@@ -20,6 +20,8 @@ import { tryAgainAt } from './waits.policy';
 
 /** How often a run whose calls are being made looks for what else has come. */
 const LOOK_MS = 1_000;
+const CHARGE_TRIES = 4;
+const CHARGE_PAUSE_MS = 1_000;
 /** How long calls that were cut are waited for: models tell what they have used, and somebody may not listen. */
 const CUT_MS = 1_000;
 
@@ -29,6 +31,8 @@ const CUT_MS = 1_000;
  */
 @Injectable()
 export class RunDriver {
+  private readonly logger = new Logger('RunDriver');
+
   constructor(
     private readonly db: Database,
     private readonly journal: JournalRepository,
@@ -47,7 +51,23 @@ export class RunDriver {
     } finally {
       await work.cut();
       // Whatever has become of the run: what its calls have used is paid, as far as they have said so by now.
-      for (const charge of work.charges()) await this.db.transaction(NO_CALLER, charge);
+      await this.charge(work);
+    }
+  }
+
+  /** Tried a few times, as the tokens are spent whatever the database says; one that fails keeps neither the others nor what the run has come to. */
+  private async charge(work: RunAtWork): Promise<void> {
+    let left = work.charges();
+    for (let tries = 1; left.length; tries++) {
+      const failed: typeof left = [];
+      for (const charge of left)
+        await this.db.transaction(NO_CALLER, charge).catch((error: Error) => {
+          failed.push(charge);
+          if (tries === CHARGE_TRIES) this.logger.error({ msg: 'A call was not charged', run_id: work.claimed.id, error: error.stack });
+        });
+      if (tries === CHARGE_TRIES) return;
+      left = failed;
+      if (left.length) await sleep(tries * CHARGE_PAUSE_MS);
     }
   }
 

@@ -29,7 +29,7 @@ type LedgerLine = Omit<ModelAnswer, 'value' | 'charge' | 'duration_ms'> & { dura
 export class Ledgers {
   async llm(tx: Tx, run: LoadedRun, row: JournalRow, answer: LedgerLine): Promise<void> {
     await tx.execute(ADD_LLM_CALL, [
-      uuidv7(),
+      answer.id,
       run.org_id,
       run.id,
       row.step_id,
@@ -58,6 +58,7 @@ export class Ledgers {
     const { requested, prepared, asked, error } = call;
     const { template, model, text, preview } = prepared;
     await this.llm(tx, run, row, {
+      id: uuidv7(),
       requested,
       resolved: model,
       usage: asked.usage,
@@ -73,7 +74,7 @@ export class Ledgers {
   async distill(tx: Tx, row: JournalRow, answer: ModelAnswer): Promise<void> {
     await tx.execute(ADD_AGENT_CALL, [
       row.id,
-      uuidv7(),
+      answer.id,
       'distill',
       row.chat_id,
       null,
@@ -89,7 +90,7 @@ export class Ledgers {
 
   async repair(tx: Tx, run: LoadedRun, row: JournalRow, repair: Repair, answer: ModelAnswer): Promise<void> {
     await tx.execute(ADD_REPAIR, [
-      uuidv7(),
+      answer.id,
       run.org_id,
       run.id,
       row.step_id,

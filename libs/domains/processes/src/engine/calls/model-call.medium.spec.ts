@@ -1,12 +1,17 @@
 import { script, type TestOrg } from '@aps/chats/testing';
 import { entitle, withCredits, withRateCard } from '@aps/billing/testing';
 import { InferenceSettings, ModelCalls } from '@aps/inference';
+import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { RunControl } from '../../runs/run-control.service';
 import { StepTools } from '../../tools/step-tools';
 import { runningService } from '../../testing/running';
 import { aTool } from '../../testing/tools';
+import { RunDriver } from '../run-driver';
+import type { CallResult } from './call-result';
+import { Ledgers } from './ledgers';
+import { LlmCalls } from './llm-calls';
 
 const t = runningService();
 let org: TestOrg;
@@ -63,6 +68,53 @@ it('an answer is paid also where the run is over before the model is asked once 
   await eventually(receipts, (paid) => paid.length > 0);
   const [line] = await t.db.query(sql('SELECT status, error FROM process_llm_calls WHERE run_id = $1'), [id]);
   expect(line).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+});
+
+it('a call that cannot be charged at once is tried again, and keeps neither the others nor why the run has ended', async () => {
+  const schema = { type: 'object', required: ['sum'] };
+  const asking = (id: string) => ({
+    id: `b${id}`,
+    steps: [{ id, kind: 'llm', prompt: script({ text: 'no' }, { text: 'one two three', chunk_delay_ms: 5_000 }), output_schema: schema }],
+  });
+  const process = await t.deployed(org, [{ id: 'both', kind: 'parallel', branches: ['one', 'two'].map(asking) }]);
+  const ask = jest.spyOn(t.get(ModelCalls), 'streamChat');
+  const drive = jest.spyOn(t.get(RunDriver), 'drive');
+  const charge = jest.spyOn(t.get(Ledgers), 'llm').mockRejectedValueOnce(new Error('away'));
+  const id = await t.begin(org, process);
+  await eventually(
+    () => Promise.resolve(ask.mock.calls.length),
+    (asked) => asked === 4,
+  );
+  await t.get(RunControl).cancel(t.scope(org), process.id, id);
+  await eventually(receipts, (paid) => paid.length === 2);
+  expect(await t.db.query(sql('SELECT status FROM process_llm_calls WHERE run_id = $1'), [id])).toHaveLength(2);
+  await expect(drive.mock.results[0].value).rejects.toMatchObject({ reason: 'stopped' });
+  expect(charge).toHaveBeenCalledTimes(3);
+  for (const spy of [ask, drive, charge]) spy.mockRestore();
+});
+
+it.each([
+  ['llm', 'process_llm_calls'],
+  ['distill', 'process_agent_calls'],
+] as const)('a call of %s stands in its ledger once, though nobody has heard that it was written', async (kind, ledger) => {
+  const results: Promise<CallResult>[] = [];
+  const calls = t.get(LlmCalls);
+  const make = calls[kind === 'llm' ? 'answer' : 'distill'].bind(calls) as typeof calls.answer;
+  const spy = jest.spyOn(calls, kind === 'llm' ? 'answer' : 'distill').mockImplementation((...args: unknown[]) => {
+    results.push(make(...(args as Parameters<typeof make>)));
+    return results[0];
+  });
+  const step = {
+    output_schema: { type: 'object' },
+    ...(kind === 'llm' ? { prompt: script({ text: '{}' }) } : { agent: org.agentId, task: script({ text: 'so' }), distill: true }),
+  };
+  const id = await t.begin(org, await t.deployed(org, [{ id: 'a', kind: kind === 'llm' ? 'llm' : 'agent', ...step }]));
+  const { cost_usd } = await t.ended(id);
+  const lines = () => t.db.query(sql(`SELECT id FROM ${ledger} WHERE run_id = $1`), [id]);
+  const before = await lines();
+  await t.db.transaction(NO_CALLER, (await results[0]).charge!);
+  expect([await lines(), (await t.run(id)).cost_usd]).toEqual([before, cost_usd]);
+  spy.mockRestore();
 });
 
 it('a model that refuses to answer fails its step as a provider that does', async () => {

@@ -15,6 +15,7 @@ import {
   type Usage,
 } from '@aps/inference';
 import type { Tx } from '@aps/platform/database';
+import { uuidv7 } from 'uuidv7';
 import { Cutoff } from '@aps/platform/signals';
 import type { Schema } from '@aps/platform/json-schema';
 import { JournalRepository } from '../journal.repository';
@@ -45,6 +46,8 @@ export interface ModelQuestion {
 
 /** What came of asking, for the ledger that it stands in. */
 export interface ModelAnswer {
+  /** Of its line, which is written once, whether or not the commit of an earlier try was heard of. */
+  id: string;
   value: unknown;
   error: StepError | null;
   requested: string | null;
@@ -143,6 +146,7 @@ export class ModelQuestions {
       const cost = costOf(receipts);
       const owner = { org_id: run.org_id, run_id: run.id };
       return {
+        id: uuidv7(),
         value,
         error,
         requested: question.model ?? question.mode ?? null,
