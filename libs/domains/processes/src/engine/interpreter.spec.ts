@@ -322,6 +322,16 @@ describe('loops', () => {
     expect(other.last.end).toMatchObject({ error: { code: 'max_iterations' } });
   });
 
+  it('do not ask again of an iteration that has begun whether it was to be', () => {
+    const input: Record<string, unknown> = { n: 3 };
+    const steps = [{ id: 'until', kind: 'loop', while: 'input.n > 0', max_iterations: 3, steps: [llm('a'), llm('b')] }];
+    const run = new Driven(steps, {}, [], input);
+    delete input.n;
+    run.come({ 'until/0/a': 'x' });
+    expect([run.called, run.last.end]).toEqual([['until/0/b'], null]);
+    expect(run.come({ 'until/0/b': 'x' }).end).toMatchObject({ error: { code: 'expression_error' } });
+  });
+
   it('ask first after an iteration also of a step that one of its ways holds', () => {
     const which = { id: 'which', kind: 'branch', branches: [{ when: 'true', steps: [set('check', { ok: '${vars.item_index == 1}' })] }] };
     const run = new Driven([{ id: 'until', kind: 'loop', while: '!steps.check.output.ok', max_iterations: 3, steps: [which] }], {

@@ -228,7 +228,9 @@ export class Interpreter {
     const loop = this.loops.get(row.path) ?? loopOf(step, row, frame);
     this.loops.set(row.path, loop);
     const iterate = (i: number, within: Frame) => this.sequence(step.steps, `${row.path}/${i}`, within);
-    return this.conclude(row, step.over === null ? this.whileLoop(step, loop, iterate) : this.listLoop(step, loop, iterate));
+    if (step.over !== null) return this.conclude(row, this.listLoop(step, loop, iterate));
+    const hasBegun = (i: number) => step.steps.length > 0 && this.page.row(`${row.path}/${i}/${step.steps[0].id}`) !== undefined;
+    return this.conclude(row, this.whileLoop(step, loop, iterate, hasBegun));
   }
 
   /** At most `concurrency` of its items are at work; the first that fails ends it. */
@@ -255,14 +257,21 @@ export class Interpreter {
    * An iteration sees what the one before has left. Before the first one nothing is asked where the condition names steps of the loop
    * itself, which have not been there yet.
    */
-  private whileLoop(step: LoopStep, loop: LoopProgress, iterate: (i: number, within: Frame) => Result): Result {
+  private whileLoop(
+    step: LoopStep,
+    loop: LoopProgress,
+    iterate: (i: number, within: Frame) => Result,
+    hasBegun: (i: number) => boolean,
+  ): Result {
     for (;;) {
       const i = loop.next;
       const within = loop.frame.copy().set(`${step.as}_index`, i);
       if (!loop.mayIterate) {
         // It may hold no steps, and then there are no rows that would be too many.
         this.page.requireRoom();
-        const goesOn = evaluated(() => (i === 0 && namesOwn(step)) || holds(step.while!, this.scope(within), 'while'));
+        // What was decided once is not asked again: an iteration that has rows was to be.
+        const isDecided = hasBegun(i) || (i === 0 && namesOwn(step));
+        const goesOn = evaluated(() => isDecided || holds(step.while!, this.scope(within), 'while'));
         if (goesOn.is === 'failed') return goesOn;
         if (!goesOn.output) return done(loop.outputs);
         if (i >= step.max_iterations)
