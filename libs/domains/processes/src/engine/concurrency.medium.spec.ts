@@ -1,6 +1,7 @@
 import type { TestOrg } from '@aps/chats/testing';
 import { ProcessRevision } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
+import { ProcessesService } from '../processes.service';
 import { RunReviews } from '../reviews/run-reviews.service';
 import { runningService, type DeployedProcess } from '../testing/running';
 import { Admissions } from './admissions';
@@ -156,4 +157,16 @@ describe('a run within a run of its own key', () => {
     await t.ended(await t.begin(org, process));
     expect((await runsOf(process)).map(({ status }) => status)).toEqual(['failed', 'failed']);
   });
+});
+
+it('runs of a key that are over together have the next of it looked for once', async () => {
+  const process = await t.deployed(org, WAITS, only('queue', 2));
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) ids.push(await t.begin(org, process));
+  for (const id of ids.slice(0, 2)) await t.waiting(id, 'w');
+  const look = jest.spyOn(t.get(Admissions), 'lock');
+  await t.get(ProcessesService).delete(t.scope(org), process.id);
+  expect((await runsOf(process)).map(({ status }) => status)).toEqual(ids.map(() => 'cancelled'));
+  expect(look).toHaveBeenCalledTimes(1);
+  look.mockRestore();
 });
