@@ -1,6 +1,6 @@
 import { eventually } from '@aps/testing';
 import { RunReviews } from '../reviews/run-reviews.service';
-import { StepTools } from '../definitions.module';
+import { StepTools } from '../tools/step-tools';
 import { runningService } from '../testing/running';
 import { aTool } from '../testing/tools';
 import { JournalRepository } from './journal.repository';

@@ -4,7 +4,7 @@ import { FilesHttpModule } from '@aps/files/http';
 import { fileForm } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
 import { uuidv7 } from 'uuidv7';
-import { RunReviews } from '..';
+import { RunReviews } from '../reviews/run-reviews.service';
 import { JournalRepository } from '../engine/journal.repository';
 import { runningService, type DeployedProcess } from '../testing/running';
 
