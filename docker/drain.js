@@ -8,7 +8,7 @@ const HEARD_WITHIN_MS = 15_000;
 
 /** How many jobs the worker runs; undefined while it does not drain, or says nothing. */
 async function running() {
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(4_000) }).catch(() => undefined);
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(9_000) }).catch(() => undefined);
   const text = (await answer?.text().catch(() => undefined)) ?? '';
   if (!/^worker_draining 1$/m.test(text)) return undefined;
   return [...text.matchAll(/^worker_jobs_running\{[^}]*\} (\d+)$/gm)].reduce((sum, [, jobs]) => sum + Number(jobs), 0);

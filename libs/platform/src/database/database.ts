@@ -5,7 +5,7 @@ import { Batcher, runAll, runAlone, type Ahead, type BatchStatement } from './ba
 import { DatabaseClock } from './clock';
 import { isConnectionLoss } from './errors';
 import { BatchConnection } from './batch-connection';
-import type { Sessions } from './sessions';
+import { refuseStandby, type Sessions } from './sessions';
 import { answerTimeoutMs, statement, unnamed, type Statement } from './statement';
 
 /** SQLSTATEs after which the whole transaction may simply be run again: serialization failure, deadlock. */
@@ -73,7 +73,7 @@ export interface Tx extends Db {
 const LOOK_AT_CLOCK_MS = 60_000;
 
 const CLOCK = statement<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
-const PING = statement('SELECT 1');
+const PING = statement<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
 const ADVISORY_LOCK = statement('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))');
 
 /** How a statement is put to the driver. */
@@ -239,9 +239,10 @@ export class Database implements Db {
     this.clockTimer ??= setInterval(() => void this.clock.set().catch(() => undefined), LOOK_AT_CLOCK_MS).unref();
   }
 
-  /** Resolves when PostgreSQL answers, however busy the pool is. */
+  /** Resolves when PostgreSQL answers, and takes writes, however busy the pool is. */
   async ping(): Promise<void> {
-    await this.pings.query(this.toQuery(PING));
+    const { rows } = await this.pings.query<{ standby: boolean }>(this.toQuery(PING));
+    refuseStandby(rows[0]);
   }
 
   /** Closes all connections. */

@@ -19,6 +19,11 @@ export const sessionLimits = (): SessionLimits => ({
 
 const NAMES = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const satisfies (keyof SessionLimits)[];
 
+/** @throws an error that is a connection loss: a standby would answer reads, and be kept. It takes no writes */
+export function refuseStandby({ standby }: { standby: boolean }): void {
+  if (standby) throw Object.assign(new Error('PostgreSQL is a standby here, and takes no writes.'), { code: '25006' });
+}
+
 /**
  * Sets the limits where the session is ours, and says what they are. It is ours when its backend is the one that the connection was
  * introduced to; a pooler lends us another with every transaction, and what we set there would stay with it, for whoever comes next.
@@ -79,7 +84,7 @@ export class Sessions {
       planning,
       ...NAMES.map((name) => String(this.limits?.[name] ?? 0)),
     ]);
-    if (rows[0].standby) throw Object.assign(new Error('PostgreSQL is a standby here, and takes no writes.'), { code: '25006' });
+    refuseStandby(rows[0]);
     if (!rows[0].own) await (this.inspected ??= this.inspect(client));
   }
 

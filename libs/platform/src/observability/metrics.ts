@@ -36,8 +36,8 @@ export function counter<L extends string>(name: string, help: string, labelNames
   return made;
 }
 
-/** So long figures are waited for that are asked for elsewhere. Prometheus waits for ten seconds, `docker/drain.js` for four. */
-const FIGURES_MS = 2_000;
+/** So long figures are waited for that are asked for elsewhere. Prometheus waits for ten seconds, `docker/drain.js` for nine. */
+const FIGURES_MS = 8_000;
 
 /**
  * A gauge; with `collect` it is computed when it is scraped. Of two applications in one process, as specs have them, the last one is asked.

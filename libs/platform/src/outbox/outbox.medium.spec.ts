@@ -18,16 +18,16 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-const IN_AN_HOUR = new Date(Date.now() + 3_600_000);
-/** A job that has been published, and is not looked at again for an hour. */
-async function published(): Promise<string> {
-  const id = uuidv7();
-  await database.db.query(INSERT, [id, 'turn.run', 1, {}, null, null, IN_AN_HOUR, null]);
+/** A job that has been published, and is looked at again in most of a minute. */
+async function published(id = uuidv7()): Promise<string> {
+  await database.db.query(INSERT, [id, 'turn.run', 1, {}, null, null, new Date(database.db.now().getTime() + 50_000), null]);
   await database.db.execute(sql('UPDATE outbox SET publishes = 1 WHERE id = $1'), [id]);
   return id;
 }
 const dueForAnHour = (id: string) =>
   database.db.execute(sql(`UPDATE outbox SET available_at = now() - interval '1 hour' WHERE id = $1`), [id]);
+const soon = () => new Date(database.db.now().getTime() + 60_000);
+const makeAllDue = (most: number, until = soon()) => database.db.execute(DUE_ALL, [most, until]);
 const due = async () =>
   (await database.db.query(sql<{ id: string }>('SELECT id FROM outbox WHERE available_at <= now() ORDER BY id'))).map(({ id }) => id);
 
@@ -35,7 +35,7 @@ beforeEach(() => database.db.execute(sql('DELETE FROM outbox')));
 
 describe('jobs that are to be published again', () => {
   it.each([
-    ['all of them', () => database.db.execute(DUE_ALL, [10])],
+    ['all of them', () => makeAllDue(10)],
     ['those that could not be', (ids: string[]) => database.db.execute(DUE_AGAIN, [ids, ids.map(() => new Date(0))])],
   ])('%s are due at once, and who works on some meanwhile is not waited for', async (_, makeDue) => {
     const ids = [await published(), await published(), await published()];
@@ -51,15 +51,24 @@ describe('jobs that are to be published again', () => {
 
   it('are made so in parts, those that are due next first', async () => {
     const ids = [await published(), await published(), await published()];
-    await database.db.execute(sql(`UPDATE outbox SET available_at = available_at - interval '1 minute' WHERE id <> $1`), [ids[1]]);
-    expect(await database.db.execute(DUE_ALL, [2])).toBe(2);
+    await database.db.execute(sql(`UPDATE outbox SET available_at = available_at - interval '10 seconds' WHERE id <> $1`), [ids[1]]);
+    expect(await makeAllDue(2)).toBe(2);
     expect(await due()).toEqual([ids[0], ids[2]]);
-    expect([await database.db.execute(DUE_ALL, [2]), await database.db.execute(DUE_ALL, [2])]).toEqual([1, 0]);
+    expect([await makeAllDue(2), await makeAllDue(2)]).toEqual([1, 0]);
+  });
+
+  it('are not those that were published since, nor those with a time of their own', async () => {
+    const until = soon();
+    const [again, later] = [await published(), await published()];
+    const set = sql('UPDATE outbox SET available_at = $2 WHERE id = $1');
+    await database.db.execute(set, [again, new Date(until.getTime() + 1)]);
+    await database.db.execute(set, [later, new Date(until.getTime() + 3_600_000)]);
+    expect(await makeAllDue(10, until)).toBe(0);
   });
 
   it('have waited since they were due at first', async () => {
     await dueForAnHour(await published());
-    expect(await database.db.execute(DUE_ALL, [10])).toBe(0);
+    expect(await makeAllDue(10)).toBe(0);
     expect((await database.db.query(OLDEST_DUE))[0].seconds).toBeGreaterThanOrEqual(3_600);
   });
 });
@@ -100,12 +109,13 @@ describe('when Redis has lost its memory', () => {
   });
 
   it('what is due is published, though other jobs could not be made due', async () => {
-    const stays = await published();
+    const stays = uuidv7();
     await database.db.execute(
       sql(`
     CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'it stays'; END $$;
-    CREATE TRIGGER stay BEFORE UPDATE ON outbox FOR EACH ROW WHEN (OLD.id = '${stays}') EXECUTE FUNCTION stay()`),
+    CREATE TRIGGER stay BEFORE UPDATE ON outbox FOR EACH ROW WHEN (OLD.id = '${stays}' AND OLD.publishes = 1) EXECUTE FUNCTION stay()`),
     );
+    await published(stays);
     const redis = app.get<Redis>(CommandRedis, { strict: false });
     const epoch = `${redisConfig.value.prefix}:epoch`;
     await redis.del(epoch);

@@ -92,11 +92,14 @@ const dueSince = (at: string, rows: string) => `
   UPDATE outbox SET available_at = due.at FROM due WHERE outbox.id = due.id`;
 /** Values: ids of what was taken and could not be published, and since when each was due. */
 export const DUE_AGAIN = statement(dueSince('taken.at', 'outbox JOIN unnest($1::uuid[], $2::timestamptz[]) AS taken (id, at) USING (id)'));
-/** Of what was published, and is due later only because of that, as many as a value says; the next first. Rows with a time of their own keep it. */
+/**
+ * Of what was published before, and is due later only because of that, as many as a value says; the next first. A second value is the time by which all of it
+ * is due: what is due later has a time of its own, or was published since.
+ */
 export const DUE_ALL = statement(
   dueSince(
     'now()',
-    `outbox WHERE available_at > now() AND (publishes > 0 OR available_at <= now() + ${GRACE}) ORDER BY available_at LIMIT $1`,
+    `outbox WHERE available_at > now() AND available_at <= $2 AND (publishes > 0 OR available_at <= now() + ${GRACE}) ORDER BY available_at LIMIT $1`,
   ),
 );
 export const INSERT = statement<{ generation: number }>(`

@@ -97,7 +97,8 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     if (created !== 'OK') return;
     let due = 0;
     try {
-      for (let n = DUE_BATCH; n === DUE_BATCH; due += n) n = await this.db.execute(DUE_ALL, [DUE_BATCH]);
+      const until = new Date(this.db.now().getTime() + REPUBLISH_S * 1_000);
+      for (let n = DUE_BATCH; n === DUE_BATCH && !this.stopped; due += n) n = await this.db.execute(DUE_ALL, [DUE_BATCH, until]);
     } catch (error) {
       // Nobody would notice any more. What is due already is published meanwhile.
       await this.redis.del(epoch);

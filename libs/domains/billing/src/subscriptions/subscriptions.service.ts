@@ -6,6 +6,7 @@ import { Outbox } from '@aps/platform/outbox';
 import { forEach, isPositive, isZero, minus, negated, plus, smallest } from '../amounts';
 import { Ledger } from '../ledger/ledger.repository';
 import { PlanEntitlements } from '../plans/plan-entitlements';
+import { markOf, marksOf } from '../self-serve/self-serve.policy';
 import { billingConfig } from '../billing.config';
 import { addMonths, ENTITLED, monthOf, nextPeriodEnd, NO_PERIOD, payerOf, periodKey, type Period } from './periods.policy';
 import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
@@ -160,7 +161,9 @@ export class Subscriptions {
       plan_id: plan.id,
       status: paidStatus(paid),
       external_subscription_id: paid.external_subscription_id ?? current?.external_subscription_id ?? null,
-      ...(isAnswered && { pending_change: null }),
+      ...(marker && {
+        pending_change: isAnswered ? null : markOf(marksOf(marker).filter(({ change_id }) => change_id !== paid.change_id)),
+      }),
     });
     if (isChange) {
       const facts = { from: before?.plan.code ?? null, to: plan.code, order_id: paid.order_id };

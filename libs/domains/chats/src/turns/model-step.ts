@@ -117,7 +117,11 @@ export class ModelStepRunner {
     step: { messageId: string; stepNo: number; restarted: boolean },
   ): Promise<void> {
     const { claim } = turn;
-    if (error.reason === 'org_suspended') await this.endings.suspended(claim);
+    // What fails here is done where the turn ends; then the answer is not paid, as that of a lost lease.
+    if (error.reason === 'org_suspended')
+      await this.endings
+        .suspended(claim)
+        .catch((failure: Error) => this.logger.warn({ msg: 'A turn could not be suspended', turn_id: claim.id, error: failure.message }));
     // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
     const mayBeStopped = error.reason !== 'shutdown';
     const isPaid = mayBeStopped && (await this.charges.chargeStopped(claim, partial.hold));

@@ -76,18 +76,18 @@ export class AccessTokens {
     return this.secrets.open<ManagedAccount>(consentPlace(connection), consent, db);
   }
 
-  /** The same; null where there is none that could be used. */
+  /** The same, be it over or not; null where it has none. @throws ServerFailed where it cannot be read */
   async heldBy(connection: Connection, db: Db = this.db): Promise<ManagedAccount | null> {
     if (!isManaged(connection) || connection.consent === null) return null;
-    return this.accountOf({ ...connection, status: 'active' }, db).catch((error: unknown) => {
+    return this.accountOf({ ...connection, status: 'active' }, db);
+  }
+
+  /** Has the provider forget the account that a managed connection is about to lose, where it can be read: whoever lets go waits here. Of a row that is locked. */
+  async letGo(tx: Tx, connection: Connection): Promise<void> {
+    const held = await this.heldBy(connection, tx).catch((error: unknown) => {
       if (error instanceof ServerFailed) return null;
       throw error;
     });
-  }
-
-  /** Has the provider forget the account that a managed connection is about to lose. Of a row that is locked. */
-  async letGo(tx: Tx, connection: Connection): Promise<void> {
-    const held = await this.heldBy(connection, tx);
     if (held) await this.forget(tx, connection, held);
   }
 

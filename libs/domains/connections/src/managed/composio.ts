@@ -233,9 +233,14 @@ export class Composio extends ManagedApps {
 
   /** @throws ServerFailed where it is not there */
   private async toolkit(key: string): Promise<Toolkit> {
-    const { apps, isAway } = await this.known();
-    const toolkit = apps.find(({ app_key }) => app_key === key);
-    if (!toolkit) throw new ServerFailed(isAway ? AWAY : 'This app cannot be connected here any more.');
+    const find = ({ apps }: Toolkits) => apps.find(({ app_key }) => app_key === key);
+    const known = find(await this.known());
+    if (known) return known;
+    // It may have been enabled since.
+    const from = provider();
+    const now = from && (await this.toolkits.get(from.url));
+    const toolkit = now && find(now);
+    if (!toolkit) throw new ServerFailed(now?.isAway ? AWAY : 'This app cannot be connected here any more.');
     return toolkit;
   }
 
@@ -244,7 +249,7 @@ export class Composio extends ManagedApps {
     if (!from) return { apps: [], isAway: false };
     const next = this.toolkits.get(from.url);
     const { last } = this;
-    if (last?.url !== from.url || last.at + GOOD_MS < performance.now()) return next;
+    if (last?.url !== from.url || last.toolkits.isAway || last.at + GOOD_MS < performance.now()) return next;
     // Nobody waits for it.
     next.catch((error: Error) => this.logger.error({ msg: 'Managed apps could not be listed', error: error.stack }));
     return last.toolkits;

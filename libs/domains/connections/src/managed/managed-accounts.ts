@@ -1,13 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { ConnectionsRepository } from '../connections.repository';
 import { AccessTokens } from '../consents/access-tokens';
+import { ServerFailed } from '../mcp/tool-server';
 import { ManagedApps } from './managed-apps';
 
 /** Sees to it that accounts at the provider of managed apps go when no connection has them any more. */
 @Injectable()
 export class ManagedAccounts {
+  private readonly logger = new Logger('ManagedAccounts');
+
   constructor(
     private readonly db: Database,
     private readonly connections: ConnectionsRepository,
@@ -22,16 +25,23 @@ export class ManagedAccounts {
     if (held?.id !== accountId) await this.managed.forget(accountId);
   }
 
-  /** Takes their accounts from connections of organizations that are deleted. @returns of how many */
+  /** Takes their accounts from connections of organizations that are deleted, but for those that cannot be read now. @returns of how many */
   async leaveDeletedOrgs(limit: number): Promise<number> {
-    const left = await this.connections.ofDeletedOrgs(this.db, limit);
-    for (const { org_id, id } of left) {
+    let left = 0;
+    for (const { org_id, id } of await this.connections.ofDeletedOrgs(this.db, limit)) {
       const scope = OrgScope.system(org_id, 'its organization is deleted');
-      await this.db.transaction(scope, async (tx) => {
-        await this.tokens.letGo(tx, await this.connections.lock(tx, scope, id));
+      const leave = this.db.transaction(scope, async (tx) => {
+        const connection = await this.connections.lock(tx, scope, id);
+        const held = await this.tokens.heldBy(connection, tx);
+        if (held) await this.tokens.forget(tx, connection, held);
         await this.connections.update(tx, scope, id, { consent: null });
+        left++;
+      });
+      await leave.catch((error: unknown) => {
+        if (!(error instanceof ServerFailed)) throw error;
+        this.logger.warn({ msg: 'The account of a connection cannot be read', connection_id: id, error: error.message });
       });
     }
-    return left.length;
+    return left;
   }
 }

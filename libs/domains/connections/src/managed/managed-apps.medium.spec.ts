@@ -38,9 +38,11 @@ const NONE = { DEMO_APPS_URL: undefined, COMPOSIO_API_KEY: undefined, COMPOSIO_U
 /** Under an address of its own each time: which apps there are is known for a while. */
 let asked = 0;
 const address = () => `${new URL(demo.url).origin}/${'/'.repeat(asked++)}`;
+const forgetAway = () => Object.assign(t.get(AccountsProcessor), { awayUntil: 0 });
 beforeEach(async () => {
   before = () => false;
   seen = [];
+  forgetAway();
   t.configure({ ...NONE, DEMO_APPS_URL: new URL(demo.url).origin });
   org = await aTeam(t);
 });
@@ -272,12 +274,31 @@ describe('connecting an account', () => {
     before = (path, res) => path.startsWith('/connected_accounts/') && says(res, 503, {});
     expect((await call('DELETE', `/${id}`)).status).toBe(204);
     await expect(done()).rejects.toBeInstanceOf(PutOff);
+    forgetAway();
     before = () => false;
     expect(accounts(user)).toHaveLength(1);
     await done();
     expect(accounts(user)).toEqual([]);
     // Told again, it knows of none.
     await t.get(ManagedAccounts).forget(org.id, connectionUuid(id)!, first.id);
+  });
+
+  it('leaves an account alone as long as it cannot be read whose it is', async () => {
+    const user = `org:${org.id}:user:${org.member.id}`;
+    const id = await connected();
+    const { consent } = await rowOf(id);
+    const keep = sql('UPDATE connections SET consent = $2 WHERE id = $1');
+    // As where a worker lacks the newest of the master keys.
+    await t.db.execute(keep, [connectionUuid(id), `${consent!.slice(0, -8)}AAAAAAAA`]);
+    const job = { org_id: org.id, connection_id: connectionUuid(id)!, account_id: accounts(user)[0].id };
+    await expect(t.get(AccountsProcessor).forget(job)).rejects.toBeInstanceOf(PutOff);
+    await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [org.id]);
+    await t.get(ManagedAccounts).leaveDeletedOrgs(100);
+    expect([(await rowOf(id)).consent !== null, accounts(user)]).toEqual([true, [only(job.account_id)]]);
+    // What has failed is not asked for the next one at once.
+    seen = [];
+    await expect(t.get(AccountsProcessor).forget({ ...job, account_id: 'another' })).rejects.toBeInstanceOf(PutOff);
+    expect(seen).toEqual([]);
   });
 
   it('has those forgotten that nobody has completed in time, and not the one that somebody has', async () => {

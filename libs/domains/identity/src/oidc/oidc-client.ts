@@ -85,9 +85,11 @@ export class OidcClient extends AuthorizationServers {
     if (payload.azp !== undefined && payload.azp !== this.provider.client_id)
       throw new OAuthFailed('The identity token is for another client.');
     const told = claimsOf(payload);
-    // Where there is an access token, too, a provider may say the rest for that alone (OpenID Connect Core, 5.4).
-    const claims = told.email || !metadata.userinfo_endpoint ? told : await this.userInfo(metadata.userinfo_endpoint, accessToken, signal);
-    if (claims.sub !== told.sub) throw new OAuthFailed('The identity provider speaks of somebody else.');
+    // Where there is an access token, too, a provider may say the rest for that alone (OpenID Connect Core, 5.4): also that the address is not proven.
+    const isSaid = (told.email && typeof told.email_verified === 'boolean') || !metadata.userinfo_endpoint;
+    const more = isSaid ? told : await this.userInfo(metadata.userinfo_endpoint!, accessToken, signal);
+    if (more.sub !== told.sub) throw new OAuthFailed('The identity provider speaks of somebody else.');
+    const claims = more.email ? more : { ...more, email: told.email, email_verified: told.email_verified ?? more.email_verified };
     return {
       issuer: metadata.issuer,
       subject: told.sub,

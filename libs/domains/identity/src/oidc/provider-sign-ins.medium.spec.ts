@@ -169,6 +169,18 @@ describe('signing in by an identity provider', () => {
     }
   });
 
+  it('asks further whether an address is proven where the token does not say', async () => {
+    const [provider] = JSON.parse(server.setting()) as object[];
+    const email = await somebody();
+    server.instead = { email_verified: undefined };
+    expect((await signIn()).body).toMatchObject({ user: { email, email_verified: true } });
+    t.configure({ OIDC_PROVIDERS: JSON.stringify([{ ...provider, trusted_domains: ['corp.example'] }]) });
+    const unproven = await somebody(anEmail().replace(/@.*/, '@corp.example'), { email_verified: false });
+    server.instead = { email_verified: undefined };
+    expect(outcome(await signIn())).toEqual([401, 'provider_sign_in_failed']);
+    await nothing(unproven);
+  });
+
   it('takes nobody for who had their address before', async () => {
     const email = await somebody();
     const { body } = await signIn();

@@ -73,7 +73,8 @@ export class Evaluation {
     const facts = factsOf(m, m);
     const answers = run.steps_done > 0 ? answersIn(await this.repository.traceOf(this.db, m)) : null;
     let progress: Progress = { rows: [], tags: facts.tags, from: 0 };
-    if (m.org_suspended && (answers || m.evaluation_cause === 'release')) return this.holdSuspended(run, m, facts.tags);
+    const isRelease = m.evaluation_cause === 'release';
+    if (m.org_suspended && (answers || isRelease)) return this.holdSuspended(run, m, isRelease ? m.tags : facts.tags);
     if (!answers) {
       const state = await this.firstStep(run, m, rules);
       if (typeof state === 'string') return state;

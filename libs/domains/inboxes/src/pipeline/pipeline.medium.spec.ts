@@ -241,7 +241,13 @@ describe('gates', () => {
   });
 
   it('hold what a human has released while the organization is suspended, and let it go unjudged to whom they said', async () => {
-    await t.rules(inbox, { default: { action: 'quarantine' } });
+    const tagged = {
+      id: 'all',
+      kind: 'match',
+      when: { field: 'size_bytes', op: 'gt', value: 0 },
+      then: { action: 'continue', tags: ['kept'] },
+    };
+    await t.rules(inbox, { default: { action: 'quarantine' }, stages: [tagged] });
     const { id } = await settledMail();
     const other = await t.make('POST', `/api/orgs/${org.id}/agents`, { as: org.owner, body: { name: 'Other' } });
     await entitle(t, { max_queue_depth: 0 });
@@ -251,7 +257,10 @@ describe('gates', () => {
     await entitle(t, { max_queue_depth: -1 });
     expect([await t.releaseDue(), (await t.evaluated(id)).hold_reason]).toEqual([1, 'org_suspended']);
     await suspend(null);
-    expect([await t.releaseDue(), await t.evaluated(id)]).toMatchObject([1, { state: 'accepted', decided_by: 'manual_release' }]);
+    expect([await t.releaseDue(), await t.evaluated(id)]).toMatchObject([
+      1,
+      { state: 'accepted', decided_by: 'manual_release', tags: ['kept'] },
+    ]);
     const { chat_id } = (await t.message(id)).dispatched!;
     expect(await t.db.query(sql('SELECT agent_id FROM chats WHERE id = $1'), [chat_id])).toEqual([{ agent_id: other.id }]);
   });

@@ -36,6 +36,7 @@ const aText = async (content = 'Old words.') => {
 describe('indexing', () => {
   it('keeps what was found before when a later run fails, until one does not', async () => {
     const { base, id } = await aText();
+    const [ours, theirs] = [await ended('failed'), await ended('unsuccessful')];
     failing(new ExtractionError('extract_failed', 'It cannot be read'));
     expect(await resync(base, id)).toMatchObject({ status: 'PENDING', attempts: 0, error: null, chunk_count: 1 });
     const failed = await t.settled(base, id);
@@ -43,6 +44,9 @@ describe('indexing', () => {
     expect(failed.error).toEqual({ code: 'extract_failed', stage: 'chunk', message: 'It cannot be read.' });
     expect((await t.asMember(base, 'GET', '')).body).toMatchObject({ failed_count: 1, chunk_count: 1 });
     expect(await t.chunks(base, id)).toEqual(['Old words.']);
+    // Nobody is called for a file that is bad.
+    await eventually(() => ended('unsuccessful'), (n) => n > theirs); // prettier-ignore
+    expect(await ended('failed')).toBe(ours);
     jest.restoreAllMocks();
     await resync(base, id);
     expect(await t.settled(base, id)).toMatchObject({ status: 'READY', error: null, attempts: 1 });
@@ -123,9 +127,12 @@ describe('indexing', () => {
     const { id } = await t.text(base, 'Text', 'Words.');
     await gate.reads();
     await t.asOwner(base, 'DELETE', which === 'the base' ? '' : `/sources/${id}`);
-    const before = await losses();
+    const before = await ended('lost');
     gate.letGo();
-    await eventually(losses, (n) => n > before);
+    await eventually(
+      () => ended('lost'),
+      (n) => n > before,
+    );
     const [{ n }] = await t.db.query(sql<{ n: number }>('SELECT count(*)::int AS n FROM knowledge_chunks WHERE kb_id = $1'), [base.id]);
     expect(n).toBe(0);
   });
@@ -136,9 +143,12 @@ describe('indexing', () => {
     await resync(base, id);
     await gate.reads();
     await t.db.execute(sql(`UPDATE knowledge_sources SET fence = fence + 1 WHERE id = $1`), [id]);
-    const before = await losses();
+    const before = await ended('lost');
     gate.letGo();
-    await eventually(losses, (n) => n > before);
+    await eventually(
+      () => ended('lost'),
+      (n) => n > before,
+    );
     expect((await t.source(base, id)).status).toBe('PROCESSING');
   });
 
@@ -152,10 +162,10 @@ describe('indexing', () => {
   });
 });
 
-/** How many runs an owner has lost. */
-async function losses(): Promise<number> {
+/** How many runs have come to an end like this. */
+async function ended(outcome: string): Promise<number> {
   const { values } = await metrics.getSingleMetric('run_duration_seconds')!.get();
   const isCount = ({ metricName, labels }: (typeof values)[number] & { metricName?: string }) =>
-    metricName === 'run_duration_seconds_count' && labels.kind === 'knowledge_source' && labels.outcome === 'lost';
+    metricName === 'run_duration_seconds_count' && labels.kind === 'knowledge_source' && labels.outcome === outcome;
   return values.find(isCount)?.value ?? 0;
 }

@@ -56,6 +56,7 @@ export class SourceKind extends PlainKind<'knowledge.index', ClaimedSource> {
       if (failure instanceof LeaseEnded) return failure.reason;
       throw failure;
     }
-    return 'failed';
+    // What is wrong with a source is its organization's matter, and nobody is called for it.
+    return known ? 'unsuccessful' : 'failed';
   }
 }

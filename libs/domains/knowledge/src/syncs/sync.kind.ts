@@ -47,6 +47,7 @@ export class SyncKind extends PlainKind<'knowledge.sync', ClaimedSync> {
       if (failure instanceof LeaseEnded) return failure.reason;
       throw failure;
     }
-    return 'failed';
+    // As of sources: a server that does not answer is nobody's here.
+    return known ? 'unsuccessful' : 'failed';
   }
 }

@@ -15,7 +15,10 @@ const settled = () => new Promise(setImmediate);
 const comes = (name: string, bytes: number, signal = new AbortController().signal) => {
   const place = room.place(name[0]);
   const taken = place.take(bytes, signal).then(
-    () => void entered.push(name),
+    () => {
+      entered.push(name);
+      place.begin();
+    },
     () => void entered.push(`${name} left`),
   );
   return { place, taken };

@@ -96,6 +96,10 @@ export class Place {
   async take(bytes: number, signal: AbortSignal): Promise<void> {
     await this.room.enter(this.orgId, bytes, signal);
     this.bytes = bytes;
+  }
+
+  /** Its turn begins when its journal has been read. */
+  begin(): void {
     this.since = performance.now();
   }
 

@@ -4,6 +4,7 @@ import { StepTools } from '../tools/step-tools';
 import { runningService } from '../testing/running';
 import { aTool } from '../testing/tools';
 import { JournalRepository } from './journal.repository';
+import { JournalRoom } from './journal-room';
 
 const t = runningService({ PROCESS_HELD_BYTES: String(1024 * 1024) });
 
@@ -60,4 +61,28 @@ it('runs that have no room together go on one after the other, whoever they belo
   }
   // What was not held was read anew.
   expect(read.mock.calls.map(([, id]) => id)).toEqual(expect.arrayContaining(ids.slice(0, 2)));
+});
+
+it('a run whose last call it has cut itself gives its worker up, though others wait for its room', async () => {
+  t.get(StepTools).register(
+    aTool('spec.cut', {
+      call: (_args, { signal }) => new Promise((_done, cut) => signal.addEventListener('abort', () => cut(signal.reason as Error))),
+    }),
+  );
+  const wanted = jest.spyOn(t.get(JournalRoom), 'isWanted', 'get').mockReturnValue(true);
+  const fast = { id: 'fast', kind: 'transform', set: { n: '1' } };
+  const cut = { id: 'cut', kind: 'tool', tool: 'spec.cut', arguments: {} };
+  const both = {
+    id: 'both',
+    kind: 'parallel',
+    join: 'any',
+    branches: [
+      { id: 'a', steps: [fast] },
+      { id: 'b', steps: [cut] },
+    ],
+  };
+  const org = await t.org();
+  const process = await t.deployed(org, [both, { id: 'ok', kind: 'human', prompt: 'Well?' }]);
+  expect((await t.waiting(await t.begin(org, process), 'ok')).status).toBe('waiting');
+  wanted.mockRestore();
 });

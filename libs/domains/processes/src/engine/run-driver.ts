@@ -75,7 +75,10 @@ export class RunDriver {
     const { claimed, lease } = work;
     const place = this.room.place(claimed.org_id);
     for (let bytes = claimed.held_bytes; ;) {
+      // Whose process ends waits for no room but to write what its calls have come to.
+      work.mayBegin();
       await place.take(bytes, lease.signal);
+      work.mayBegin();
       // What is known of its journal ends with the turn, so that nothing of it is held while others have theirs.
       const left = await this.takeTurn(work, place).finally(() => place.leave());
       if (typeof left === 'string') return left;
@@ -88,6 +91,7 @@ export class RunDriver {
   private async takeTurn(work: RunAtWork, place: Place): Promise<string | Left> {
     // What the run is, its claim has read.
     let interpreter = work.isNew ? await this.firstLook(work) : await this.look(work);
+    place.begin();
     for (;;) {
       const begins = work.mayBegin();
       // What comes while this is written is for the next look.
@@ -112,7 +116,9 @@ export class RunDriver {
       if (rests && !came) return 'waiting';
       if (progress.goesOn) await letOthersIn();
       const waits = !came && !progress.goesOn && work.results.size === 0;
-      if (place.isDue(waits)) return { bytes: interpreter.held, rests: waits, wakeAt: progress.wakeAt };
+      // Whoever has only gone through what is done would begin with it again.
+      if ((waits || progress.written.length > 0) && place.isDue(waits))
+        return { bytes: interpreter.held, rests: waits, wakeAt: progress.wakeAt };
       await work.next(waits ? this.msUntil(progress.wakeAt) : 0);
       if (came || (await this.hasCome(work))) interpreter = await this.look(work);
     }
@@ -120,8 +126,9 @@ export class RunDriver {
 
   /** Until something is to be done for a run whose calls are being made. */
   private async untilCome(work: RunAtWork, wakeAt: Date | null): Promise<void> {
-    for (let isDue = false; !isDue; isDue = work.results.size > 0 || this.msUntil(wakeAt) === 0 || (await this.hasCome(work)))
-      await work.next(this.msUntil(wakeAt));
+    // Calls that the run itself has cut come to nothing.
+    do await work.next(this.msUntil(wakeAt));
+    while (work.atWork.size > 0 && work.results.size === 0 && this.msUntil(wakeAt) !== 0 && !(await this.hasCome(work)));
   }
 
   private msUntil(at: Date | null): number | null {
