@@ -58,8 +58,8 @@ const channel = (name: BroadcastName) => `aps:${name}`;
 /** A controller method with this decorator hears a broadcast, in every replica. */
 export const OnBroadcast = (name: BroadcastName): MethodDecorator => EventPattern(channel(name));
 
-/** A Redis that stands still keeps nobody's answer for longer. */
-const HANDED_ON_MS = 200;
+/** A Redis that stands still keeps nobody's answer for longer. By then nobody believes any more what was remembered of who may do what. */
+const HANDED_ON_MS = 1_000;
 
 /** Tells something to every replica, best effort: a column holds the truth, so a lost broadcast only costs time. */
 @Injectable()
@@ -78,7 +78,9 @@ export class Broadcaster {
 
   /** The same. Until Redis has handed it on, and no longer than {@link HANDED_ON_MS}: who waits is answered after all have heard of it. */
   async sent<N extends BroadcastName>(name: N, message: Broadcasts[N]): Promise<void> {
-    await Promise.race([this.publish(name, message), sleep(HANDED_ON_MS, undefined, { ref: false })]);
+    // Redis may answer who publishes before it writes to who listens, but none that asks after that.
+    const handedOn = this.publish(name, message).then(() => this.redis?.ping().catch(() => undefined));
+    await Promise.race([handedOn, sleep(HANDED_ON_MS, undefined, { ref: false })]);
   }
 
   /** In the form that Nest's listeners read. */
