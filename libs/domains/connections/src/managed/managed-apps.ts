@@ -30,7 +30,7 @@ export interface Link {
 export abstract class ManagedApps extends ToolServers {
   /**
    * Never throws: a provider that is away has no apps, and that is said. As it was when it was last asked, which is done in the background once
-   * that is a minute ago. Only who asks when nothing is known, or nothing of the last hour, waits for it, and five seconds at most.
+   * that is a minute ago. Only who asks when nothing is known of the last hour, or it was away, waits for it, and five seconds at most.
    */
   abstract listing(): Promise<ManagedListing>;
   /**
