@@ -50,6 +50,7 @@ import { TitleRepository } from './turns/title.repository';
 import { TitleService } from './turns/title.service';
 import { ToolCalls } from './turns/tool-call';
 import { ToolResults } from './turns/tool-results';
+import { ToolRouter } from './turns/tool-router';
 import { ToolStepRunner } from './turns/tool-step';
 import { TurnBudgets } from './turns/turn-budgets';
 import { TurnCalls } from './turns/turn-calls';
@@ -162,6 +163,7 @@ export class ChatsModule {
     ToolStepRunner,
     TurnCharges,
     Compaction,
+    ToolRouter,
     TitleRepository,
     TitleService,
     DelegationSweeper,

@@ -25,6 +25,7 @@ export {
   MAX_RESULT_CHARS,
   type ToolCaller,
   type ToolSource,
+  type ToolSpec,
   ToolSet,
   ToolCatalog,
   TOOL_NAME,

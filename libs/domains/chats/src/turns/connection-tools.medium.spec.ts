@@ -1,6 +1,7 @@
 import { entitle } from '@aps/billing/testing';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, connectManaged, tool } from '@aps/connections/testing';
+import { ModelCalls } from '@aps/inference';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { startDemoTools } from '../../../../../tools/demo-tools/server';
 import { calls, ChatsService, script, type TestOrg } from '../testing/chats';
@@ -235,6 +236,51 @@ describe('tools of connections in a turn', () => {
     expect((await app.call('GET', path, { as: org.owner })).body).toMatchObject({
       status: 'error',
       last_error: expect.any(String) as string,
+    });
+  });
+
+  describe('that are more than a model can be offered', () => {
+    const RECEIPTS = sql<{ n: number }>(`SELECT count(*)::int AS n FROM inference_receipts WHERE chat_id = $1 AND feature = 'tool_router'`);
+    const all = Array.from({ length: 200 }, (_, i) => tool(`t${i}`));
+    afterEach(() => jest.restoreAllMocks());
+    beforeEach(async () => {
+      Object.assign(app.has, { tools: all, calls: Object.fromEntries(all.map(({ name }) => [name, () => said(`from ${name}`)])) });
+      await connect();
+    });
+
+    /** @returns the tools of the connection that each call of a turn was offered, and what it was told */
+    const asking = () => {
+      const asked = jest.spyOn(app.get(ModelCalls), 'streamChat');
+      return () =>
+        asked.mock.calls
+          .filter(([, { feature }]) => feature === 'turn')
+          .map(([, { tools = [], system = '' }]) => ({
+            all: tools.length,
+            system,
+            names: tools.flatMap(({ name }) => /^demo__/.exec(name)?.input ?? []),
+          }));
+    };
+
+    it('are chosen once a turn, beside our own and those that the chat has called', async () => {
+      const turns = asking();
+      const { id: chat } = await say(calls('demo__t7', {}));
+      expect(turns().map(({ names }) => names)).toEqual([['demo__t7'], ['demo__t7']]);
+      await say('Use demo__t150 or demo__t3 or demo__none.', { chat });
+      const last = turns().at(-1)!;
+      expect(last.names).toEqual(['demo__t150', 'demo__t3', 'demo__t7']);
+      expect(last.all).toBeGreaterThan(last.names.length);
+      expect(last.system).toContain('Of your ');
+      expect(await app.db.query(RECEIPTS, [chat])).toEqual([{ n: 2 }]);
+    });
+
+    it('are those that fit, in order, where none can be chosen', async () => {
+      const turns = asking();
+      await entitle(app, { enforces_credits: true, direct_model_choice: true });
+      await app.db.execute(sql(`INSERT INTO org_ai_settings (org_id, tool_router_default_model) VALUES ($1, 'unpriced')`), [org.id]);
+      const chat = await say('Use demo__t150.');
+      const [{ all: offered, names }] = turns();
+      expect([offered, names[0]]).toEqual([128, 'demo__t0']);
+      expect(await app.db.query(RECEIPTS, [chat.id])).toEqual([{ n: 0 }]);
     });
   });
 });

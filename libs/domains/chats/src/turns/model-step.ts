@@ -16,6 +16,7 @@ import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
 import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
+import { ToolRouter } from './tool-router';
 import { isLastStep, TurnCalls } from './turn-calls';
 import { TurnCharges } from './turn-charges';
 import { TurnEndings } from './turn-endings';
@@ -73,6 +74,7 @@ export class ModelStepRunner {
     private readonly outbox: Outbox,
     private readonly log: ChatLog,
     private readonly compaction: Compaction,
+    private readonly router: ToolRouter,
     private readonly charges: TurnCharges,
     private readonly ends: ChatEnds,
     private readonly endings: TurnEndings,
@@ -89,6 +91,7 @@ export class ModelStepRunner {
     // Whoever had the turn before may have begun it; nobody knows how far it had come.
     const restarted = claim.taken_over && turn.stepsDone === claim.steps_done;
     if (restarted) await this.announceRestart(turn, messageId);
+    await this.router.choose(turn, model);
     await this.compaction.fit(turn, model);
     return this.holds.holding(heldTurn(turn, 'turn'), async (hold) => {
       const started = performance.now();

@@ -1,4 +1,4 @@
-import type { ToolSet } from '@aps/tools';
+import type { ToolSet, ToolSpec } from '@aps/tools';
 import type { AgentContext, Told } from '@aps/agents';
 import type { TurnWait } from '@aps/entities';
 import type { HoldingWork, ResolvedModel } from '@aps/inference';
@@ -22,6 +22,8 @@ export interface RunningTurn {
   readonly budget: HoldingWork['budget'];
   /** What it may call. */
   readonly tools: ToolSet;
+  /** What of that its model is told of, once it is known. */
+  offered?: ToolSpec[];
   /** The messages that the model sees, own ones included; grows with every step. */
   readonly rows: TranscriptRow[];
   /** Steps that are finished; since they end in their order, the next one has the number after it. */
@@ -41,7 +43,7 @@ export interface RunningTurn {
 }
 
 /** What of a turn says how its models are asked; that of one which nobody has begun yet, too. */
-export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'tools' | 'rows' | 'modelSteps'> {
+export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'tools' | 'offered' | 'rows' | 'modelSteps'> {
   readonly claim: Pick<
     OwnedTurn,
     | 'org_id'

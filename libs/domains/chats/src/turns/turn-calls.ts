@@ -5,6 +5,7 @@ import { Holds, ModelResolver, type ModelCall, type ModelWish, type ResolvedMode
 import { TurnAttachments } from './attachments';
 import { systemPrompt } from './system-prompt';
 import { toModelMessages } from './transcript';
+import { offerOf } from './tool-router';
 import { TurnBlocked } from './turn-endings';
 import type { CallingTurn } from './running-turn';
 
@@ -22,6 +23,9 @@ export const wishOf = (
   agentModel: agent.model,
   agentMode: agent.model_mode,
 });
+
+const someOf = (count: number): string =>
+  `## Tools\nOf your ${count} tools some are offered now, those that this message seems to need. Where another one is needed, say which, and go on when it is asked for.`;
 
 /** Chooses the model of a turn, and says what it is asked. */
 @Injectable()
@@ -52,10 +56,12 @@ export class TurnCalls {
   /** What the model is asked, and the hash of what it is told beside the chat. */
   async of(turn: CallingTurn, model: ResolvedModel): Promise<{ call: ModelCall; contextHash: string }> {
     const { system, contextHash } = await this.told(turn);
+    const all = turn.tools.offered();
+    const tools = (turn.offered ??= offerOf(turn.tools, turn.rows, model));
     const call: ModelCall = {
-      system,
+      system: tools.length < all.length ? [system, someOf(all.length)].filter(Boolean).join('\n\n') : system,
       messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),
-      tools: turn.tools.offered(),
+      tools,
       ...(isLastStep(turn) && { toolUse: 'forbidden' as const }),
       feature: 'turn',
     };
