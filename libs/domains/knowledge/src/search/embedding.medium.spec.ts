@@ -96,7 +96,8 @@ class EmbeddingService extends KnowledgeService {
   /** Gives vectors to whatever lacks them, but what is left out; the task of the service may be at it as well. */
   async embed(): Promise<void> {
     const claimed = sql<{ n: number }>(
-      `SELECT count(*)::int AS n FROM knowledge_sources WHERE chunk_count > 0 AND embed_at > now() + interval '2 minutes'`,
+      `SELECT count(*)::int AS n FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id
+       WHERE s.chunk_count > 0 AND s.embed_at > now() + interval '2 minutes' AND b.deleted_at IS NULL`,
     );
     // Whoever else was at it may have had to make room for others.
     do {
