@@ -162,7 +162,7 @@ export class KnowledgeChunk extends OrgRow {
   @Column('tsvector') words: string;
 }
 
-/** What a piece means, as a model says. A base has those of one model; of a second one only until they have all come. */
+/** What a piece means, as a model says. A base is searched by those of one model; of a second one they come until it has all, and then those of the first go. */
 @Entity('knowledge_vectors')
 @Index('knowledge_vectors_base', ['kb_id', 'model'])
 @ForeignKey(() => KnowledgeChunk, ['org_id', 'chunk_id'], ['org_id', 'id'], { onDelete: 'CASCADE' })
@@ -178,15 +178,15 @@ export class KnowledgeVector {
   @Column('bytea') vector: Buffer;
 }
 
-/** What the platform has learnt of an organization's pieces, where no model is named; vectors by it are in the space `own`. */
+/** What the platform has learnt of an organization's pieces, where no model is named; vectors by it are in the space `own/<version>`. The newest counts. */
 @Entity('knowledge_own_models')
 export class KnowledgeOwnModel {
   @ForeignKey(() => Organization) @PrimaryColumn('uuid') org_id: string;
+  /** Tells one that was learnt anew from the one before, which stays as long as anybody searches by it. */
+  @PrimaryColumn('uuid') version: string;
   /** How many pieces the organization had then. */
   @Column('int') pieces: number;
   @Column('bytea') model: Buffer;
-  /** Tells one that was learnt anew from the one before. */
-  @Column('uuid') version: string;
   @Column('timestamptz', { default: () => 'now()' }) learnt_at: Date;
 }
 

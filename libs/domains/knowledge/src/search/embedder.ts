@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InferenceError, InferenceSettings, ModelCalls, ModelResolver, type ResolvedModel } from '@aps/inference';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { OwnModel } from './own-model.policy';
-import { OWN_SPACE, OwnModels } from './own-models.repository';
+import { OWN, OwnModels } from './own-models.repository';
 import { SearchCalls, type SearchWork } from './search-calls';
 
 const FEATURE = 'embedding';
@@ -52,11 +52,8 @@ export class Embedder {
    */
   async model(orgId: string, space?: string): Promise<EmbeddingModel | null> {
     const isNamed = (await this.named()) !== null;
-    if (space === OWN_SPACE || (!isNamed && space === undefined)) {
-      const model = await this.own.of(orgId);
-      return model && { model, space: OWN_SPACE };
-    }
-    if (!isNamed) return null;
+    const own = !isNamed || space?.startsWith(OWN) ? await this.own.of(orgId, space) : null;
+    if (own || !isNamed) return own;
     for (const embeddingModel of space === undefined ? [undefined] : keysOf(space)) {
       const found = await this.resolved(orgId, embeddingModel);
       if (found && (space === undefined || found.space === space)) return found;

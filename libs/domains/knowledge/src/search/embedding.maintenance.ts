@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { NIL_UUID } from '@aps/entities';
 import { Places } from '@aps/platform/children';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
@@ -7,7 +8,7 @@ import { uuidv7 } from 'uuidv7';
 import { Embedder, REFUSED, type EmbeddingModel } from './embedder';
 import { OwnModel } from './own-model.policy';
 import { OwnModels, textOf } from './own-models.repository';
-import { VectorsRepository, type ClaimedSource, type Piece, type Target, type Waiting } from './vectors.repository';
+import { VectorsRepository, type ClaimedSource, type OtherIndex, type Piece, type Target, type Waiting } from './vectors.repository';
 
 /** Pieces that a call embeds. */
 const AT_ONCE = 64;
@@ -22,8 +23,8 @@ const TURNS = 4;
 const LOOKED_FOR = 100;
 /** After so long it is tried again whether a gate is open, or the provider answers. */
 const REST_MS = 60_000;
-/** Bases that go over at once. */
-const SWAPS = 100;
+/** Indexes that are looked at together, of those that bases are not searched by. */
+const INDEXES = 100;
 /** Characters of a text for each token that a model has room for; most texts have more. */
 const OF_A_TOKEN = 3;
 /** Of a text that is refused, beginnings are tried down to so many characters. */
@@ -59,7 +60,7 @@ export class Embedding {
   ) {
     maintenance.register({ name: 'knowledge_own_models', everyS: 60, batch: 1, run: () => this.learnNext() });
     maintenance.register({ name: 'knowledge_vectors', everyS: 5, batch: 1, run: () => this.embedNext() });
-    maintenance.register({ name: 'knowledge_indexes', everyS: 60, batch: SWAPS, run: () => this.swapAll() });
+    maintenance.register({ name: 'knowledge_indexes', everyS: 60, batch: INDEXES, run: () => this.tidy() });
   }
 
   /** Gives each organization that has something to do its turn. @returns how many got on */
@@ -86,11 +87,26 @@ export class Embedding {
     return (await this.own.forget(isNamed)) + (learner ? 1 : 0);
   }
 
-  /** Has bases use an index that nothing is missing of any more. @returns how many there were */
-  async swapAll(): Promise<number> {
-    const bases = await this.vectors.swappable(this.db, SWAPS);
-    for (const { kb_id, space } of bases) await this.db.transaction(NO_CALLER, (tx) => this.vectors.swap(tx, kb_id, space));
-    return bases.length;
+  /** Has bases use an index that nothing is missing of any more, and deletes what is left of those that they do not use. @returns how many there were */
+  async tidy(): Promise<number> {
+    let done = 0;
+    for (let after = NIL_UUID, found: OtherIndex[] = []; ; after = found.at(-1)!.kb_id) {
+      found = await this.vectors.others(this.db, after, INDEXES);
+      for (const other of found) done += (await this.settle(other)) ? 1 : 0;
+      if (found.length < INDEXES) return done;
+    }
+  }
+
+  private async settle({ kb_id, org_id, space, is_whole }: OtherIndex): Promise<boolean> {
+    if (is_whole) {
+      await this.db.transaction(NO_CALLER, (tx) => this.vectors.swap(tx, kb_id, space));
+      return true;
+    }
+    const wanted = await this.embedder.model(org_id);
+    // It is begun, or nobody can say.
+    if (!wanted || wanted.space === space) return false;
+    while (await this.db.transaction(NO_CALLER, (tx) => this.vectors.clear(tx, kb_id, space)));
+    return true;
   }
 
   /** @returns null where no model is named */
@@ -109,9 +125,7 @@ export class Embedding {
       const model = await this.embedder.model(waiting.org_id);
       // By now its model may be that of the vectors that it has.
       const source = model && model.space !== waiting.embedded_as ? await this.vectors.claim(this.db, waiting) : null;
-      // What was learnt anew before the claim is known by now; afterwards the claim does not hold any more.
-      const current = source && model!.model instanceof OwnModel ? await this.embedder.model(waiting.org_id) : model;
-      answers = current !== null && (source === null || (await this.embed(source, current)));
+      answers = model !== null && (source === null || (await this.embed(source, model)));
       return answers && source !== null;
     } finally {
       if (!answers) this.resting.set(waiting.org_id, performance.now() + this.restMs);

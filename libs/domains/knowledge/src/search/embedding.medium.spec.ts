@@ -85,6 +85,12 @@ class EmbeddingService extends KnowledgeService {
     this.get(InferenceSettings).drop(null);
   }
 
+  /** Takes all texts again, and leaves nothing behind that would be given vectors, by another model for each of the following. */
+  async clear(): Promise<void> {
+    this.refuses = () => false;
+    await this.db.execute(sql('UPDATE knowledge_bases SET deleted_at = now() WHERE deleted_at IS NULL'));
+  }
+
   /** Leaves a source out for a while. */
   async delay({ id }: TestBase, title: string): Promise<void> {
     await this.db.execute(sql(`UPDATE knowledge_sources SET embed_at = now() + interval '90 seconds' WHERE kb_id = $1 AND title = $2`), [
@@ -107,6 +113,7 @@ class EmbeddingService extends KnowledgeService {
         ([{ n }]) => n === 0,
       );
     } while (await this.get(Embedding).embedNext());
+    await this.get(Embedding).tidy();
   }
 
   /** The same of what is left out. */
@@ -120,10 +127,18 @@ class EmbeddingService extends KnowledgeService {
     while (await this.get(Embedding).learnNext());
   }
 
-  /** Which model the platform has of the pieces of an organization. */
-  async learnt({ org }: TestBase): Promise<string | undefined> {
-    const rows = await this.db.query(sql<{ version: string }>('SELECT version FROM knowledge_own_models WHERE org_id = $1'), [org.id]);
-    return rows[0]?.version;
+  /** Which models the platform has of the pieces of an organization, the newest first. */
+  async learnt({ org }: TestBase): Promise<string[]> {
+    const rows = await this.db.query(
+      sql<{ version: string }>('SELECT version FROM knowledge_own_models WHERE org_id = $1 ORDER BY learnt_at DESC'),
+      [org.id],
+    );
+    return rows.map(({ version }) => version);
+  }
+
+  /** As if there were four times as many pieces by now as it was learnt from. */
+  async grow({ org }: TestBase): Promise<void> {
+    await this.db.execute(sql('UPDATE knowledge_own_models SET pieces = pieces / 4 WHERE org_id = $1'), [org.id]);
   }
 
   /** Pieces of a base, each with what its vector of a space is, and what the model that is there now says of it. */
@@ -134,8 +149,8 @@ class EmbeddingService extends KnowledgeService {
       ),
       [id],
     );
-    const model = await this.get(OwnModels).of(org.id);
-    return rows.map((row) => ({ is: row.vector && unpacked(row.vector), now: model!.embed(pieceTextOf(row)) }));
+    const known = await this.get(OwnModels).of(org.id);
+    return rows.map((row) => ({ is: row.vector && unpacked(row.vector), now: known!.model.embed(pieceTextOf(row)) }));
   }
 
   async vectors({ id }: TestBase): Promise<Record<string, number>> {
@@ -160,7 +175,7 @@ const t = new EmbeddingService();
 beforeAll(() => t.start());
 afterAll(() => t.close());
 beforeEach(() => t.name(FIRST));
-afterEach(() => (t.refuses = () => false));
+afterEach(() => t.clear());
 const search = async (base: TestBase, query: string) => {
   const { body } = await t.asMember(base, 'POST', '/search', { query });
   return { mode: body.mode, titles: body.results.map(({ title }: { title: string }) => title) as string[] };
@@ -220,18 +235,12 @@ describe('vectors', () => {
       await t.learn();
       const learnt = await t.learnt(base);
       await t.learn();
-      expect([learnt, await t.learnt(base)]).toEqual([expect.any(String), learnt]);
+      expect([learnt, await t.learnt(base)]).toEqual([[expect.any(String)], learnt]);
       await t.fill();
       expect(await embedded(base)).toEqual([true, true]);
       const found = await search(base, 'zebra');
       expect([found.mode, found.titles[0]]).toEqual(['hybrid', 'zebra']);
       expect([await t.receipts(base), calls()]).toEqual([[], 0]);
-      // As if there were four times as many pieces by now.
-      await t.db.execute(sql('UPDATE knowledge_own_models SET pieces = 50 WHERE org_id = $1'), [base.org.id]);
-      await t.learn();
-      expect(await t.learnt(base)).not.toBe(learnt);
-      await t.fill();
-      expect((await search(base, 'zebra')).mode).toBe('hybrid');
       // Nothing can be said of what has no words.
       expect(await search(base, '… !')).toEqual({ mode: 'text', titles: [] });
       await t.name(FIRST);
@@ -239,9 +248,38 @@ describe('vectors', () => {
       await t.fill();
       expect(Object.keys(await t.vectors(base))).toEqual([`${FIRST}/mock-embedding`]);
       await t.learn();
-      expect(await t.learnt(base)).toBeUndefined();
+      expect(await t.learnt(base)).toEqual([]);
       await t.name(null);
       expect((await search(base, 'zebra')).mode).toBe('text');
+    });
+
+    it('stay until all have come by what was learnt anew, which searches use from then on; and then what was learnt before is gone', async () => {
+      const base = await withPieces();
+      const [zebra, all] = (await t.asMember(base, 'GET', '/sources')).body.reverse();
+      await t.learn();
+      await t.fill();
+      const before = await t.vectors(base);
+      const [first] = await t.learnt(base);
+      expect(before).toEqual({ [`own/${first}`]: 1 + all.chunk_count });
+      await t.grow(base);
+      await t.learn();
+      const [second, ...others] = await t.learnt(base);
+      expect(others).toEqual([first]);
+      expect(await search(base, 'zebra')).toMatchObject({ mode: 'hybrid' });
+      await t.delay(base, 'all');
+      await t.embed();
+      expect(await t.vectors(base)).toEqual({ ...before, [`own/${second}`]: 1 });
+      expect((await search(base, 'zebra')).mode).toBe('hybrid');
+      // Nobody forgets by what searches go, however long that takes, nor deletes what is only begun.
+      await t.db.execute(sql(`UPDATE knowledge_own_models SET learnt_at = learnt_at - interval '1 hour' WHERE org_id = $1`), [base.org.id]);
+      await t.learn();
+      await t.get(Embedding).tidy();
+      expect([await t.learnt(base), await t.vectors(base)]).toEqual([[second, first], { ...before, [`own/${second}`]: 1 }]);
+      await t.fill();
+      expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ [`own/${second}`]: 1 + all.chunk_count }, 'hybrid']);
+      await t.learn();
+      expect(await t.learnt(base)).toEqual([second]);
+      expect((await t.source(base, zebra.id)).embedded).toBe(true);
     });
 
     it('find what stands in the company of a word where the word itself does not', async () => {
@@ -260,13 +298,13 @@ describe('vectors', () => {
       const count = async () => (await t.asMember(base, 'GET', '')).body.chunk_count as number;
       await learnAll();
       const learnt = await t.learnt(base);
-      await t.db.execute(sql('UPDATE knowledge_own_models SET pieces = 50 WHERE org_id = $1'), [base.org.id]);
+      await t.grow(base);
       await Promise.all([learnAll(), t.fill()]);
-      expect(await t.learnt(base)).not.toBe(learnt);
+      expect(await t.learnt(base)).toEqual([expect.any(String), ...learnt]);
       await t.fill();
       const said = await t.said(base);
       expect([await embedded(base), said.length]).toEqual([[true, true], await count()]);
-      for (const { is, now } of said) is!.forEach((value, i) => expect(value).toBeCloseTo(now[i], 5));
+      expect(Math.max(...said.flatMap(({ is, now }) => is!.map((value, i) => Math.abs(value - now[i]))))).toBeLessThan(5e-6);
     });
   });
 
@@ -389,7 +427,8 @@ describe('vectors', () => {
     await t.embed();
     const lion = (await t.asMember(base, 'GET', '/sources')).body.find(({ title }: { title: string }) => title === 'lion');
     expect((await t.asOwner(base, 'DELETE', `/sources/${lion.id}`)).status).toBe(204);
-    await t.get(Embedding).swapAll();
+    // Has the base go over, and then deletes what is left.
+    for (let i = 0; i < 2; i++) await t.get(Embedding).tidy();
     expect([await t.vectors(base), (await search(base, 'zebra')).mode]).toEqual([{ [`${SECOND}/mock-embedding`]: 1 }, 'hybrid']);
     for (const { id } of (await t.asMember(base, 'GET', '/sources')).body) await t.asOwner(base, 'DELETE', `/sources/${id}`);
     expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: [] });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { KnowledgeChunk, KnowledgeSource } from '@aps/entities';
 import { statement, type Db, type Tenant, type Tx } from '@aps/platform/database';
-import { OWN_SPACE } from './own-models.repository';
+import { OWN } from './own-models.repository';
 import { bitsOf, dot, packed, unpacked } from './vectors.policy';
 
 /** In which space vectors belong by now. */
@@ -27,20 +27,30 @@ export interface Near {
   likeness: number;
 }
 
+/** Vectors of a base by which it is not searched: either all that it needs, or such as no source goes by yet, or any more. */
+export interface OtherIndex {
+  kb_id: string;
+  org_id: string;
+  space: string;
+  is_whole: boolean;
+}
+
 /** Nobody else takes a source up for so long. */
 const CLAIM_S = 300;
+/** Vectors that are deleted at a time. */
+const PART = 5_000;
 /** So many pieces are compared exactly, the nearest by the signs of their vectors. */
 const CANDIDATES = 200;
 
 const IS_LIVE = 'b.deleted_at IS NULL AND o.deleted_at IS NULL AND o.suspended_at IS NULL';
 
 // Those that are where they belong are far more: they are not read, and of the others one for each organization and space.
-const others = (name: string, side: '<' | '>', from = ''): string => `
+const others = (name: string, side: string, from = ''): string => `
   ${name} AS (
-    (SELECT s.embedded_as, s.org_id FROM knowledge_sources s WHERE s.chunk_count > 0 AND s.embedded_as ${side} $1 ${from} ORDER BY 1, 2 LIMIT 1)
+    (SELECT s.embedded_as, s.org_id FROM knowledge_sources s WHERE s.chunk_count > 0 AND s.embedded_as ${side} ${from} ORDER BY 1, 2 LIMIT 1)
     UNION ALL SELECT n.embedded_as, n.org_id FROM ${name} p CROSS JOIN LATERAL (
       SELECT s.embedded_as, s.org_id FROM knowledge_sources s
-      WHERE s.chunk_count > 0 AND s.embedded_as ${side} $1 AND (s.embedded_as, s.org_id) > (p.embedded_as, p.org_id) ORDER BY 1, 2 LIMIT 1) n)`;
+      WHERE s.chunk_count > 0 AND s.embedded_as ${side} AND (s.embedded_as, s.org_id) > (p.embedded_as, p.org_id) ORDER BY 1, 2 LIMIT 1) n)`;
 /** SQL of since when the first source of a pair waits. */
 const FIRST = `CROSS JOIN LATERAL (
       SELECT s.embed_at FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
@@ -49,7 +59,7 @@ const OWNERS = statement<{ org_id: string }>(`
   SELECT o.id AS org_id FROM organizations o WHERE o.id IN (SELECT owner_org_id FROM model_catalog WHERE kind = 'embedding')
     AND EXISTS (SELECT FROM knowledge_sources s WHERE s.org_id = o.id)`);
 const WAITING = statement<Waiting>(`
-  WITH RECURSIVE ${others('below', '<')}, ${others('above', '>')},
+  WITH RECURSIVE ${others('below', '< $1')}, ${others('above', '> $1')},
   own AS MATERIALIZED (SELECT x.org_id, x.space FROM jsonb_to_recordset($2::jsonb) AS x(org_id uuid, space text)
   ), due AS MATERIALIZED (
     SELECT DISTINCT ON (p.org_id) p.org_id, p.embedded_as, first.embed_at
@@ -58,15 +68,19 @@ const WAITING = statement<Waiting>(`
     WHERE p.embedded_as <> coalesce(own.space, $1) AND p.org_id <> ALL ($3::uuid[]) ORDER BY p.org_id, first.embed_at
   )
   SELECT org_id, embedded_as FROM due ORDER BY embed_at LIMIT $4`);
-// Of what the platform says itself: whoever has nothing yet is found by what was learnt, as all that have too little to learn from have nothing, too.
+// Of what the platform says itself: whoever has nothing yet, or what was learnt earlier has said, is found by what was learnt, as all that have too little to
+// learn from have nothing, too, and those that are where they belong are each in a space of their own.
 const WAITING_FOR_OWN = statement<Waiting>(`
-  WITH RECURSIVE ${others('below', '<', `AND s.embedded_as > ''`)}, ${others('above', '>')}, due AS MATERIALIZED (
+  WITH RECURSIVE ${others('below', `< '${OWN}'`, `AND s.embedded_as > ''`)}, ${others('above', `> '${OWN}~'`)},
+  newest AS MATERIALIZED (SELECT DISTINCT ON (org_id) org_id, '${OWN}' || version AS space FROM knowledge_own_models ORDER BY org_id, learnt_at DESC
+  ), due AS MATERIALIZED (
     SELECT DISTINCT ON (p.org_id) p.org_id, p.embedded_as, first.embed_at
-    FROM (SELECT * FROM below UNION ALL SELECT * FROM above UNION ALL SELECT '', org_id FROM knowledge_own_models) p JOIN knowledge_own_models m ON m.org_id = p.org_id
+    FROM (SELECT * FROM below UNION ALL SELECT * FROM above UNION ALL SELECT '', org_id FROM newest UNION ALL SELECT '${OWN}' || version, org_id FROM knowledge_own_models) p
+    JOIN newest n ON n.org_id = p.org_id
     ${FIRST}
-    WHERE p.org_id <> ALL ($2::uuid[]) ORDER BY p.org_id, first.embed_at
+    WHERE p.embedded_as <> n.space AND p.org_id <> ALL ($1::uuid[]) ORDER BY p.org_id, first.embed_at
   )
-  SELECT org_id, embedded_as FROM due ORDER BY embed_at LIMIT $3`);
+  SELECT org_id, embedded_as FROM due ORDER BY embed_at LIMIT $2`);
 const CLAIM = statement<Omit<ClaimedSource, 'lapses'>>(`
   WITH s AS MATERIALIZED (
     SELECT s.id FROM knowledge_sources s JOIN knowledge_bases b ON b.id = s.kb_id JOIN organizations o ON o.id = s.org_id
@@ -97,15 +111,21 @@ const DONE = statement<{ id: string }>(`
 /** SQL of whether a source of a base has pieces without vectors of a space. */
 const isElsewhere = (base: string, space: string): string =>
   `EXISTS (SELECT FROM knowledge_sources s WHERE s.kb_id = ${base} AND s.chunk_count > 0 AND s.embedded_as <> ${space})`;
-// A base that has none yet takes the first that it gets. What each of its pieces has is looked at once more, since the others are gone with it.
+// A base that has none yet takes the first that it gets. What each of its pieces has is looked at once more, since the others go then.
 const SWAP = statement<{ id: string }>(`
   UPDATE knowledge_bases SET embedding_model = $2 WHERE id = $1 AND embedding_model IS DISTINCT FROM $2 AND (embedding_model IS NULL OR NOT ${isElsewhere('$1', '$2')}
     AND NOT EXISTS (SELECT FROM knowledge_sources s JOIN knowledge_chunks c ON c.source_id = s.id WHERE s.kb_id = $1 AND ${lacks('$2')})) RETURNING id`);
-const DROP_OTHERS = statement('DELETE FROM knowledge_vectors WHERE kb_id = $1 AND model <> $2');
-const SWAPPABLE = statement<{ kb_id: string; space: string }>(`
-  SELECT b.id AS kb_id, v.space FROM knowledge_bases b CROSS JOIN LATERAL (
+/** SQL of whether any source of a base has its vectors in a space. */
+const isIn = (base: string, space: string): string =>
+  `EXISTS (SELECT FROM knowledge_sources s WHERE s.kb_id = ${base} AND s.chunk_count > 0 AND s.embedded_as = ${space})`;
+const OTHERS = statement<OtherIndex>(`
+  SELECT b.id AS kb_id, b.org_id, v.space, NOT ${isElsewhere('b.id', 'v.space')} AS is_whole FROM knowledge_bases b CROSS JOIN LATERAL (
     SELECT DISTINCT v.model AS space FROM knowledge_vectors v WHERE v.kb_id = b.id AND (v.model < b.embedding_model OR v.model > b.embedding_model)) v
-  WHERE b.deleted_at IS NULL AND NOT ${isElsewhere('b.id', 'v.space')} LIMIT $1`);
+  WHERE b.id > $1 AND b.deleted_at IS NULL AND (NOT ${isElsewhere('b.id', 'v.space')} OR NOT ${isIn('b.id', 'v.space')}) ORDER BY b.id, v.space LIMIT $2`);
+const CLEAR = statement<{ n: number }>(`
+  WITH v AS (DELETE FROM knowledge_vectors WHERE (chunk_id, model) IN (SELECT v.chunk_id, v.model FROM knowledge_vectors v WHERE v.kb_id = $1 AND v.model = $2 LIMIT ${PART})
+    AND NOT ${isIn('$1', '$2')} AND NOT EXISTS (SELECT FROM knowledge_bases b WHERE b.id = $1 AND b.embedding_model = $2) RETURNING 1)
+  SELECT count(*)::int AS n FROM v`);
 
 const SPACES = statement<{ space: string }>(`
   SELECT DISTINCT embedding_model AS space FROM knowledge_bases
@@ -134,7 +154,7 @@ export class VectorsRepository {
    * @param but those that are left out
    */
   waiting(db: Db, target: Target | null, but: readonly string[], limit: number): Promise<Waiting[]> {
-    if (!target) return db.query(WAITING_FOR_OWN, [OWN_SPACE, but, limit]);
+    if (!target) return db.query(WAITING_FOR_OWN, [but, limit]);
     return db.query(WAITING, [target.space, JSON.stringify(target.own), but, limit]);
   }
 
@@ -162,22 +182,28 @@ export class VectorsRepository {
     await tx.execute(STORE, [id, claim, space, JSON.stringify(rows)]);
   }
 
-  /** Notes that a source has all its vectors; with the last one of its base, searches use the new index, and the old one is gone. */
+  /** Notes that a source has all its vectors; with the last one of its base, searches use the new index. */
   async done(tx: Tx, { id, kb_id, claim }: ClaimedSource, space: string): Promise<void> {
     await tx.execute(HOLD_BASE, [kb_id]);
     if ((await tx.query(DONE, [id, claim, space])).length) await this.swap(tx, kb_id, space);
   }
 
-  /** Bases that have what they need for another index: the last source that lacked it was deleted, or says nothing any more. */
-  swappable(db: Db, limit: number): Promise<{ kb_id: string; space: string }[]> {
-    return db.query(SWAPPABLE, [limit]);
+  /** Of bases behind one, in their order: the last source that lacked them was deleted, or says nothing any more; or they are left of an index, or begun. */
+  others(db: Db, after: string, limit: number): Promise<OtherIndex[]> {
+    return db.query(OTHERS, [after, limit]);
   }
 
   /** Has searches of a base use the index of a space, if nothing is missing of that. */
   async swap(tx: Tx, kbId: string, space: string): Promise<void> {
     // Before its sources are looked at, so that none of them gets other pieces meanwhile.
     await tx.execute(HOLD_BASE, [kbId]);
-    if ((await tx.query(SWAP, [kbId, space])).length) await tx.execute(DROP_OTHERS, [kbId, space]);
+    await tx.execute(SWAP, [kbId, space]);
+  }
+
+  /** Deletes a part of the vectors of a base that no source goes by. Who notes that one does, holds the base, too. @returns whether there may be more */
+  async clear(tx: Tx, kbId: string, space: string): Promise<boolean> {
+    await tx.execute(HOLD_BASE, [kbId]);
+    return (await tx.query(CLEAR, [kbId, space]))[0].n === PART;
   }
 
   /** Spaces of the indexes of bases. @param kbIds null for all of the organization */
