@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, storable, type Db, type Tx } from '@aps/platform/database';
+import { advisoryLock, Database, NO_CALLER, storable, type Db, type Tx } from '@aps/platform/database';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import type { CommandOutput } from '../sandbox/sandbox-driver';
 import {
@@ -63,8 +63,12 @@ export class CommandsRepository {
   }
 
   /** @returns null where somebody has it already, nobody wants it any more, or its organization has as many running as it may */
-  async claim(id: string): Promise<ClaimedCommand | null> {
-    return (await this.db.query(CLAIM, [id, MAX_OF_ORGANIZATION]))[0] ?? null;
+  async claim(orgId: string, id: string): Promise<ClaimedCommand | null> {
+    return this.db.transaction(NO_CALLER, async (tx) => {
+      // Claims of the same moment would not count each other.
+      await advisoryLock(tx, `environment_commands:${orgId}`);
+      return (await tx.query(CLAIM, [id, MAX_OF_ORGANIZATION]))[0] ?? null;
+    });
   }
 
   /** For a machine, the oldest first. @param lease by which its heartbeat is compared */

@@ -117,7 +117,7 @@ export class Commands {
 
   /** Waits until a command is over. One that nobody begins, or ends, in its time is cancelled. */
   private async ended(id: string, most: { queuedMs: number; totalMs: number }, signal: AbortSignal): Promise<CommandEnd> {
-    const began = Date.now();
+    const began = performance.now();
     let wake = new AbortController();
     const listener = { onSignal: () => wake.abort() };
     await this.hub.listen(commandTopic(id), listener);
@@ -127,7 +127,7 @@ export class Commands {
         const command = (await this.repository.end(id))!;
         if (command.status !== 'queued' && command.status !== 'running') return command;
         signal.throwIfAborted();
-        const waited = Date.now() - began;
+        const waited = performance.now() - began;
         if (waited > (command.status === 'queued' ? most.queuedMs : most.totalMs))
           await this.repository.cancel(id, 'Nothing there took it, or ended it, in time.');
         else await sleep(LOOK_MS, undefined, { signal: AbortSignal.any([wake.signal, signal]) }).catch(() => undefined);

@@ -1,4 +1,6 @@
+import { NO_CALLER } from '@aps/platform/database';
 import { eventually, sql } from '@aps/platform/testing';
+import { CommandsRepository } from '../commands/commands.repository';
 import { Commands } from '../commands/commands.service';
 import { EnvironmentsService } from '../testing';
 
@@ -40,4 +42,29 @@ it('what is left of a deleted environment waits for a process that can remove it
   await putOff('environment.remove', 'elsewhere something does');
   await anotherIsGone();
   await putOff('environment.remove', 'nothing that removes workspaces');
+});
+
+it('an organization has eight commands running in sandboxes at most, also where two are taken in the same moment', async () => {
+  const org = await t.team();
+  const environmentId = await t.sandbox(org);
+  const made = sql<{ id: string; status: string }>(`
+    INSERT INTO environment_commands (id, org_id, environment_id, call_key, workspace, kind, command, workdir, timeout_s, status, heartbeat_at)
+    SELECT gen_random_uuid(), $1, $2::uuid, $2::uuid || '/' || n, $2::uuid, 'exec', 'true', '/workspace', 60, CASE WHEN n > 7 THEN 'queued' ELSE 'running' END, now()
+    FROM generate_series(1, 9) n RETURNING id, status`);
+  const waiting = (await t.db.query(made, [org.id, environmentId])).filter(({ status }) => status === 'queued');
+  const claims = await t.db.transaction(NO_CALLER, async (tx) => {
+    await tx.execute(sql(`SELECT FROM environment_commands WHERE org_id = $1 AND status = 'queued' FOR UPDATE`), [org.id]);
+    const both = waiting.map(({ id }) => t.get(CommandsRepository).claim(org.id, id));
+    await eventually(
+      () =>
+        t.db.query(
+          sql(
+            'SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database OR l.database IS NULL WHERE NOT l.granted AND d.datname = current_database()',
+          ),
+        ),
+      ({ length }) => length >= 2,
+    );
+    return both;
+  });
+  expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1);
 });

@@ -26,9 +26,9 @@ export class EnvironmentsProcessor {
   ) {}
 
   @JobHandler('environment.command')
-  async command({ command_id }: JobPayload<'environment.command'>, { signal }: JobContext): Promise<void> {
+  async command({ org_id, command_id }: JobPayload<'environment.command'>, { signal }: JobContext): Promise<void> {
     await this.requireIsolation();
-    return this.runner.run(command_id, signal);
+    return this.runner.run(org_id, command_id, signal);
   }
 
   @JobHandler('environment.validate')

@@ -69,7 +69,7 @@ export class Machines implements CallerProof {
    */
   async claim(authorization: string | undefined, hello: MachineFacts, waitS: number, signal: AbortSignal): Promise<ClaimedWork> {
     const machine = await this.authenticate(authorization);
-    const until = Date.now() + waitS * 1_000;
+    const until = performance.now() + waitS * 1_000;
     const over = new AbortController();
     const waiting = [...(this.waiting.get(machine.id) ?? []), over];
     if (waiting.length > MAX_WAITING) waiting.shift()!.abort();
@@ -82,7 +82,7 @@ export class Machines implements CallerProof {
       for (;;) {
         wake = new AbortController();
         const claimed = await this.taken(machine, hello);
-        const left = Math.min(until - Date.now(), LOOK_MS);
+        const left = Math.min(until - performance.now(), LOOK_MS);
         if (claimed.work || left <= 0) return claimed;
         await sleep(left, undefined, { signal: AbortSignal.any([wake.signal, ended]) }).catch(() => undefined);
         // Who has gone, or asks anew, takes nothing by this.

@@ -42,8 +42,8 @@ export class CommandRunner implements BeforeApplicationShutdown {
   }
 
   /** @param shutdown cuts the command: what it came to is then not known */
-  async run(id: string, shutdown: AbortSignal): Promise<void> {
-    const command = await this.commands.claim(id);
+  async run(orgId: string, id: string, shutdown: AbortSignal): Promise<void> {
+    const command = await this.commands.claim(orgId, id);
     if (!command) {
       if ((await this.commands.end(id))?.status === 'queued') throw new PutOff(BUSY_S, 'Its organization has as many running as it may');
       return;
