@@ -69,6 +69,11 @@ export class FilesQueries {
     return found && buffer(found.stream);
   }
 
+  /** What was kept of what a file says, by `FilesService.keepText`; null where nothing was. */
+  keptText(scope: OrgScope, { id }: Pick<FileRow, 'id'>): Promise<string | null> {
+    return this.files.text(this.db, scope, id);
+  }
+
   /** Which of the files are referred to by something that the caller may open. */
   private async opened(scope: OrgScope, ids: string[]): Promise<Set<string>> {
     const links = await this.links.list(this.db, scope, { file_id: In(ids) }, {});

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { StoredFile } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
+import { OrgTable, statement, storable, type Db, type Tx } from '@aps/platform/database';
 
 /** A file that is whole and not expired. It is no larger than a number counts exactly. */
-export type FileRow = Omit<StoredFile, 'size_bytes' | 'org_id' | 'created_at'> & { size_bytes: number };
+export type FileRow = Omit<StoredFile, 'size_bytes' | 'org_id' | 'created_at' | 'text'> & { size_bytes: number };
 
 /** Where it lies, for who removes it. */
 export type StoredAt = Pick<FileRow, 'id' | 'storage_key'>;
@@ -22,6 +22,8 @@ const FINISH = statement<FileRow>(`
   UPDATE files f SET media_type = $3, size_bytes = $4, sha256 = $5, expires_at = now() + ${UNATTACHED_TIME}
   WHERE f.org_id = $1 AND f.id = $2 AND f.sha256 = '' AND f.expires_at > now() RETURNING ${COLUMNS}`);
 const FIND = statement<FileRow>(`SELECT ${COLUMNS} FROM files f WHERE f.org_id = $1 AND f.id = ANY($2::uuid[]) AND ${THERE}`);
+const TEXT = statement<Pick<StoredFile, 'text'>>('SELECT text FROM files WHERE org_id = $1 AND id = $2');
+const KEEP_TEXT = statement('UPDATE files SET text = $3 WHERE org_id = $1 AND id = $2 AND text IS NULL');
 // The row locks settle who was first, this or a removal; in the order of the ids, so that two of these never wait for each other.
 const LINK = statement<{ id: string }>(`
 WITH f AS MATERIALIZED (
@@ -73,6 +75,14 @@ export class FilesRepository {
 
   find(db: Db, scope: OrgScope, ids: string[]): Promise<FileRow[]> {
     return db.query(FIND, [scope.orgId, ids]);
+  }
+
+  async text(db: Db, scope: OrgScope, id: string): Promise<string | null> {
+    return (await db.query(TEXT, [scope.orgId, id]))[0]?.text ?? null;
+  }
+
+  async keepText(db: Db, scope: OrgScope, id: string, text: string): Promise<void> {
+    await db.execute(KEEP_TEXT, [scope.orgId, id, storable(text)]);
   }
 
   /** From here on the files live as long as what refers to them. @returns those that are still there */

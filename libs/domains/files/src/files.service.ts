@@ -96,6 +96,11 @@ export class FilesService {
     return this.files.unlink(tx, orgId, target, kept);
   }
 
+  /** Keeps what a file says, or its beginning, for as long as it is there, so that nobody needs to read it again. What was kept first stays. */
+  keepText(scope: OrgScope, { id }: Pick<FileRow, 'id'>, text: string): Promise<void> {
+    return this.files.keepText(this.db, scope, id, text);
+  }
+
   /**
    * Removes expired files: hidden first, then their bytes, then their rows. One that dies in between leaves a row by which the next one
    * finds the bytes.

@@ -17,6 +17,8 @@ export class StoredFile extends DatedRow {
   @Column('uuid', { nullable: true }) created_by: string | null;
   /** When it is removed; null once something refers to it, `-infinity` once the removal has begun. */
   @Column('timestamptz', { nullable: true }) expires_at: Date | null;
+  /** What it says, or its beginning, as it was read to Markdown; null where that was not asked for yet, or it says nothing that can be read. */
+  @Column('text', { nullable: true }) text: string | null;
 }
 
 /** What refers to a file: who may open that may open the file. */

@@ -226,6 +226,20 @@ describe('what the model gets', () => {
     const retried = await app.make('POST', `${org.path}/${chat}/retry`, { as: org.owner });
     expect((await app.settled(org, retried.id as string, 1)).messages.at(-1).content).toBe(said);
     expect(read).toHaveBeenCalledTimes(2);
+    // Another process finds what was read, and reads again only what could not be.
+    const elsewhere = new DocumentTexts(app.get(FilesQueries), app.get(FilesService), app.get(TextReader));
+    const scope = OrgScope.system(org.id, 'spec');
+    const rows = await app.get(FilesQueries).visible(scope, ids);
+    const [readable, broken] = ids.map((id) =>
+      elsewhere.of(
+        scope,
+        rows.find((row) => row.id === id)!,
+        new AbortController().signal,
+      ),
+    );
+    expect(await readable).toContain('First words');
+    await expect(broken).rejects.toThrow();
+    expect(read).toHaveBeenCalledTimes(3);
     read.mockRestore();
   });
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ExtractionError, FilesQueries, TextReader, type FileRow } from '@aps/files';
+import { ExtractionError, FilesQueries, FilesService, TextReader, type FileRow } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { WeightedLru } from '@aps/platform/cache';
 
@@ -23,7 +23,7 @@ interface Reading {
   unwanted: AbortController;
 }
 
-/** What documents in chats say. A file never changes, so each is read once, for as long as this process remembers it. */
+/** What documents in chats say. A file never changes, so each is read once; one that cannot be read, once for as long as this process remembers it. */
 @Injectable()
 export class DocumentTexts {
   private readonly found = new WeightedLru<Found>(CACHE_BYTES);
@@ -31,6 +31,7 @@ export class DocumentTexts {
 
   constructor(
     private readonly files: FilesQueries,
+    private readonly service: FilesService,
     private readonly reader: TextReader,
   ) {}
 
@@ -77,7 +78,9 @@ export class DocumentTexts {
 
   private async read(scope: OrgScope, file: FileRow, reading: Reading): Promise<Found | null> {
     try {
-      const found = await this.extract(scope, file, reading, TRIES);
+      const kept = await this.files.keptText(scope, file);
+      const found = kept === null ? await this.extract(scope, file, reading, TRIES) : Buffer.from(kept);
+      if (found instanceof Buffer && kept === null) await this.service.keepText(scope, file, found.toString());
       if (found) this.found.set(file.id, found, ENTRY_BYTES + (found instanceof Buffer ? found.length : 0));
       return found;
     } finally {
