@@ -122,8 +122,9 @@ const OTHERS = statement<OtherIndex>(`
   SELECT b.id AS kb_id, b.org_id, v.space, NOT ${isElsewhere('b.id', 'v.space')} AS is_whole FROM knowledge_bases b CROSS JOIN LATERAL (
     SELECT DISTINCT v.model AS space FROM knowledge_vectors v WHERE v.kb_id = b.id AND (v.model < b.embedding_model OR v.model > b.embedding_model)) v
   WHERE b.id > $1 AND b.deleted_at IS NULL AND (NOT ${isElsewhere('b.id', 'v.space')} OR NOT ${isIn('b.id', 'v.space')}) ORDER BY b.id, v.space LIMIT $2`);
+// What goes with its source just now is left to that: waiting for it could end in a deadlock.
 const CLEAR = statement<{ n: number }>(`
-  WITH v AS (DELETE FROM knowledge_vectors WHERE (chunk_id, model) IN (SELECT v.chunk_id, v.model FROM knowledge_vectors v WHERE v.kb_id = $1 AND v.model = $2 LIMIT ${PART})
+  WITH v AS (DELETE FROM knowledge_vectors WHERE (chunk_id, model) IN (SELECT v.chunk_id, v.model FROM knowledge_vectors v WHERE v.kb_id = $1 AND v.model = $2 LIMIT ${PART} FOR UPDATE SKIP LOCKED)
     AND NOT ${isIn('$1', '$2')} AND NOT EXISTS (SELECT FROM knowledge_bases b WHERE b.id = $1 AND b.embedding_model = $2) RETURNING 1)
   SELECT count(*)::int AS n FROM v`);
 
