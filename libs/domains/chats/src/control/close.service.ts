@@ -82,6 +82,12 @@ export class CloseService {
     }
   }
 
+  /** The same with all chats that do these again: what has begun to before the transaction ends, ends with it. */
+  async endWithRetries(tx: Tx, scope: OrgScope, chatIds: string[]): Promise<void> {
+    // A chat is done again by later ones alone, so everybody locks them in one order.
+    for (let ids = chatIds; ids.length > 0; ids = await this.control.retriesOf(tx, ids)) await this.endTrees(tx, scope, ids);
+  }
+
   /** @returns the questions that are cancelled */
   private async terminateLocked(tx: Tx, chat: ControlledChat, at: Date): Promise<string[]> {
     const { events, cancelled } = await this.endAll(tx, chat, 'terminated', at);

@@ -53,6 +53,10 @@ const TURNS = statement<Omit<NonNullable<ControlledChat['turn']>, 'status'> & { 
   'SELECT id, status, wait, principal_id, started_at IS NOT NULL AS begun FROM turns WHERE id = ANY($1)',
 );
 
+// Behind the trees, which are locked children first. It waits for who holds a chat to do it again.
+const LOCK_SOURCES = statement<{ id: string }>('SELECT id FROM chats WHERE id = ANY($1) ORDER BY id FOR UPDATE');
+const RETRIES = statement<{ id: string }>('SELECT id FROM chats WHERE source_chat_id = ANY($1)');
+
 const BUSY = statement<{ id: string }>(`
   SELECT c.id FROM chats c
   WHERE c.agent_id = $2 AND c.org_id IS NOT DISTINCT FROM $1 AND c.deleted_at IS NULL AND ($3::uuid IS NULL OR c.id > $3)
@@ -100,6 +104,12 @@ export class ControlRepository {
   /** Locks chats and all that they have delegated to, in the same order. Those that are deleted are left out. */
   async lockTrees(tx: Tx, scope: OrgScope, chatIds: string[]): Promise<ControlledChat[]> {
     return (await this.lockFound(tx, () => tx.query(TREES, [scope.orgId, chatIds]))).locked;
+  }
+
+  /** Chats that do these again, whose locks the transaction has: until it ends no other one is begun. */
+  async retriesOf(tx: Tx, chatIds: string[]): Promise<string[]> {
+    await tx.query(LOCK_SOURCES, [chatIds]);
+    return (await tx.query(RETRIES, [chatIds])).map(({ id }) => id);
   }
 
   /** @param find chats with their levels, those that are wanted first */

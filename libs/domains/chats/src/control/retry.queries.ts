@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
-import { statement, type Db } from '@aps/platform/database';
+import { statement, type Db, type Tx } from '@aps/platform/database';
 import type { ChatRow } from '../state/chat.types';
 import { agentDeletedAt, VISIBLE_CHAT } from '../state/visible-chats.sql';
 
@@ -31,7 +31,7 @@ export interface OpeningMessage {
 
 const SOURCE = statement<RetrySource>(`
   SELECT c.id, c.created_by, c.environment_id, c.sandbox_enabled, c.model_mode_override, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, c.originator, ${agentDeletedAt('c.agent_id')} IS NOT NULL AS agent_deleted
-  FROM chats c WHERE ${VISIBLE_CHAT}`);
+  FROM chats c WHERE ${VISIBLE_CHAT} FOR KEY SHARE OF c`);
 
 /** The condition on `m` that holds for what users wrote before the first answer. */
 const OPENING = `m.role = 'user' AND m.seq < coalesce((SELECT min(a.seq) FROM messages a WHERE a.chat_id = m.chat_id AND a.role = 'assistant'), 2147483647)`;
@@ -50,9 +50,9 @@ export const HAS_OPENING = `EXISTS (SELECT 1 FROM messages m WHERE m.chat_id = c
 /** What a retry reads. */
 @Injectable()
 export class RetryQueries {
-  /** A chat that the caller may open; null when there is none. */
-  async source(db: Db, scope: OrgScope, agentId: string, chatId: string): Promise<RetrySource | null> {
-    return (await db.query(SOURCE, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
+  /** A chat that the caller may open; null when there is none. Who ends it with its retries waits for this transaction; its turn goes on meanwhile. */
+  async source(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<RetrySource | null> {
+    return (await tx.query(SOURCE, [scope.orgId, scope.actor.userId, agentId, chatId]))[0] ?? null;
   }
 
   /** The user messages before the first answer, in their order: of very many the last. */

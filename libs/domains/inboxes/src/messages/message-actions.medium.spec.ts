@@ -1,10 +1,11 @@
 import { override } from '@aps/billing/testing';
 import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { InboxMessage, InboxReply } from '@aps/entities';
+import { advisoryLock, NO_CALLER } from '@aps/platform/database';
 import type { JobContext } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { Runs } from '@aps/platform/runs';
-import { sql, type Answer } from '@aps/platform/testing';
+import { eventually, sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { MessageKind } from '../pipeline/message.kind';
 import { Evaluation } from '../pipeline/evaluation';
@@ -276,6 +277,30 @@ describe('a termination', () => {
     const id = await aHeld();
     expect((await act(id, 'terminate')).body).toMatchObject({ state: 'dropped', verdict: 'quarantined', hold_reason: null });
     expect(await t.db.query(sql(`SELECT 1 FROM outbox WHERE id = $1`), [id])).toEqual([]);
+  });
+
+  it('waits for a retry of its chat that has begun, and ends it', async () => {
+    const { id, dispatched } = await t.evaluated(await t.mail(inbox, { body_text: SLOW }));
+    const chat = dispatched!.chat_id;
+    // So little room is counted under a lock, at which the retry waits here in the middle of its transaction.
+    await override(t, org.id, { max_queue_depth: 5 });
+    const waiting = (n: number) =>
+      eventually(
+        () => t.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
+        (rows) => rows.length >= n,
+      );
+    const both = await t.db.transaction(NO_CALLER, async (tx) => {
+      await advisoryLock(tx, `cap:max_queue_depth:${org.id}`);
+      const retry = t.call('POST', `${org.path}/${chat}/retry`, { as: org.owner });
+      await waiting(1);
+      const end = act(id, 'terminate');
+      await Promise.race([end, waiting(2)]);
+      return [retry, end] as const;
+    });
+    const [retried, terminated] = await Promise.all(both);
+    expect([retried.status, terminated.status]).toEqual([201, 200]);
+    for (const one of [chat, retried.body.id as string])
+      expect((await t.read(org, one)).body).toMatchObject({ status: 'ARCHIVED', stop_reason: 'terminated' });
   });
 
   it('races an evaluation, and one of the two is before the other', async () => {

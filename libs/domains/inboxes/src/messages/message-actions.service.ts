@@ -80,7 +80,7 @@ export class MessageActions {
   terminate(scope: OrgScope, inboxId: string, id: string): Promise<MessageDetail> {
     return this.act(scope, inboxId, id, 'terminate', async (tx, message) => {
       await this.repository.terminate(tx, id);
-      await this.chats.endTrees(tx, scope, await this.repository.withRetries(tx, chatsOf(message)));
+      await this.chats.endWithRetries(tx, scope, chatsOf(message));
       await this.runs.cancel(tx, scope.orgId, runsOf(message));
       // Behind the locks of the chats, where nobody writes another answer any more.
       await this.replies.standDown(tx, id);

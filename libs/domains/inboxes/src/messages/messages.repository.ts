@@ -8,9 +8,6 @@ const TERMINATE = statement(`
     state = CASE WHEN state IN ('evaluating', 'held', 'failed') THEN 'dropped' ELSE state END, hold_reason = NULL, terminated_at = clock_timestamp(), updated_at = now()
   WHERE id = $1`);
 
-const RETRIES = statement<{ id: string }>(`
-  WITH RECURSIVE r AS (SELECT unnest($1::uuid[]) AS id UNION SELECT c.id FROM r JOIN chats c ON c.source_chat_id = r.id) SELECT id FROM r`);
-
 /** What people do to rows of messages. */
 @Injectable()
 export class MessagesRepository {
@@ -20,10 +17,5 @@ export class MessagesRepository {
   async terminate(tx: Tx, id: string): Promise<void> {
     await tx.execute(TERMINATE, [id]);
     await this.outbox.cancel(tx, id);
-  }
-
-  /** Chats, and those that do them again. */
-  async withRetries(tx: Tx, chatIds: string[]): Promise<string[]> {
-    return (await tx.query(RETRIES, [chatIds])).map(({ id }) => id);
   }
 }
