@@ -297,6 +297,31 @@ describe('a mail of Mailgun', () => {
     expect(intake.received).toMatchObject([{ message_id: '1@example.com' }, { message_id: '2@example.com', body_text: 'Hello' }]);
   });
 
+  it('arrives by its bytes, whatever they are written in', async () => {
+    intake.add(SUPPORT);
+    const mime = (id: string) =>
+      Buffer.from(MAIL.replace('1@', id).replace('\r\n\r\n', '\r\nContent-Type: text/plain; charset=iso-8859-1\r\n\r\n') + ': é', 'latin1');
+    const fields = form({ 'body-mime': '', sender: 'jörg@example.com' });
+    const percent = mime('1@').toString('hex').replace(/../g, '%$&');
+    const text = new URLSearchParams(fields).toString().replace('body-mime=', `body-mime=${percent}`);
+    expect((await deliver('mailgun', text, { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' })).status).toBe(202);
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.append(name, value || '(mail)');
+    const sent = new Response(body);
+    const [before, after] = Buffer.from(await sent.arrayBuffer())
+      .toString('latin1')
+      .split('(mail)');
+    const { status } = await fetch(`${t.url}/api/hooks/email/mailgun`, {
+      method: 'POST',
+      headers: { 'Content-Type': sent.headers.get('content-type')! },
+      body: Buffer.concat([Buffer.from(before, 'latin1'), mime('2@'), Buffer.from(after, 'latin1')]),
+    });
+    expect(status).toBe(202);
+    expect(intake.received.map(({ body_text, size_bytes, headers }) => [body_text, size_bytes, headers['return-path']])).toEqual(
+      Array(2).fill(['Hello: é', mime('1@').length, 'jörg@example.com']),
+    );
+  });
+
   it('may come hours late', async () => {
     intake.add(SUPPORT);
     expect((await encoded(form({}, Math.floor(Date.now() / 1_000) - 9 * 3_600))).status).toBe(202);

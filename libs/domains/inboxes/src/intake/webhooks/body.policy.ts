@@ -23,9 +23,19 @@ const FORM = 'application/x-www-form-urlencoded';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/**
+ * The fields of a form of either kind, a letter for each byte: in one of them somebody else's bytes may stand, which are no UTF-8.
+ *
+ * @returns undefined where it is no form, or has more fields than are read
+ */
+export async function readByteFields(contentType: string, body: Buffer): Promise<ReadBody['payload']> {
+  // A charset is told of the form, not of what stands in it.
+  return (await readParts(typeOf(contentType) === FORM ? FORM : contentType, body, 'latin1'))?.payload;
+}
+
 /** Reads a body by what it says that it is. What it is not is told by its bytes: text where they are text, else a file. */
 export async function readBody(contentType: string, body: Buffer): Promise<ReadBody> {
-  const type = contentType.split(/[;,]/, 1)[0].trim().toLowerCase();
+  const type = typeOf(contentType);
   if (!body.length) return { text: '', files: [] };
   if (JSON_TYPE.test(type) || !type) {
     const payload = readJson(body);
@@ -35,7 +45,7 @@ export async function readBody(contentType: string, body: Buffer): Promise<ReadB
     const text = textOf(body);
     if (text !== undefined && isForm(text)) return { payload: fieldsOf(new URLSearchParams(text)), files: [] };
   } else if (type === 'multipart/form-data') {
-    const form = await multipart(contentType, body);
+    const form = await readParts(contentType, body, 'utf8');
     if (form) return form;
   } else if (TEXT_TYPE.test(type)) return { text: decoded(body, charsetOf(contentType)), files: [] };
   else return { files: [{ filename: 'body', content: body }] };
@@ -52,6 +62,8 @@ function textOf(body: Buffer): string | undefined {
     return undefined;
   }
 }
+
+const typeOf = (contentType: string): string => contentType.split(/[;,]/, 1)[0].trim().toLowerCase();
 
 const charsetOf = (contentType: string): string => /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
 
@@ -76,14 +88,18 @@ function fieldsOf(pairs: Iterable<[string, string]>): Record<string, string | st
   return Object.fromEntries([...fields].map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
 }
 
-/** @returns undefined where it is no such form, or has more parts than are read */
-async function multipart(contentType: string, body: Buffer): Promise<ReadBody | undefined> {
+/**
+ * @param charset of fields that name none
+ * @returns undefined where it is no form, or has more parts than are read
+ */
+async function readParts(contentType: string, body: Buffer, charset: 'utf8' | 'latin1'): Promise<ReadBody | undefined> {
   const pairs: [string, string][] = [];
   const files: IncomingPart[] = [];
   let tooMany = false;
   try {
     const parser = busboy({
       headers: { 'content-type': contentType },
+      defCharset: charset,
       defParamCharset: 'utf8',
       limits: { fields: MAX_FIELDS, files: MAX_FILES, fieldSize: body.length, fileSize: body.length },
     });

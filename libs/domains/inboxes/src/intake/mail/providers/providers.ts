@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isSame, isSignedWebhook, isTimely, webhookHeaders } from '@aps/platform/crypto';
 import { readJson } from '@aps/platform/http';
 import { z } from 'zod';
-import { readBody } from '../../webhooks/body.policy';
+import { readByteFields } from '../../webhooks/body.policy';
 import { MAX_RECIPIENTS } from '../mail-door';
 import { badSignature, parsed, reversePath, type OpenDelivery } from './provider';
 
@@ -25,12 +25,13 @@ export const openGeneric: OpenDelivery = async ({ headers, body }, secret, now) 
 const MAILGUN_SIGNATURE = z.object({ timestamp: z.string().regex(/^\d{1,12}$/), token: z.string().max(256), signature: z.string() });
 /** Mailgun signs when it makes a delivery, and tries for eight hours from then on. A mail that comes twice is a duplicate. */
 const MAILGUN_TOLERANCE_S = 12 * 3_600;
+const textOf = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
 const MAILGUN = z.object({ 'body-mime': z.string(), recipient: z.string(), sender: z.string().optional() });
 
-/** A form of a route whose address ends in `mime`; its signature is over time and token alone. */
+/** A form of a route whose address ends in `mime`; its signature is over time and token alone. The mail stands in it as its bytes came, whatever they are in. */
 export const openMailgun: OpenDelivery = async ({ headers, body }, secret, now) => {
-  const { payload } = await readBody(headers['content-type'] ?? '', body);
-  const given = MAILGUN_SIGNATURE.safeParse(payload);
+  const fields = await readByteFields(headers['content-type'] ?? '', body);
+  const given = MAILGUN_SIGNATURE.safeParse(fields);
   if (!given.success || !isTimely(given.data, now, MAILGUN_TOLERANCE_S)) throw badSignature();
   const { timestamp, token, signature } = given.data;
   if (
@@ -42,9 +43,11 @@ export const openMailgun: OpenDelivery = async ({ headers, body }, secret, now) 
     )
   )
     throw badSignature();
-  const { 'body-mime': mime, recipient, sender } = parsed(MAILGUN, payload);
-  const recipients = recipient.split(',', MAX_RECIPIENTS).map((each) => each.trim());
-  return { raw: Buffer.from(mime), mail_from: reversePath(sender), recipients };
+  const { 'body-mime': mime, recipient, sender } = parsed(MAILGUN, fields);
+  const recipients = textOf(recipient)
+    .split(',', MAX_RECIPIENTS)
+    .map((each) => each.trim());
+  return { raw: Buffer.from(mime, 'latin1'), mail_from: reversePath(sender && textOf(sender)), recipients };
 };
 
 const POSTMARK = z.object({ RawEmail: z.string(), OriginalRecipient: z.string() });
