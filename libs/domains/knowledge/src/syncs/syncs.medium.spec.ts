@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, connectManaged } from '@aps/connections/testing';
+import { connectionId } from '@aps/contracts';
 import { aMember, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
 import { Runs } from '@aps/platform/runs';
 import { eventually, sql, type Bearer } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
 import { startDemoTools } from '../../../../../tools/demo-tools/server';
 import { KnowledgeService, type TestBase } from '../testing';
 import { SyncKind } from './sync.kind';
@@ -101,7 +103,7 @@ it('a connection is named by either of its ids', async () => {
   const { id, integration_id } = await connected(org.owner, 'org');
   expect((await t.call('GET', `${org.path}/knowledge/integrations/${id}/collections`, { as: org.member })).status).toBe(200);
   expect(await setUp(org.member, id)).toMatchObject({ status: 201, body: { integration_id } });
-  expect((await setUp(org.member, id.replace(/.$/, 'q'))).status).toBe(404);
+  expect((await setUp(org.member, connectionId(uuidv7()))).status).toBe(404);
   expect((await setUp(org.member, '\0')).status).toBe(422);
 });
 
