@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '@aps/platform/config';
+import type { Database } from '@aps/platform/database';
+import { Readiness } from '@aps/platform/runtime';
+import { testEnvironment } from '@aps/platform/testing';
 import { connectRedis, proveNoEviction } from '.';
 
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
@@ -17,7 +20,7 @@ async function standIn(answer: (command: string, connection: number) => string |
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  loadConfig({ ...process.env, REDIS_URL: `redis://127.0.0.1:${(server.address() as net.AddressInfo).port}` });
+  loadConfig({ ...testEnvironment('postgres://nobody'), REDIS_URL: `redis://127.0.0.1:${(server.address() as net.AddressInfo).port}` });
   return server;
 }
 
@@ -52,7 +55,7 @@ describe('a Redis for workers', () => {
   });
 
   it('is believed when it is away', async () => {
-    loadConfig({ ...process.env, REDIS_URL: 'redis://127.0.0.1:1' });
+    loadConfig({ ...testEnvironment('postgres://nobody'), REDIS_URL: 'redis://127.0.0.1:1' });
     const redis = connectRedis('commands');
     await proveNoEviction(redis);
     redis.disconnect();
@@ -69,7 +72,7 @@ describe('a Redis that was demoted', () => {
   const refusal = "READONLY You can't write against a read only replica.";
   /** Whoever connects first is connected to the old master. */
   const failedOver = (text = refusal) =>
-    standIn((command, connection) => (/\r\nset\r\n/i.test(command) && connection === 1 ? `-${text}\r\n` : undefined));
+    standIn((command, connection) => (/\r\n(set|del)\r\n/i.test(command) && connection === 1 ? `-${text}\r\n` : undefined));
 
   it.each([refusal, `ERR Error running script: @user_script: 1: -${refusal}`])('is left by who may wait: %s', async (text) => {
     const server = await failedOver(text);
@@ -90,6 +93,19 @@ describe('a Redis that was demoted', () => {
     await expect(redis.set('key', 'value')).rejects.toThrow(/writeable/);
     await again;
     await expect(redis.set('key', 'value')).resolves.toBe('OK');
+    redis.disconnect();
+    server.close();
+  });
+
+  it('is left by who only asks whether it is ready', async () => {
+    const server = await failedOver();
+    const redis = connectRedis('commands');
+    const readiness = new Readiness({ ping: () => Promise.resolve() } as Database, redis);
+    await once(redis, 'ready');
+    const again = once(redis, 'ready');
+    expect(await readiness.report(true)).toMatchObject({ ready: false, checks: { redis: expect.stringMatching(/writeable/) } });
+    await again;
+    expect(await readiness.report(true)).toMatchObject({ ready: true });
     redis.disconnect();
     server.close();
   });

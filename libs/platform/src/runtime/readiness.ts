@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '@aps/platform/database';
-import { CommandRedis } from '@aps/platform/redis';
+import { CommandRedis, redisConfig } from '@aps/platform/redis';
 import type { Redis } from 'ioredis';
 
 export interface ReadinessReport {
@@ -32,8 +32,12 @@ export class Readiness {
         (error: Error) => error.message || 'unreachable',
       );
     };
-    await Promise.all([check('postgresql', this.db.ping()), check('redis', this.redis.ping())]);
+    await Promise.all([check('postgresql', this.db.ping()), check('redis', this.writeToRedis())]);
     const ready = checks.postgresql === 'ok' && (checks.redis === 'ok' || !redisRequired);
     return { ready, checks };
+  }
+  /** A server that was demoted answers pings. Whoever hardly writes would never learn of it, and leave it. What is not there can go in any state that takes writes. */
+  private writeToRedis(): Promise<unknown> {
+    return this.redis.del(`${redisConfig.value.prefix}:readiness`);
   }
 }
