@@ -1,3 +1,4 @@
+import { MAX_WEBHOOK } from '@aps/inboxes/http';
 import { configSection, integer, setting } from '@aps/platform/config';
 import { z } from 'zod';
 import type { ProxiedPath } from './proxied-path';
@@ -17,5 +18,7 @@ export const hooksProxy: ProxiedPath = {
   name: 'Hooks',
   prefix: '/api/hooks',
   target: () => ({ baseUrl: hooksProxyConfig.value.url, timeoutMs: hooksProxyConfig.value.timeoutMs }),
+  // All webhooks, and most mails.
+  wholeBodies: MAX_WEBHOOK,
   access: { tier: 'public', provenBy: 'authorization' },
 };

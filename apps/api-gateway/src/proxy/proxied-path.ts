@@ -12,8 +12,8 @@ export interface ProxiedPath {
   /** Read with every request, because the configuration is loaded after the table. */
   target: () => ProxyTarget;
   /**
-   * Bytes of the largest body, of a path whose bodies are small: each is read whole before the service behind is asked, so that those that come
-   * slowly take no connection to it. Larger ones are streamed.
+   * So large a body is read whole before the service behind is asked, so that it takes no connection to it by coming slowly. Larger ones, and
+   * all where nothing is said, are streamed, by connections of their own.
    */
   wholeBodies?: number;
   /**

@@ -5,13 +5,13 @@ import { PlatformAdmin, Public, type AuthenticatedRequest, type Principal } from
 import { INTERNAL_TOKEN_HEADER } from '@aps/administration/http';
 import { InternalTokens } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
-import { hasBody, HeldBytes, PROXY_FAILURES, proxyRequest, rawBody } from '@aps/platform/http';
+import { bodyUpTo, hasBody, HeldBytes, PROXY_FAILURES, proxyRequest, type BegunBody } from '@aps/platform/http';
 import { counter } from '@aps/platform/observability';
 import { callerOf, rateLimitConfig } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
 import { staysBelow, type ProxiedPath } from './proxied-path';
 
-/** Bytes of bodies that a process has read whole and not handed on yet: of all callers to a path, and of one. */
+/** Bytes of bodies that a process has read and not got an answer to yet: of all callers to a path, and of one. */
 const WHOLE_BODIES = 64 * 1024 * 1024;
 const OF_CALLER = WHOLE_BODIES / 4;
 
@@ -40,16 +40,16 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
       if (!staysBelow(request.originalUrl, proxied.prefix)) throw new DomainError('not_found', 'There is nothing at this address.');
       const headers = this.identify(request);
       if (proxied.access.tier === 'public') this.admit(request);
-      const send = (body?: Buffer) => proxyRequest(request, response, proxied.target(), headers, body);
+      const send = (begun?: BegunBody) => proxyRequest(request, response, proxied.target(), headers, begun);
       const code = proxied.wholeBodies && hasBody(request) ? await this.whole(request, proxied.wholeBodies, send) : await send();
       if (code) failures.inc({ path: proxied.prefix, code });
     }
 
     /** Of a body that takes longer than the service behind may, the caller would not hear any more. */
-    private whole<T>(request: AuthenticatedRequest, limit: number, send: (body: Buffer) => Promise<T>): Promise<T> {
+    private whole<T>(request: AuthenticatedRequest, limit: number, send: (begun: BegunBody) => Promise<T>): Promise<T> {
       const timer = setTimeout(() => request.destroy(), proxied.target().timeoutMs);
       return this.bytes.holding({ all: WHOLE_BODIES, [`of ${callerOf(request.ip)}`]: OF_CALLER }, async (hold) =>
-        send(await rawBody(request, limit, hold).finally(() => clearTimeout(timer))),
+        send(await bodyUpTo(request, limit, hold).finally(() => clearTimeout(timer))),
       );
     }
 

@@ -3,6 +3,7 @@ import { DomainError } from '@aps/contracts';
 import { beginSpan, failSpan, traceparentOf } from '@aps/platform/tracing';
 import type { Request, Response } from 'express';
 import { hasBody } from './body';
+import type { BegunBody } from './raw-body';
 import { routeOf, type RequestContext } from './request-context';
 import { sendError } from './error.filter';
 
@@ -46,7 +47,10 @@ const kept = new http.Agent({ keepAlive: true, maxSockets: 256, timeout: 30_000 
  * knows whether the request was read, and it cannot be sent again. The service is not told that it will not be kept: it would
  * hang up right after an answer that comes before the whole body, and on a connection that is reset the answer is lost.
  */
-const fresh = Object.assign(new http.Agent({ keepAlive: true, maxSockets: 256 }), { keepSocketAlive: () => false });
+const once = () => Object.assign(new http.Agent({ keepAlive: true, maxSockets: 256 }), { keepSocketAlive: () => false });
+const fresh = once();
+/** Those of bodies that are handed on as they come: who sends slowly holds up nobody whose request is here. */
+const streams = once();
 
 /** The service had closed a kept connection. */
 const hungUp = (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' || error.code === 'EPIPE';
@@ -57,7 +61,7 @@ const hungUp = (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' || 
  * An unreachable service answers 502, a slow one 504, both in our error shape. A read that finds its kept connection closed is sent once more.
  *
  * @param headers added to the request, e.g. the signed internal token
- * @param body what the request has brought, where that has been read already
+ * @param begun what has been read of the body already; the rest is streamed
  * @returns the code of what was answered in place of the service; undefined where it has answered, had not got the whole request yet, or nobody
  *   waits for an answer
  */
@@ -66,7 +70,7 @@ export async function proxyRequest(
   response: Response,
   target: ProxyTarget,
   headers: Record<string, string>,
-  body?: Buffer,
+  begun?: BegunBody,
 ): Promise<ProxyFailure | undefined> {
   // The client left while the guards were asked: there is nobody to work for, and its address is no longer known.
   if (request.socket.destroyed || request.ip === undefined) return undefined;
@@ -78,7 +82,7 @@ export async function proxyRequest(
     if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith(INTERNAL_PREFIX)) outgoing[name] = value;
   }
   // Node adds it by itself only where a method usually has a body: without, what follows the headers would be a request of its own.
-  if (body) outgoing['content-length'] = body.length;
+  if (begun?.isWhole) outgoing['content-length'] = begun.bytes.length;
   else if (request.headers['transfer-encoding'] !== undefined) outgoing['transfer-encoding'] = 'chunked';
   // The proof of identity stops here, unless `headers` have it: what stands behind trusts our signature, not the caller's token.
   delete outgoing.authorization;
@@ -91,6 +95,7 @@ export async function proxyRequest(
   const traceparent = traceparentOf(span);
   Object.assign(outgoing, headers, traceparent && { traceparent }, { 'x-request-id': request.requestId, 'x-forwarded-for': request.ip });
 
+  const isHere = begun?.isWhole || !hasBody(request);
   const isRead = READS.has(request.method) && !hasBody(request);
   return new Promise<ProxyFailure | undefined>((resolve) => {
     let upstream: http.ClientRequest;
@@ -136,13 +141,14 @@ export async function proxyRequest(
       upstream.on('error', (error) =>
         isRead && upstream.reusedSocket && hungUp(error) && !response.headersSent && !response.destroyed ? send(fresh) : fail(),
       );
-      if (isRead || body) upstream.end(body);
+      if (begun?.bytes.length) upstream.write(begun.bytes);
+      if (isHere) upstream.end();
       else request.pipe(upstream);
     };
     // A client that hangs up ends the work behind, too, also after its body has been sent.
     response.once('close', () => {
       if (!response.writableFinished) upstream.destroy();
     });
-    send(isRead ? kept : fresh);
+    send(isRead ? kept : isHere ? fresh : streams);
   }).finally(() => span.end());
 }

@@ -11,7 +11,7 @@ import { countingRefusals } from '../intake/refusals';
 import { WebhookDoor } from '../intake/webhooks/webhook-door';
 
 /** Bytes of a webhook. */
-const MAX_WEBHOOK = 5 * 1024 * 1024;
+export const MAX_WEBHOOK = 5 * 1024 * 1024;
 /** So many times what came of a webhook is in memory while it is stored: what it says, parsed and written out. */
 const OF_WEBHOOK = 4;
 

@@ -8,6 +8,7 @@ import { MessagesController } from './messages.controller';
 import { InboxRevisionsController } from './revisions.controller';
 
 export { DoorsModule } from './doors.module';
+export { MAX_WEBHOOK } from './hooks.controller';
 
 @Module({
   imports: [InboxesModule, MessagesModule],
