@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isInstalled } from '../../apps/api-gateway-e2e/support';
-import { QUEUES, RUN_KINDS } from '@aps/contracts';
+import { ERRORS, QUEUES, RUN_KINDS } from '@aps/contracts';
 import { anchors, metricLabels } from '../tour/docs';
 import { APPS, at } from './files';
 import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
@@ -112,6 +112,16 @@ describe('Metrics in the cluster', () => {
     expect(absent.map(({ metric, labels }) => [metric, labels.get('app_kubernetes_io_name')])).toEqual(
       APPS.map((app) => ['app_ready', app]),
     );
+  });
+
+  it('page nobody for what an organization or a third party does', () => {
+    const exprOf = (name: string) => ALERTS.find(({ alert }) => alert === name)!.expr;
+    expect(/outcome=~"([^"]+)"/.exec(exprOf('RunsFail'))?.[1].split('|')).not.toContain('unsuccessful');
+    const told = new RegExp(`^(?:${/status=~"([^"]+)"/.exec(exprOf('ServerErrors'))![1]})$`);
+    const statuses = new Set(Object.values(ERRORS).map(({ status }) => status));
+    expect([...statuses].filter((status) => told.test(String(status)))).toEqual([500, 503]);
+    expect(exprOf('ServerErrors')).toContain('rate(proxy_failures_total');
+    expect(exprOf('ProviderErrors')).toContain('route!="own"');
   });
 
   it('alert when PostgreSQL is away, and with it all that is computed from its rows and every request, which the ingress answers by itself', () => {

@@ -12,7 +12,14 @@ export interface InferenceErrorDetails {
   attempts?: number;
   /** What a call may cost that there were too few credits for. */
   credits?: string;
+  /** Whether it is as {@link InferenceError.isOfOrganization} says, where the code alone does not. */
+  isOfOrganization?: boolean;
 }
+
+/** What each organization sets, or asks for, itself. */
+const OF_ORGANIZATION: readonly InferenceErrorCode[] = ['budget_exceeded', 'credits_exhausted', 'context_overflow'];
+/** What a provider says about who asks, and what for: whose key that is tells whose matter. */
+const ABOUT_KEYS: readonly ProviderErrorCode[] = ['provider_auth', 'provider_rate_limited', 'provider_rejected'];
 
 /** The one error of choosing and calling models. Its message is fit for a user: it holds neither keys nor addresses. */
 export class InferenceError extends Error {
@@ -21,6 +28,8 @@ export class InferenceError extends Error {
   readonly status?: number;
   readonly attempts: number;
   readonly credits?: string;
+  /** Only its organization can help, and no operator: by its key, its address, its budget or what it asks. */
+  readonly isOfOrganization: boolean;
 
   constructor(
     readonly code: InferenceErrorCode,
@@ -32,11 +41,18 @@ export class InferenceError extends Error {
     this.status = details.status;
     this.attempts = details.attempts ?? 0;
     this.credits = details.credits;
+    this.isOfOrganization = details.isOfOrganization ?? OF_ORGANIZATION.includes(code);
   }
 
-  /** Anything but a provider's failure (the caller's abort, a fault of ours) is passed on as it is. */
-  static from(error: unknown): unknown {
+  /**
+   * Anything but a provider's failure (the caller's abort, a fault of ours) is passed on as it is.
+   *
+   * @param called whose key and whose address they were
+   */
+  static from(error: unknown, called: { byo_key: boolean; endpoint: { tenantAddress: boolean } }): unknown {
     if (!(error instanceof ProviderError)) return error;
-    return new InferenceError(error.code, error.message, { retryable: error.retryable, status: error.status, attempts: error.attempts });
+    const { code, message, retryable, status, attempts } = error;
+    const isTheirs = called.endpoint.tenantAddress || (called.byo_key && ABOUT_KEYS.includes(code));
+    return new InferenceError(code, message, { retryable, status, attempts, ...(isTheirs && { isOfOrganization: true }) });
   }
 }

@@ -28,9 +28,12 @@ const seconds = durationHistogram('model_call_duration_seconds', 'Time of a mode
 const tokens = counter('model_tokens_total', 'Tokens of model calls', ['route', 'model', 'kind']);
 const retries = counter('model_call_retries_total', 'HTTP requests to providers beyond the first of each call', ['route', 'model']);
 
-/** Organizations name their own routes and models; as labels they would be without bound, and tell operators what tenants do. */
-const labelsOf = ({ route, entry }: ResolvedModel) => ({
-  route: route.owner_org_id === null ? route.slug : 'own',
+/**
+ * Organizations name their own routes and models; as labels they would be without bound, and tell operators what tenants do. What is called
+ * by their own keys is theirs as well: operators have no other figures of it than of their own routes.
+ */
+const labelsOf = ({ byo_key, route, entry }: ResolvedModel) => ({
+  route: byo_key ? 'own' : route.slug,
   model: entry.owner_org_id === null ? entry.key : 'own',
 });
 
@@ -102,7 +105,7 @@ export class ModelCalls implements OnApplicationShutdown {
       for (const [kind, count] of Object.entries(result.usage)) if (count) tokens.inc({ ...labels, kind }, count as number);
       return result;
     } catch (cause) {
-      const error = InferenceError.from(cause);
+      const error = InferenceError.from(cause, model);
       const outcome = signal?.aborted ? 'aborted' : error instanceof InferenceError ? error.code : 'internal';
       stop({ outcome });
       if (outcome === 'aborted') span.setAttribute('aps.outcome', outcome);

@@ -99,6 +99,7 @@ describe('ModelCalls', () => {
       model({
         entry: aModel('secret-project', 'x', { owner_org_id: idOf('org') }),
         route: aRoute('secret-route', { owner_org_id: idOf('org') }),
+        byo_key: true,
       }),
     );
     const own = { route: 'own', model: 'own' };
@@ -121,6 +122,19 @@ describe('ModelCalls', () => {
     expect(await counted('model_call_duration_seconds', { route: 'test', model: 'calls-test', outcome: 'provider_auth' })).toBeGreaterThan(
       0,
     );
+  });
+
+  it.each([
+    ['a key of ours that is wrong', 401, false, false, false],
+    ['a key of theirs that is wrong', 401, true, false, true],
+    ['a key of theirs that is spent', 429, true, false, true],
+    ['a provider that is away, whoever asks', 503, true, false, false],
+    ['an address of theirs that cannot be called', 503, true, true, true],
+    ['a request that is too long', 413, false, false, true],
+  ])('tells what only the organization can mend: %s', async (_, status, byo_key, tenant, isOfOrganization) => {
+    await serve((res) => json(res, status, { error: { message: 'no' } }, { 'retry-after-ms': '1' }));
+    const error = await ask(model({ byo_key }, tenant)).catch((e: unknown) => e);
+    expect(error).toMatchObject({ isOfOrganization });
   });
 
   it('passes on the caller’s own reason to stop', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { anAgent } from '@aps/agents/testing';
 import { OrgPlans } from '@aps/billing';
 import { CallHold, InferenceReceipt } from '@aps/entities';
@@ -5,6 +6,7 @@ import { Holds, InferenceError, InferenceSettings, ModelCalls } from '@aps/infer
 import { InferenceHttpModule } from '@aps/inference/http';
 import { OrgsModule } from '@aps/orgs';
 import { PromptsService } from '@aps/prompts';
+import { metrics } from '@aps/platform/observability';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { LeaseEnded } from '@aps/platform/runs';
@@ -31,6 +33,12 @@ const open = async () => {
   const ended = new Set((await receipts()).map(({ id }) => id));
   return (await reservations()).filter(({ work, receipt_id }) => !work.startsWith('calls:') && !ended.has(receipt_id));
 };
+const ended = async (outcome: string) => {
+  const { values } = await metrics.getSingleMetric('run_duration_seconds')!.get();
+  const ofTurns = ({ labels, metricName }: { labels: object; metricName?: string }) =>
+    metricName === 'run_duration_seconds_count' && isDeepStrictEqual(labels, { kind: 'turn', outcome });
+  return values.find(ofTurns)?.value ?? 0;
+};
 const errored = (chat: string) => app.until(org, chat, (c) => c.status === 'ERRORED');
 const asked = () => jest.spyOn(app.get(ModelCalls), 'streamChat');
 /** Has the chats that follow be of an agent with this grant. */
@@ -43,6 +51,7 @@ const DEAR = { usage: { input: 9_000, output: 1_000 } };
 
 describe('a chat of an organization with a budget', () => {
   it('ends before a call that nothing is left for, and goes on when the budget is raised', async () => {
+    const [ours, theirs] = [await ended('failed'), await ended('unsuccessful')];
     await limit('0.01');
     const chat = await app.chat(org);
     await app.send(org, chat, script({ text: 'one', ...DEAR }));
@@ -57,6 +66,9 @@ describe('a chat of an organization with a budget', () => {
       chat,
     ]);
     expect(told).toMatchObject([{ data: EXCEEDED }]);
+    // What its budget is worth is for the organization to say, and no operator is called for it.
+    await eventually(() => ended('unsuccessful'), (n) => n > theirs); // prettier-ignore
+    expect(await ended('failed')).toBe(ours);
 
     const refused = { status: 402, body: { code: 'budget_exceeded', context: { budget_limit_usd: '0.01', spend_usd: '0.011' } } };
     expect(await act(chat, '/continue')).toMatchObject(refused);

@@ -138,7 +138,7 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     return this.endings.suspended(turn);
   }
 
-  async fail(turn: OwnedTurn, error: unknown, { requestId }: JobContext): Promise<'blocked' | 'failed' | null> {
+  async fail(turn: OwnedTurn, error: unknown, { requestId }: JobContext): Promise<'blocked' | 'failed' | 'unsuccessful' | null> {
     const blocked = asBlocked(error);
     if (blocked) {
       await this.endings.blocked(turn, blocked);
@@ -155,7 +155,8 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
       ...(!failure && { error: (error as Error)?.stack }),
     });
     await this.endings.failed(turn, failure ?? FAULT_OF_OURS);
-    return 'failed';
+    // Nobody is called for what an organization has set, or asks.
+    return error instanceof InferenceError && error.isOfOrganization ? 'unsuccessful' : 'failed';
   }
 }
 

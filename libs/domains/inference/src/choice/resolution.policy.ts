@@ -95,6 +95,7 @@ export function chooseModel(view: CatalogView, request: ChooseRequest, rules: Re
         ? new InferenceError(
             'provider_auth',
             `The model ${entry.key} cannot be called: its route takes its key from an AI gateway, and none is set.`,
+            { isOfOrganization: true },
           )
         : new InferenceError('model_unavailable', `The model ${entry.key} cannot be called: there is no key for its route.`);
     }
