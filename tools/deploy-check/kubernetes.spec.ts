@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { JOBS, RUN_KINDS } from '@aps/contracts';
 import { MAX_FORM_BYTES } from '@aps/files/http';
 import { parseAllDocuments } from 'yaml';
+import { isInstalled } from '../../apps/api-gateway-e2e/support';
 import { allSections } from '../env-example/sections';
 import { manifests } from '../manifests/manifests';
 import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, INTERNAL_APPS, read, RUN_APPS } from './files';
@@ -57,12 +58,19 @@ const policiesFor = (workload: Resource, folder: string) =>
     );
 
 describe('The rendering', () => {
-  const installed = spawnSync('kubectl', ['version', '--client']).status === 0;
-
-  // Everything below is checked on the rendering of our own; that it is the right one is proved wherever kubectl is installed.
-  it.each(RENDERED)('of %s is complete, and that of kubectl', (folder) => {
+  it.each(RENDERED)('of %s is complete', (folder) => {
     expect(all.get(folder)?.length).toBeGreaterThan(1);
-    if (!installed) return;
+  });
+
+  // Everything below is checked on the rendering of our own; that it is the right one is proved wherever kubectl is installed. No npm package
+  // renders, and that of Debian is older than components.
+  if (!isInstalled('kubectl')) {
+    it('is not compared with that of kubectl, for want of one on PATH (1.27 or later): install it before manifests are changed', () =>
+      undefined);
+    return;
+  }
+
+  it.each(RENDERED)('of %s is that of kubectl', (folder) => {
     const { stdout, stderr, status } = spawnSync('kubectl', ['kustomize', at(folder)], { encoding: 'utf8', maxBuffer: 1e8 });
     expect([status, stderr]).toEqual([0, '']);
     const theirs = parseAllDocuments(stdout.replace(/\b(aps-config)-[a-z0-9]{10}\b/g, '$1')).map((d) => d.toJS() as Resource);
