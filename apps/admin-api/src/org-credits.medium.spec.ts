@@ -75,6 +75,34 @@ describe('the credits of an organization, administered', () => {
       expect(await reading).toMatchObject({ balance: '3000', credits_overdraft: '150', credits_remaining: '3150' });
     });
 
+    it('are the sum of every row, however many there are, of which those since the last thousandth are read', async () => {
+      await t.db.query(sql(`SELECT credit_post($1, 'purchased', 10, 'purchase', $2, NULL, NULL, NULL, NULL, NULL)`), [org.id, uuidv7()]);
+      const post = (n: number) =>
+        t.db.execute(
+          sql(`INSERT INTO credit_ledger (id, org_id, bucket, delta, kind, key, content_hash)
+            SELECT uuidv7(), $1::uuid, 'granted', n * 0.000001, 'adjust', uuidv7(), '' FROM generate_series(1, $2::int) n`),
+          [org.id, n],
+        );
+      const past = (text: string) =>
+        t.db.transaction(NO_CALLER, async (tx) => {
+          await tx.execute(sql(`SET LOCAL session_replication_role = 'replica'`));
+          await tx.execute(sql(text), [org.id]);
+        });
+      await post(998);
+      expect(await credits()).toMatchObject({ balance: '0.498501', reconciled: true });
+      await Promise.all([post(1), post(600), post(600)]);
+      expect(await credits()).toMatchObject({ purchased_balance: '10', reconciled: true });
+      const summed = sql<{ ok: boolean }>(`
+        SELECT count(*) = 2 AND bool_and(l.total = (SELECT sum(b.delta) FROM credit_ledger b WHERE b.org_id = l.org_id AND b.seq <= l.seq) AND l.seq % 1000 = 0) AS ok
+        FROM credit_ledger l WHERE l.org_id = $1 AND l.total IS NOT NULL`);
+      expect((await t.db.query(summed, [org.id]))[0].ok).toBe(true);
+      // What lies before it is the proof's.
+      await past('UPDATE credit_ledger SET delta = delta + 1 WHERE org_id = $1 AND seq = 1500');
+      expect((await credits()).reconciled).toBe(true);
+      await past('UPDATE credit_ledger SET delta = delta + 1 WHERE org_id = $1 AND seq = 2001');
+      expect((await credits()).reconciled).toBe(false);
+    });
+
     it('are not those of an organization that is not there', async () => {
       const nobody = `/orgs/${uuidv7()}`;
       for (const [method, path, body] of [

@@ -25,8 +25,8 @@ const seed = (org, rows) => `
   FROM (SELECT n, now() - interval '${DAYS - 1} days' * (1 - n::float / ${rows + 1}) AS at FROM generate_series(1, ${rows}) n) s;
   INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, actor_id, balance_after, created_at)
   VALUES (uuidv7(interval '-${DAYS + 1} days'), '${org}', 1, 'granted', ${GRANTED}, 'adjust', 'adjust:bench', '', '${org}', ${GRANTED}, now() - interval '${DAYS + 1} days');
-  INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, ref_type, ref_id, rate_card_version, balance_after, created_at)
-  SELECT uuidv7(created_at - now()), org_id, 1 + n, 'granted', -credits, 'burn', 'burn:' || id, sha256(uuid_send(id)), 'receipt', id, 1, ${GRANTED} - n * credits, created_at
+  INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, ref_type, ref_id, rate_card_version, balance_after, total, created_at)
+  SELECT uuidv7(created_at - now()), org_id, 1 + n, 'granted', -credits, 'burn', 'burn:' || id, sha256(uuid_send(id)), 'receipt', id, 1, ${GRANTED} - n * credits, CASE (1 + n) % 1000 WHEN 0 THEN ${GRANTED} - n * credits END, created_at
   FROM (SELECT *, row_number() OVER (ORDER BY id) AS n FROM inference_receipts WHERE org_id = '${org}') r;
   INSERT INTO org_credits (org_id, balance, ledger_seq) VALUES ('${org}', ${GRANTED} - ${rows} * 0.2, ${rows} + 1)
   ON CONFLICT (org_id) DO UPDATE SET balance = excluded.balance, ledger_seq = excluded.ledger_seq;
@@ -53,15 +53,16 @@ export async function credits({ product: shared, servers, quick }) {
   const ask = (path) => timed(() => product.call(`${product.url}/api/admin${path}`, { token: product.seed.admin_token }));
   const prove = () => ask('/credits/proof');
   const forensics = () => ask(`/orgs/${id}/credits/forensics?days=${DAYS}`);
+  const held = () => ask(`/orgs/${id}/credits`);
   const ofOne = () => ask(`/credits/proof?org_id=${id}`);
-  const [all, { answer: proof }, { answer: sums }] = [await prove(), await ofOne(), await forensics()];
-  deepStrictEqual([all.answer.ok, proof.ok], [true, true]);
+  const [all, { answer: proof }, { answer: sums }, { answer: has }] = [await prove(), await ofOne(), await forensics(), await held()];
+  deepStrictEqual([all.answer.ok, proof.ok, has.reconciled], [true, true, true]);
   const seen = Object.fromEntries(proof.invariants.map(({ name, checked }) => [name, checked]));
   deepStrictEqual([seen.one_burn_per_receipt, seen.burn_is_receipt_credits], [rows, rows]);
   deepStrictEqual([sums.reconciled, sums.unreceipted_burns, sums.buckets.reduce((n, { calls }) => n + calls, 0)], [true, 0, rows]);
 
   const rounds = quick ? 2 : 5;
-  const runs = await interleaved({ all: prove, one: ofOne, forensics }, rounds);
+  const runs = await interleaved({ all: prove, one: ofOne, forensics, held }, rounds);
   const most = (of) => Math.max(...of.map(({ ms }) => ms));
   printTable(
     `Over ${rows.toLocaleString('en')} calls of one organization, s`,
@@ -70,6 +71,7 @@ export async function credits({ product: shared, servers, quick }) {
       ['proof of all credits', runs.all],
       ['proof of that organization', runs.one],
       [`forensics of ${DAYS} days`, runs.forensics],
+      ['what it has', runs.held],
     ].map(([name, of]) => [name, figure(middle(of, 'ms') / 1_000), figure(most(of) / 1_000)]),
   );
 

@@ -54,7 +54,11 @@ export class OrgCreditsResponse {
   @DecimalString({ description: 'How far below zero calls may begin.', example: '150' }) credits_overdraft: string;
   @DecimalString({ description: 'Both balances and the overdraft.', example: '4150' }) credits_remaining: string;
   @DecimalString({ description: 'All that was ever bought.', example: '1000' }) purchase_total: string;
-  @BooleanField({ description: 'Both balances are the sum of every row of the ledger.', example: true }) reconciled: boolean;
+  @BooleanField({
+    description: 'Both balances are the sum of every row of the ledger, of which each thousandth keeps what it and all before it come to.',
+    example: true,
+  })
+  reconciled: boolean;
   @DecimalString({ description: 'What model calls under way may cost.', example: '0' }) open_holds: string;
   @NestedField(() => SubscriptionResponse, { nullable: true, description: 'Null where there never was one.' })
   subscription: SubscriptionResponse | null;

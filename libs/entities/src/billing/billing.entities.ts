@@ -255,6 +255,9 @@ export class TrialGrant {
 export type CreditBucket = 'granted' | 'purchased';
 export type LedgerKind = 'grant' | 'purchase' | 'burn' | 'expire' | 'adjust' | 'refund' | 'reset';
 
+/** After so many rows of an organization's ledger it is summed up what they come to. */
+export const LEDGER_SUMMED_EVERY = 1_000;
+
 /** A movement of credits. Appended, never changed: a trigger and missing rights refuse it. Inserting moves the balance. */
 @Entity('credit_ledger')
 @Unique('credit_ledger_key', ['key'])
@@ -280,6 +283,8 @@ export class CreditLedgerRow extends DatedRow {
   @Column('uuid', { nullable: true }) actor_id: string | null;
   /** Of its bucket. Set by the trigger that moves the balance. */
   @Column('numeric', AMOUNT) balance_after: string;
+  /** The sum of all rows of the organization up to it, so that nobody has to add them all up. Of each thousandth alone; kept by the trigger. */
+  @Column('numeric', { ...AMOUNT, nullable: true }) total: string | null;
 }
 
 /** A proof of all credits: asked for, or of the night. */

@@ -1,4 +1,5 @@
 import type { Extra } from '../schema-extras';
+import { LEDGER_SUMMED_EVERY } from './billing.entities';
 
 /** A function, and what triggers it. */
 const fn = (signature: string, body: string): Extra => ({
@@ -19,6 +20,7 @@ const trigger = (name: string, table: string, what: string): Extra => ({
  * neither change nor go. Whoever posts holds the row of the balances first: rows of an organization come one after another.
  */
 export const LEDGER_EXTRAS: Extra[] = [
+  // What every thousandth row says of all before it is summed from rows, and from no balance: so the balances can be held against it.
   // Not with ON CONFLICT DO NOTHING: the balance would have moved before the conflict is found. credit_post looks for the key first.
   fn(
     'credit_ledger_move()',
@@ -29,6 +31,10 @@ export const LEDGER_EXTRAS: Extra[] = [
         purchase_total = purchase_total + CASE NEW.kind WHEN 'purchase' THEN NEW.delta ELSE 0 END
       WHERE org_id = NEW.org_id
       RETURNING ledger_seq, CASE NEW.bucket WHEN 'granted' THEN balance ELSE purchased_balance END INTO STRICT NEW.seq, NEW.balance_after;
+      IF NEW.seq % ${LEDGER_SUMMED_EVERY} = 0 THEN
+        SELECT NEW.delta + coalesce(sum(l.delta) FILTER (WHERE l.seq > NEW.seq - ${LEDGER_SUMMED_EVERY}), 0) + coalesce(max(l.total), 0) INTO NEW.total
+        FROM credit_ledger l WHERE l.org_id = NEW.org_id AND l.seq >= NEW.seq - ${LEDGER_SUMMED_EVERY} AND l.seq < NEW.seq;
+      END IF;
       RETURN NEW; END $$`,
   ),
   trigger('credit_ledger_moves', 'credit_ledger', 'BEFORE INSERT ON credit_ledger FOR EACH ROW EXECUTE FUNCTION credit_ledger_move()'),

@@ -139,7 +139,7 @@ export class AdminOrgCreditsController {
     refuses: ['not_subscribed'],
   })
   async update(@CurrentOperator() operator: ActingUser, @Param('org_id') orgId: string, @Body() body: UpdateSubscriptionRequest) {
-    // It sums all that was ever posted, and may take too long: then nothing must have changed, and nobody has waited for a lock meanwhile.
+    // Where it cannot be answered nothing must have changed.
     const reconciled = await this.queries.isReconciled(orgId);
     return toOrgCredits(await this.accounts.update(operator, orgId, body), reconciled);
   }

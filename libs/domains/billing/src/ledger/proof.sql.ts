@@ -1,3 +1,4 @@
+import { LEDGER_SUMMED_EVERY } from '@aps/entities';
 import { statement, type Statement } from '@aps/platform/database';
 
 /** What one invariant has come to. */
@@ -74,12 +75,13 @@ const invariants = (of: (column: string) => string): Statement<InvariantRow>[] =
   ),
   proof(
     `(
-      SELECT l.*, coalesce(lag(l.balance_after) OVER (PARTITION BY l.org_id, l.bucket ORDER BY l.seq), 0) AS before, row_number() OVER (PARTITION BY l.org_id ORDER BY l.seq) AS place
-      FROM credit_ledger l WHERE ${of('l.org_id')}
+      SELECT l.*, coalesce(lag(l.balance_after) OVER (PARTITION BY l.org_id, l.bucket ORDER BY l.seq), 0) AS before, row_number() OVER o AS place, sum(l.delta) OVER (o ROWS UNBOUNDED PRECEDING) AS summed
+      FROM credit_ledger l WHERE ${of('l.org_id')} WINDOW o AS (PARTITION BY l.org_id ORDER BY l.seq)
     ) l WHERE true`,
     {
       balance_after_is_a_chain: {
-        broken: 'l.balance_after <> l.before + l.delta OR l.seq <> l.place',
+        broken: `l.balance_after <> l.before + l.delta OR l.seq <> l.place
+          OR l.total IS DISTINCT FROM CASE WHEN l.seq % ${LEDGER_SUMMED_EVERY} = 0 THEN l.summed END`,
         difference: 'l.balance_after - l.before - l.delta',
         found: LINE,
       },

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import type { CreditLedgerRow, PendingChange, SubscriptionStatus } from '@aps/entities';
+import { LEDGER_SUMMED_EVERY, type CreditLedgerRow, type PendingChange, type SubscriptionStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { Entitlements, type EntitlementSet } from '../entitlements';
@@ -60,9 +60,12 @@ const ACCOUNT = statement<AccountRow>(`
     WHERE o.id = $1 AND o.deleted_at IS NULL
   ) a CROSS JOIN LATERAL credit_use(a.id, '{}') u LEFT JOIN external_subscriptions x ON x.id = a.external_subscription_id`);
 
+// What the last thousandth row has summed up, and the rows since.
 const RECONCILED = statement<{ reconciled: boolean }>(`
-  SELECT coalesce(sum(l.delta), 0) = coalesce((SELECT c.balance + c.purchased_balance FROM org_credits c WHERE c.org_id = $1), 0) AS reconciled
-  FROM credit_ledger l WHERE l.org_id = $1`);
+  SELECT coalesce((SELECT l.total FROM credit_ledger l WHERE l.org_id = $1 AND l.seq = s.seq), 0)
+    + coalesce((SELECT sum(l.delta) FROM credit_ledger l WHERE l.org_id = $1 AND l.seq > s.seq), 0)
+    = coalesce((SELECT c.balance + c.purchased_balance FROM org_credits c WHERE c.org_id = $1), 0) AS reconciled
+  FROM (SELECT coalesce(max(l.seq), 0) / ${LEDGER_SUMMED_EVERY} * ${LEDGER_SUMMED_EVERY} AS seq FROM credit_ledger l WHERE l.org_id = $1) s`);
 
 // Rows are counted as they are appended, and never go.
 const LEDGER = new OrgListing<CreditLedgerRow, object>({
@@ -99,7 +102,7 @@ export class CreditAccountsQueries {
     };
   }
 
-  /** Whether both balances are the sum of all that was ever posted. It reads all of it. */
+  /** Whether both balances are the sum of all that was ever posted, by what was summed up when it was. The proof adds all of it up anew. */
   async isReconciled(orgId: string): Promise<boolean> {
     return (await this.db.query(RECONCILED, [orgId]))[0].reconciled;
   }
