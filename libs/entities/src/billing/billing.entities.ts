@@ -262,6 +262,8 @@ export const LEDGER_SUMMED_EVERY = 1_000;
 @Entity('credit_ledger')
 @Unique('credit_ledger_key', ['key'])
 @Unique('credit_ledger_seq', ['org_id', 'seq'])
+// Calls write nearly all rows; what else has moved credits is looked for among the others.
+@Index('credit_ledger_but_burns', ['org_id', 'seq'], { where: `kind <> 'burn'` })
 @Check('credit_ledger_bucket', `bucket IN ('granted', 'purchased')`)
 @Check('credit_ledger_kind', `kind IN ('grant', 'purchase', 'burn', 'expire', 'adjust', 'refund', 'reset')`)
 @Check('credit_ledger_delta', 'delta <> 0')
