@@ -57,6 +57,11 @@ export abstract class Entitlements {
     return (await this.of(orgId, db))[feature];
   }
 
+  /** Whether an organization pays in credits: then its answers and streams show no dollars. */
+  hidesDollars(orgId: string): Promise<boolean> {
+    return this.has(orgId, 'enforces_credits');
+  }
+
   /** @throws DomainError 403 `entitlement_required` */
   async require(orgId: string, feature: Feature, db?: Db): Promise<void> {
     if (!(await this.has(orgId, feature, db))) {

@@ -144,9 +144,9 @@ export class ChatControlController {
   }
 
   private async chat(scope: OrgScope, agentId: string, chatId: string) {
-    const [{ chat, messages }, { enforces_credits: hideDollars }] = await Promise.all([
+    const [{ chat, messages }, hideDollars] = await Promise.all([
       this.queries.withMessages(scope, agentId, chatId),
-      this.entitlements.of(scope.orgId),
+      this.entitlements.hidesDollars(scope.orgId),
     ]);
     return toChat(chat, messages, hideDollars);
   }

@@ -44,8 +44,8 @@ export class ChatsController {
     answers: PageOf(ChatSummary, 'ChatListResponse'),
   })
   async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: ListChatsQuery) {
-    const [chats, hide] = await Promise.all([this.queries.list(scope, agentId, query), this.hidesDollars(scope)]);
-    return toPage(chats, query, (chat) => toChatSummary(chat, hide));
+    const [chats, hideDollars] = await Promise.all([this.queries.list(scope, agentId, query), this.entitlements.hidesDollars(scope.orgId)]);
+    return toPage(chats, query, (chat) => toChatSummary(chat, hideDollars));
   }
 
   @Post()
@@ -63,16 +63,22 @@ export class ChatsController {
     @Body() body: CreateChatRequest,
     @IdempotencyAttempt() attempt: Attempt | undefined,
   ) {
-    const [chat, hide] = await Promise.all([this.chats.create(scope, agentId, body, attempt), this.hidesDollars(scope)]);
-    return { ...toChatSummary(chat, hide), messages: [] };
+    const [chat, hideDollars] = await Promise.all([
+      this.chats.create(scope, agentId, body, attempt),
+      this.entitlements.hidesDollars(scope.orgId),
+    ]);
+    return { ...toChatSummary(chat, hideDollars), messages: [] };
   }
 
   @Get(':chat_id')
   @OrgMember('chats')
   @Operation({ summary: 'Get a chat with all its messages', answers: ChatResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('chat_id') chatId: string) {
-    const [{ chat, messages }, hide] = await Promise.all([this.queries.withMessages(scope, agentId, chatId), this.hidesDollars(scope)]);
-    return toChat(chat, messages, hide);
+    const [{ chat, messages }, hideDollars] = await Promise.all([
+      this.queries.withMessages(scope, agentId, chatId),
+      this.entitlements.hidesDollars(scope.orgId),
+    ]);
+    return toChat(chat, messages, hideDollars);
   }
 
   @Post(':chat_id/messages')
@@ -111,8 +117,11 @@ export class ChatsController {
   ) {
     if (!quote) return this.sender.send(scope, agentId, chatId, body, attempt);
     response.status(200);
-    const [quoted, hide] = await Promise.all([this.sender.quote(scope, agentId, chatId, body), this.hidesDollars(scope)]);
-    return toQuote(quoted, hide);
+    const [quoted, hideDollars] = await Promise.all([
+      this.sender.quote(scope, agentId, chatId, body),
+      this.entitlements.hidesDollars(scope.orgId),
+    ]);
+    return toQuote(quoted, hideDollars);
   }
 
   @Get(':chat_id/todos')
@@ -141,9 +150,5 @@ export class ChatsController {
     @Res() response: Response,
   ) {
     return this.streams.ofChat(scope, agentId, chatId, request, response);
-  }
-
-  private async hidesDollars(scope: OrgScope): Promise<boolean> {
-    return (await this.entitlements.of(scope.orgId)).enforces_credits;
   }
 }

@@ -32,7 +32,7 @@ export class TimelineController {
   ) {
     const [timeline, hideDollars] = await Promise.all([
       this.timelines.ofChat(scope, agentId, chatId, query),
-      this.entitlements.has(scope.orgId, 'enforces_credits'),
+      this.entitlements.hidesDollars(scope.orgId),
     ]);
     return toPage(timeline, query, (entry) => toTimelineEvent(entry, hideDollars));
   }

@@ -22,23 +22,19 @@ export class ChatTopics implements TopicSource {
   }
 
   async snapshots(scope: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]> {
-    const [found, hideDollars] = await Promise.all([this.queries.byIds(scope, ids), this.hidesDollars(scope)]);
+    const [found, hideDollars] = await Promise.all([this.queries.byIds(scope, ids), this.entitlements.hidesDollars(scope.orgId)]);
     const chats = new Map(found.map((chat) => [chat.id, toSnapshot(chat, hideDollars)]));
     return ids.map((id) => chats.get(id));
   }
 
   /** @throws DomainError 404 where the agent has no such chat for the caller */
   async snapshotOf(scope: OrgScope, agentId: string, chatId: string): Promise<Snapshot> {
-    const [chat, hideDollars] = await Promise.all([this.queries.get(scope, agentId, chatId), this.hidesDollars(scope)]);
+    const [chat, hideDollars] = await Promise.all([this.queries.get(scope, agentId, chatId), this.entitlements.hidesDollars(scope.orgId)]);
     return toSnapshot(chat, hideDollars);
   }
 
   visibleAmong(questions: TopicQuestion[]): Promise<boolean[]> {
     return this.queries.visibleAmong(questions);
-  }
-
-  private hidesDollars(scope: OrgScope): Promise<boolean> {
-    return this.entitlements.has(scope.orgId, 'enforces_credits');
   }
 }
 

@@ -135,6 +135,6 @@ export class MessagesController {
   }
 
   private async shown(scope: OrgScope, message: MessageDetail) {
-    return toMessageDetail(message, await this.entitlements.has(scope.orgId, 'enforces_credits'));
+    return toMessageDetail(message, await this.entitlements.hidesDollars(scope.orgId));
   }
 }

@@ -69,7 +69,7 @@ export class ModelsController {
     ],
   })
   async add(@CurrentOrg() scope: OrgScope, @Body() body: CreateModelRequest) {
-    return toOwnEntry(await this.own.create(scope, body), await this.hidesDollars(scope));
+    return toOwnEntry(await this.own.create(scope, body), await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Patch('orgs/:org_id/models/:entry_id')
@@ -81,7 +81,7 @@ export class ModelsController {
     refuses: ['entitlement_required', 'kind_not_served', 'model_conflict', 'model_in_use', 'replacement_cycle', 'unknown_reference'],
   })
   async change(@CurrentOrg() scope: OrgScope, @Param('entry_id') entryId: string, @Body() body: UpdateModelRequest) {
-    return toOwnEntry(await this.own.update(scope, entryId, body), await this.hidesDollars(scope));
+    return toOwnEntry(await this.own.update(scope, entryId, body), await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Delete('orgs/:org_id/models/:entry_id')
@@ -115,9 +115,5 @@ export class ModelsController {
   })
   async config(@CurrentOrg() scope: OrgScope) {
     return toModelConfig(await this.queries.config(scope));
-  }
-
-  private hidesDollars(scope: OrgScope): Promise<boolean> {
-    return this.entitlements.has(scope.orgId, 'enforces_credits');
   }
 }

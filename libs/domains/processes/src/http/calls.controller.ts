@@ -36,7 +36,7 @@ export class ProcessCallsController {
     @Param('run_id') runId: string,
     @Query() query: PageQuery,
   ) {
-    const hideDollars = await this.hidesDollars(scope);
+    const hideDollars = await this.entitlements.hidesDollars(scope.orgId);
     return toPage(await this.calls.llmCalls(scope, processId, runId, query), query, (call) => toLlmCall(call, hideDollars));
   }
 
@@ -48,7 +48,7 @@ export class ProcessCallsController {
     @Param('run_id') runId: string,
     @Param('call_id') id: string,
   ) {
-    return toLlmCallDetail(await this.calls.llmCall(scope, processId, runId, id), await this.hidesDollars(scope));
+    return toLlmCallDetail(await this.calls.llmCall(scope, processId, runId, id), await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Get('agent-calls')
@@ -63,7 +63,7 @@ export class ProcessCallsController {
     @Param('run_id') runId: string,
     @Query() query: PageQuery,
   ) {
-    const hideDollars = await this.hidesDollars(scope);
+    const hideDollars = await this.entitlements.hidesDollars(scope.orgId);
     return toPage(await this.calls.agentCalls(scope, processId, runId, query), query, (call) => toAgentCall(call, hideDollars));
   }
 
@@ -75,7 +75,7 @@ export class ProcessCallsController {
     @Param('run_id') runId: string,
     @Param('call_id') id: string,
   ) {
-    return toAgentCallDetail(await this.calls.agentCall(scope, processId, runId, id), await this.hidesDollars(scope));
+    return toAgentCallDetail(await this.calls.agentCall(scope, processId, runId, id), await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Get('repairs')
@@ -90,7 +90,7 @@ export class ProcessCallsController {
     @Param('run_id') runId: string,
     @Query() query: PageQuery,
   ) {
-    const hideDollars = await this.hidesDollars(scope);
+    const hideDollars = await this.entitlements.hidesDollars(scope.orgId);
     return toPage(await this.calls.repairs(scope, processId, runId, query), query, (repair) => toRepair(repair, hideDollars));
   }
 
@@ -102,10 +102,6 @@ export class ProcessCallsController {
     @Param('run_id') runId: string,
     @Param('call_id') id: string,
   ) {
-    return toRepairDetail(await this.calls.repair(scope, processId, runId, id), await this.hidesDollars(scope));
-  }
-
-  private hidesDollars(scope: OrgScope): Promise<boolean> {
-    return this.entitlements.has(scope.orgId, 'enforces_credits');
+    return toRepairDetail(await this.calls.repair(scope, processId, runId, id), await this.entitlements.hidesDollars(scope.orgId));
   }
 }

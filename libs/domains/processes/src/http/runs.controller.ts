@@ -41,7 +41,7 @@ export class ProcessRunsController {
   @Get()
   @Operation({ summary: 'List the runs of a process', description: 'Newest first.', answers: ProcessRunListResponse })
   async list(@CurrentOrg() scope: OrgScope, @Param('process_id') processId: string, @Query() query: ProcessRunListQuery) {
-    const hideDollars = await this.hidesDollars(scope);
+    const hideDollars = await this.entitlements.hidesDollars(scope.orgId);
     return toPage(await this.queries.list(scope, processId, query, query), query, (run) => toRun(run, hideDollars));
   }
 
@@ -61,14 +61,14 @@ export class ProcessRunsController {
   ) {
     const { run, replayed } = await this.starts.start(scope, processId, body);
     if (replayed) response.setHeader('Idempotency-Replayed', 'true');
-    return toRun(run, await this.hidesDollars(scope));
+    return toRun(run, await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Get(':run_id')
   @Operation({ summary: 'Get a run of a process', description: 'With every try of its steps.', answers: ProcessRunDetailResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('process_id') processId: string, @Param('run_id') id: string) {
     const { run, steps } = await this.queries.get(scope, processId, id);
-    return toRunDetail(run, steps, await this.hidesDollars(scope));
+    return toRunDetail(run, steps, await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Get(':run_id/events')
@@ -134,7 +134,7 @@ export class ProcessRunsController {
     @Param('run_id') id: string,
     @Body() body: RestartRunRequest,
   ) {
-    return toRun(await this.control.restart(scope, processId, id, body), await this.hidesDollars(scope));
+    return toRun(await this.control.restart(scope, processId, id, body), await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Post(':run_id/signal')
@@ -153,9 +153,5 @@ export class ProcessRunsController {
     @Body() body: SignalRunRequest,
   ) {
     return answer(SignalRunResponse, await this.control.signal(scope, processId, id, body));
-  }
-
-  private hidesDollars(scope: OrgScope): Promise<boolean> {
-    return this.entitlements.has(scope.orgId, 'enforces_credits');
   }
 }

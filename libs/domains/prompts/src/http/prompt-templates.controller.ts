@@ -137,7 +137,7 @@ export class PromptTemplatesController {
     await this.openStreams.admit(scope.userId, response);
     const stream = new FrameStream(response);
     const prepared = await this.runner.prepare(scope, ref, body, stream.signal);
-    const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
+    const hideDollars = await this.entitlements.hidesDollars(scope.orgId);
     const tell = (frame: PromptFrame) => stream.send(frame.event, toFrame(frame, hideDollars));
     await this.runner.run(scope, prepared, { source: 'test', signal: stream.signal, tell });
     stream.end();
@@ -147,7 +147,7 @@ export class PromptTemplatesController {
   @OrgMember('prompts', BY_TEMPLATE)
   @Operation({ summary: 'List the runs of a prompt template', description: 'Newest first.', answers: [PromptTemplateRunResponse] })
   async runs(@CurrentOrg() scope: OrgScope, @Param('template_id') ref: string, @Query() query: PageQuery) {
-    const hideDollars = await this.entitlements.has(scope.orgId, 'enforces_credits');
+    const hideDollars = await this.entitlements.hidesDollars(scope.orgId);
     return toArray(await this.runner.runsOf(scope, ref, query), (run) => toRun(run, hideDollars));
   }
 }
