@@ -362,21 +362,6 @@ describe('a paid order', () => {
     await change(team, JUNE, 25);
     expect((await ledger()).slice(before + 3)).toEqual(['expire -3000', 'grant 3000', 'expire -3000', 'grant 4000']);
   });
-
-  it('clears the change of plan that it answers', async () => {
-    const first = await bought();
-    await tell(first.order);
-    const change = { change_id: randomUUID(), plan_code: 'team', requested_at: nextTime(), requested_by: org.owner.id };
-    const order = (product_id: string | null, change_id?: string) =>
-      orderEvent({ product_id, billing_reason: 'subscription_update', subscription_id: first.id, metadata: { org_id: org.id, change_id } });
-    const pending = () => t.db.manager.update(Subscription, { org_id: org.id }, { pending_change: change });
-    await pending();
-    expect(await statusOf(order(team.polar_product_id))).toEqual(['applied', null]);
-    expect(await now()).toMatchObject({ code: 'team', pending: null });
-    await pending();
-    expect(await statusOf(order(starter.polar_product_id, change.change_id))).toEqual(['applied', null]);
-    expect(await now()).toMatchObject({ code: 'starter', pending: null });
-  });
 });
 
 describe('whose an order is', () => {

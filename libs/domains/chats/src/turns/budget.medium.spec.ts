@@ -2,14 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { anAgent } from '@aps/agents/testing';
 import { OrgPlans } from '@aps/billing';
 import { CallHold, InferenceReceipt } from '@aps/entities';
-import { Holds, InferenceError, InferenceSettings, ModelCalls } from '@aps/inference';
+import { InferenceError, ModelCalls } from '@aps/inference';
 import { InferenceHttpModule } from '@aps/inference/http';
 import { OrgsModule } from '@aps/orgs';
 import { PromptsService } from '@aps/prompts';
 import { metrics } from '@aps/platform/observability';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
-import { LeaseEnded } from '@aps/platform/runs';
 import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 
 /** The model costs 1 dollar for a million tokens of input and 2 of output; what a call reserves is a little more than 0.008. */
@@ -97,39 +96,6 @@ describe('a chat of an organization with a budget', () => {
     await app.settled(org, chat, 2);
   });
 
-  it('keeps the steps that it has paid for', async () => {
-    await limit('0.01');
-    const chat = await app.chat(org);
-    const note = { name: 'todo_write', arguments: { todos: [{ title: 'done', status: 'completed' }] } };
-    await app.send(org, chat, script({ tool_calls: [note], ...DEAR }, { text: 'never said' }));
-    const { messages, error } = await errored(chat);
-    expect(error).toEqual(EXCEEDED);
-    expect(messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'tool']);
-  });
-
-  it('is not kept from going on by what a lost worker of its own has reserved', async () => {
-    await limit('0.005');
-    const chat = await app.chat(org);
-    // A dead worker ends nothing; what it has reserved is more than the whole budget.
-    const { repository } = app.get(Holds) as unknown as { repository: { release: () => Promise<void> } };
-    jest.spyOn(repository, 'release').mockResolvedValueOnce();
-    const died = new Promise<void>((resolve) => {
-      asked().mockImplementationOnce(async () => {
-        resolve();
-        throw new LeaseEnded('lost');
-      });
-    });
-    await app.send(org, chat, script({ text: 'said by the second' }));
-    await died;
-    const [first] = await reservations();
-    await app.expireLease(chat);
-    expect((await app.settled(org, chat, 1)).messages.at(-1).content).toBe('said by the second');
-    const [second, ...others] = await reservations();
-    expect([second.work, others]).toEqual([first.work, []]);
-    expect(second.receipt_id).not.toBe(first.receipt_id);
-    expect((await receipts()).map(({ id }) => id)).toEqual([second.receipt_id]);
-  });
-
   it.each([
     ['a provider refuses', script({ error: { status: 400, message: 'no' } }), (chat: string) => errored(chat)],
     [
@@ -192,28 +158,6 @@ describe('a chat of an organization with a budget', () => {
     expect(messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
     expect((await receipts()).map(({ feature }) => feature)).toEqual(['turn', 'turn']);
     await eventually(open, (found) => found.length === 0);
-  });
-
-  it('counts its name and its summaries, which hold nothing afterwards', async () => {
-    await app.db.execute(sql(`UPDATE model_catalog SET context_window = 4000 WHERE key = 'mock'`));
-    app.get(InferenceSettings).drop(null);
-    await limit('1');
-    const chat = await app.chat(org, {});
-    for (let i = 1; i <= 4; i++) {
-      await app.send(org, chat, `${i}: ${'word '.repeat(480)}`);
-      await app.settled(org, chat, i);
-    }
-    await app.until(org, chat, (c) => c.title !== null);
-    expect(new Set((await receipts()).map(({ feature }) => feature))).toEqual(new Set(['turn', 'title', 'compaction']));
-    expect(await open()).toEqual([]);
-    // Nothing is left for the next summary, nor for what comes after it.
-    await limit('0.001');
-    const calls = asked();
-    await app.send(org, chat, `5: ${'word '.repeat(2_000)}`);
-    expect((await errored(chat)).error).toEqual(EXCEEDED);
-    expect(calls).not.toHaveBeenCalled();
-    await app.db.execute(sql(`UPDATE model_catalog SET context_window = 128000 WHERE key = 'mock'`));
-    app.get(InferenceSettings).drop(null);
   });
 
   it('counts the prompts that its agent runs, and runs none that nothing is left for', async () => {
