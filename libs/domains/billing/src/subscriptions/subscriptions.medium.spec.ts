@@ -1,4 +1,4 @@
-import { ExternalSubscription, Plan, type CreditPack, type Subscription } from '@aps/entities';
+import { BillingOrder, ExternalSubscription, Plan, type CreditPack, type Subscription } from '@aps/entities';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
@@ -53,7 +53,12 @@ const paid = (plan: Plan, over: Partial<PlanPaid> = {}) => {
     superseded: false,
     ...over,
   };
-  return done((tx) => subscriptions.planPaid(tx, by(), orgId, order));
+  const { order_id: id, reason: billing_reason, paid_at } = order;
+  return done(async (tx) => {
+    const keys = await subscriptions.planPaid(tx, by(), orgId, order);
+    await tx.manager.insert(BillingOrder, { ...{ id, org_id: orgId, kind: 'plan', code: plan.code }, billing_reason, paid_at });
+    return keys;
+  });
 };
 const external = (over: Partial<ExternalSubscription> = {}) =>
   t.db.manager.insert(ExternalSubscription, { id: `sub-${orgId}`, org_id: orgId, status: 'active', modified_at: new Date(), ...over });
@@ -165,6 +170,37 @@ describe('a paid order', () => {
     expect(await subscriptionOf(t, orgId)).toMatchObject(monthOf(annual, annual));
     await paid(starter, { ...month, period_start: annual });
     expect((await moves()).length).toBe(6);
+  });
+
+  it('of another interval brings nothing of the days once more that are paid back, and whose credits are spent', async () => {
+    const start = new Date(now() - 15 * DAY);
+    const year = { annual: true, period_start: start, period_end: addMonths(start, 12), paid_at: start };
+    await paid(team, year);
+    await paid(starter, { ...year, reason: 'subscription_update' });
+    await paid(team, { ...year, reason: 'subscription_update' });
+    const change = async (plan: Plan, annual: boolean, at: Date) => {
+      const before = (await moves()).length;
+      const period = { period_start: at, period_end: addMonths(at, annual ? 12 : 1), paid_at: at };
+      await paid(plan, { reason: 'subscription_update', annual, ...period });
+      return (await moves()).slice(before);
+    };
+    await spend('3000');
+    const at = new Date(start.getTime() + 5 * DAY);
+    const month = addMonths(start, 1).getTime() - start.getTime();
+    const rest = (20_000 * (month - 5 * DAY)) / month;
+    const [grant, ...others] = await change(team, false, at);
+    expect([others, Number(grant.split(' ')[2])]).toEqual([[], expect.closeTo(20_000 - rest, 5)]);
+    await spend(grant.split(' ')[2]);
+    const changes: [Plan, boolean][] = [
+      [team, true],
+      [team, false],
+      [starter, true],
+      [team, false],
+    ];
+    // What a minute of a month brings, and no more.
+    for (const [i, [plan, annual]] of changes.entries())
+      for (const moved of await change(plan, annual, new Date(at.getTime() + (i + 1) * 60_000)))
+        expect(Math.abs(Number(moved.split(' ')[2]))).toBeLessThan(2);
   });
 
   it('of the next period closes the one before', async () => {

@@ -13,9 +13,11 @@ export interface Subscribed {
 
 const POSTED = statement<{ id: string }>('SELECT id FROM credit_ledger WHERE key = $1');
 
-const GRANTED_SINCE = statement<{ id: string }>(`
-  SELECT id::text FROM credit_ledger WHERE key = ANY ($1) AND created_at >= $4
-  UNION ALL SELECT id FROM billing_orders WHERE org_id = $2 AND kind = 'plan' AND code = $3 AND paid_at >= $4 AND granted > 0 LIMIT 1`);
+// What an order brings is of the time when it was paid, whenever that was told.
+const LAST_GRANT = statement<{ at: Date | null }>(`
+  SELECT max(coalesce(o.paid_at, l.created_at)) AS at
+  FROM credit_ledger l LEFT JOIN billing_orders o ON l.ref_type = 'order' AND o.id = l.ref_id
+  WHERE l.org_id = $1 AND l.kind = 'grant' AND (starts_with(l.key, 'grant:' || $1::uuid || ':' || $2::uuid || ':') OR o.code = $3)`);
 
 const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_ledger WHERE org_id = $1 AND kind = 'reset'`);
 
@@ -109,9 +111,9 @@ export class SubscriptionsRepository {
     return (await tx.query(POSTED, [key]))[0]?.id ?? null;
   }
 
-  /** Whether a plan has granted something since then: by one of these keys, or by an order. */
-  async hasGranted(tx: Tx, orgId: string, plan: Plan, { keys, since }: { keys: string[]; since: Date }): Promise<boolean> {
-    return (await tx.query(GRANTED_SINCE, [keys, orgId, plan.code, since])).length > 0;
+  /** When a plan has granted something last; null where it never has. */
+  async lastGrant(tx: Tx, orgId: string, plan: Plan): Promise<Date | null> {
+    return (await tx.query(LAST_GRANT, [orgId, plan.id, plan.code]))[0].at;
   }
 
   async countResets(tx: Tx, orgId: string): Promise<number> {

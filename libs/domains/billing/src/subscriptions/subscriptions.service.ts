@@ -109,7 +109,8 @@ export class Subscriptions {
   /**
    * An order for a plan was paid: the only thing that changes to a paid plan. The plan's allocation is granted the first time; later an
    * order that pays a period grants that month's credits, and so does one for another interval of the plan, which begins a period of its own.
-   * A change to a larger plan grants what is left of that month, as it is paid, and nothing twice within a period, so going up and down earns none.
+   * A change to a larger plan grants what is left of that month, as it is paid, and nothing twice within a period, so going up and down earns none. Nor
+   * does going to and fro between intervals: what was spent of the days that the provider gives back the money for is not granted once more.
    *
    * @param by who is on record for it
    * @returns the keys of what was posted
@@ -127,11 +128,14 @@ export class Subscriptions {
     // A change that others have followed brings nothing of its month any more.
     const brings = isChange ? !isOver && (await this.bringsMonth(tx, orgId, paid, before?.plan)) : !!period.period_start;
     const isWithin = reason === 'subscription_update' && !brings;
+    const ahead = reason === 'subscription_update' && isLater(paid.period_start, current?.period_start) ? await this.spentAhead(tx, orgId, paid, before) : '0'; // prettier-ignore
     const grant = async (): Promise<string> => {
       if (first && (isChange || reason === 'subscription_create'))
         return this.noting(posted, await this.allocate(tx, orgId, plan, paid.order_id));
       if (isWithin || isZero(plan.monthly_credits)) return '0';
-      const amount = isChange && reason === 'subscription_update' ? restOfMonth(paid, period) : plan.monthly_credits;
+      const month = isChange && reason === 'subscription_update' ? restOfMonth(paid, period) : plan.monthly_credits;
+      const amount = minus(month, ahead);
+      if (!isPositive(amount)) return '0';
       return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, amount, paid.order_id));
     };
 
@@ -320,8 +324,22 @@ export class Subscriptions {
     if (!paid.period_start || !isPositive(minus(plan.monthly_credits, before?.monthly_credits ?? '0'))) return false;
     const since = periodOf(paid, undefined).period_start;
     if (!since) return false;
-    const keys = [allocationKey(orgId, plan), periodKey(orgId, plan, since)];
-    return !(await this.repository.hasGranted(tx, orgId, plan, { keys, since }));
+    const last = await this.repository.lastGrant(tx, orgId, plan);
+    return !last || last < since;
+  }
+
+  /**
+   * What a plan has granted for days to come, as far as it is spent. An order for another interval begins a period of its own, and the provider gives back,
+   * in money, what was paid for those days.
+   */
+  private async spentAhead(tx: Tx, orgId: string, { plan, paid_at }: PlanPaid, before: Subscribed | null): Promise<string> {
+    const held = before?.plan.id === plan.id ? before.subscription : null;
+    const from = held?.period_start ?? (await this.repository.lastGrant(tx, orgId, plan));
+    if (!from) return '0';
+    const ahead = restOf(plan.monthly_credits, from, held?.period_end ?? addMonths(from, 1), paid_at);
+    const { balance } = await this.ledger.lock(tx, orgId);
+    const spent = isPositive(balance) ? minus(ahead, balance) : ahead;
+    return isPositive(spent) ? spent : '0';
   }
 
   private noting(posted: (key: string) => void, granted: { key: string; amount: string } | null): string {
@@ -375,12 +393,16 @@ function periodOf(paid: PlanPaid, current: Subscription | undefined): Partial<Pe
 
 /** Of a month's credits, what the rest of it brings. */
 function restOfMonth({ plan, paid_at }: PlanPaid, { period_start, period_end }: Partial<Period>): string {
-  if (!period_start || !period_end || paid_at <= period_start) return plan.monthly_credits;
-  const [left, whole] = [period_end.getTime() - paid_at.getTime(), period_end.getTime() - period_start.getTime()];
-  return left > 0 ? forEach(left, plan.monthly_credits, String(whole)) : '0';
+  return period_start && period_end ? restOf(plan.monthly_credits, period_start, period_end, paid_at) : plan.monthly_credits;
 }
 
-const isLater = (start: Date | null, than: Date | null): boolean => start !== null && than !== null && start > than;
+/** Of what is for a time, the part from a moment in it on. */
+function restOf(amount: string, from: Date, until: Date, at: Date): string {
+  const left = until.getTime() - Math.max(at.getTime(), from.getTime());
+  return left > 0 ? forEach(left, amount, String(until.getTime() - from.getTime())) : '0';
+}
+
+const isLater = (start: Date | null, than: Date | null | undefined): boolean => !!start && !!than && start > than;
 
 /** The order pays a period that was over before the current one began. */
 const isPast = (paid: PlanPaid, current: Subscription | undefined): boolean =>
