@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { ORGANIZATIONS, PURGE } from './decisions.sql';
+import { MAX_DAYS, ORGANIZATIONS, PURGE } from './decisions.sql';
 
 const BATCH = 1_000;
 /** How much longer a dispute is kept that nobody has put away. */
 const OPEN_DISPUTE_DAYS = 30;
-/** Further back than that PostgreSQL counts no days. */
-const MAX_DAYS = 365_000;
 
-/** Removes decisions that are older than their organization's plan keeps them. One whose plan has no log, or that has no plan, loses nothing. */
+/**
+ * Removes decisions that are older than their organization's plan keeps them, and kept them when they were recorded: a plan that falls deletes
+ * nothing. One whose plan has no log, or that has no plan, loses nothing.
+ */
 @Injectable()
 export class DecisionRetention {
   constructor(

@@ -51,7 +51,7 @@ const byFilter = (action: BulkAction, archived: 'NULL' | 'NOT NULL') =>
 const BULK_OF_LIVE = perAction((action) => byFilter(action, 'NULL'));
 const BULK_OF_ARCHIVE = perAction((action) => byFilter(action, 'NOT NULL'));
 
-/** What an agent says of a decision. */
+/** What an agent says of a decision, and how long its plan keeps it. */
 const SAID = [
   'kind',
   'summary',
@@ -63,6 +63,7 @@ const SAID = [
   'deviation',
   'determination',
   'confidence',
+  'keep_days',
 ] as const;
 // The chat says whose decision it is; the turn that records it holds the chat's row.
 const INSERT = statement<Decision>(`

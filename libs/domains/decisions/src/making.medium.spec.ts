@@ -273,17 +273,34 @@ describe('the purge', () => {
 
   it('keeps nothing where nothing is to be kept, and counts days beyond the calendar', async () => {
     await keep({ [chat.org.id]: 2_147_483_647 });
-    await aged(3);
+    const stays = await aged(3);
     expect(await purge(10)).toEqual([0]);
     await keep({ [chat.org.id]: 0 });
+    await aged(3);
     expect(await purge(10)).toEqual([1]);
-    expect(await left()).toEqual([]);
+    expect(await left()).toEqual([stays]);
+  });
+
+  it('takes nothing that a greater plan kept when it was recorded, and all that a greater one keeps now', async () => {
+    await keep({ [chat.org.id]: -1 });
+    const stay = [await aged(5_000)];
+    await keep({ [chat.org.id]: 365 });
+    stay.push(await aged(364), await aged(394, 'disputed'));
+    for (const status of ['unreviewed', 'disputed'] as const) await aged(395, status);
+    await keep({ [chat.org.id]: 30 });
+    await aged(31);
+    expect(await purge(10)).toEqual([3]);
+    expect(await left()).toEqual(stay);
+    stay.push(await aged(31));
+    await keep({ [chat.org.id]: 180 });
+    expect(await purge(10)).toEqual([0]);
+    expect(await left()).toEqual(stay);
   });
 
   it('takes nothing from who has no plan any more', async () => {
+    await keep({ [chat.org.id]: 0 });
     const id = await aged(3);
     await t.db.manager.update(Subscription, { org_id: chat.org.id }, { status: 'canceled' });
-    await override(t, chat.org.id, { decision_retention_days: 0 });
     expect(await purge(10)).toEqual([0]);
     expect(await left()).toEqual([id]);
   });

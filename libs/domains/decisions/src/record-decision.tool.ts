@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Entitlements } from '@aps/billing';
 import { connectionId } from '@aps/contracts';
 import { DECISION_KINDS, type Decision } from '@aps/entities';
 import { storable, type Tx } from '@aps/platform/database';
@@ -53,6 +54,7 @@ export class RecordDecisionTool {
   constructor(
     catalog: ToolCatalog,
     private readonly decisions: DecisionsRepository,
+    private readonly entitlements: Entitlements,
     escalations: Escalations,
   ) {
     catalog.register(
@@ -91,6 +93,7 @@ export class RecordDecisionTool {
       arguments_digest: args ? hashOf(args) : (d.arguments_digest ?? null),
       rationale: d.rationale || null,
       confidence: d.confidence === undefined ? null : String(d.confidence),
+      keep_days: (await this.entitlements.of(context.orgId, tx)).decision_retention_days,
     });
     if (created) tx.afterCommit(() => recorded.inc({ kind: decision.kind }));
     return decision;
