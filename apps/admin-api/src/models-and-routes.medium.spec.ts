@@ -1,4 +1,4 @@
-import { Agent, AgentRevision, Inbox, InboxRevision, PromptTemplate } from '@aps/entities';
+import { Agent, AgentRevision, Inbox, InboxRevision, Process, ProcessRevision, PromptTemplate } from '@aps/entities';
 import { aTeam } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
@@ -519,6 +519,30 @@ describe('Routes, keys and models, administered', () => {
       ]);
       await t.db.execute(sql('UPDATE agents SET deleted_at = now() WHERE id = $1'), [agent]);
       expect((await call('DELETE', `/models/${live.id}`)).status).toBe(204);
+    });
+
+    it('are bound by nothing that an organization names which is deleted', async () => {
+      const org = await aTeam(t);
+      const { key, id, route_id } = await aModel();
+      const of = { org_id: org.id };
+      await t.db.execute(sql('INSERT INTO org_ai_settings (org_id, chat_model_allowlist) VALUES ($1, ARRAY[$2])'), [org.id, key]);
+      await t.insert(PromptTemplate, { ...of, slug: 'a', name: 'A template', model: key, version: 1 });
+      await t.insert(Agent, { ...of, slug: fresh('agent'), name: 'Of a draft', model: key });
+      const inbox_id = await t.insert(Inbox, { ...of, slug: fresh('inbox'), name: 'Orders' });
+      const definition = { stages: [{ id: 'triage', kind: 'classifier', model: key }] };
+      await t.insert(InboxRevision, { ...of, inbox_id, version: 1, status: 'deployed', hash: 'x', definition });
+      const process_id = await t.insert(Process, { ...of, slug: fresh('process'), name: 'Refunds', title: 'Refunds' });
+      await t.insert(ProcessRevision, { ...of, process_id, version: 1, status: 'deployed', hash: 'x', definition: {}, refs: [`model:${key}`] });
+      const pins = async () => {
+        const { pinned } = ((await call('GET', '/models')).body as { id: string; pinned: boolean }[]).find((model) => model.id === id)!;
+        return [pinned, (await call('GET', `/ai/routes/${route_id}/pins`)).body.total];
+      };
+      expect(await pins()).toEqual([true, 2]);
+      expect((await call('DELETE', `/models/${id}`)).body.context.used_by).toHaveLength(5);
+      await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [org.id]);
+      expect(await pins()).toEqual([false, 1]);
+      expect((await patchModel(id, { key: fresh('model'), kind: 'image' })).status).toBe(200);
+      expect((await call('DELETE', `/models/${id}`)).status).toBe(204);
     });
 
     it('are not deleted under whoever begins to name them', async () => {

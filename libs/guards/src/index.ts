@@ -3,6 +3,7 @@ export * from './access.guard';
 export * from './chat-visibility';
 export * from './current-operator';
 export * from './guards.module';
+export * from './live-organizations';
 export * from './member-stands';
 export * from './org-scope';
 export * from './principal';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUuid, notFound } from '@aps/contracts';
 import type { Dependents, NamedConnection } from '@aps/connections';
 import { listTally, NIL_UUID, type Agent, type Rollout } from '@aps/entities';
-import type { OrgScope } from '@aps/guards';
+import { isOfLive, type OrgScope } from '@aps/guards';
 import type { AgentModel, ModelUser, ModelUserReader } from '@aps/inference';
 import { containing, Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { armOf, type ChatUnit } from './assignment.policy';
@@ -126,10 +126,10 @@ const NAMED_MODELS = `
     JOIN agent_revisions r ON r.id = (arm->>'revision_id')::uuid
   WHERE o.status = 'running' AND r.config->>'model' IS NOT NULL AND ($1::text[] IS NULL OR r.config->>'model' = ANY($1))`;
 const NAMING_MODELS = statement<ModelUser>(
-  `SELECT * FROM (${NAMED_MODELS}) n WHERE $3::uuid IS NULL OR n.org_id = $3 ORDER BY n.name, n.id LIMIT $2`,
+  `SELECT * FROM (${NAMED_MODELS}) n WHERE ($3::uuid IS NULL OR n.org_id = $3) AND ${isOfLive('n')} ORDER BY n.name, n.id LIMIT $2`,
 );
 const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
-  `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n GROUP BY n.model_key`,
+  `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n WHERE ${isOfLive('n')} GROUP BY n.model_key`,
 );
 
 type InForce = Pick<NewChatBasis, 'agent_id' | 'revision_id'> & Pick<Rollout, 'kind' | 'unit' | 'arms'> & { id: string | null };

@@ -1,4 +1,5 @@
 import type { Environment, SandboxHost } from '@aps/entities';
+import { isOfLive } from '@aps/guards';
 import { statement } from '@aps/platform/database';
 import { appendEvent } from '@aps/platform/realtime';
 import type { EnvironmentStatus } from './environments.policy';
@@ -8,8 +9,6 @@ const HOSTS = `sandbox_hosts h WHERE h.seen_at > now() - interval '2 minutes'`;
 
 /** Whether an environment is there, which is gone with its organization. @param e a row of `environments` */
 export const isThere = (e: string): string => `${e}.deleted_at IS NULL AND ${isOfLive(e)}`;
-/** Whether the organization that something belongs to is there. @param of a row */
-export const isOfLive = (of: string): string => `EXISTS (SELECT FROM organizations o WHERE o.id = ${of}.org_id AND o.deleted_at IS NULL)`;
 
 /** How an environment stands. @param e a row of `environments` */
 export const statusOf = (e: string): string => `CASE ${e}.kind

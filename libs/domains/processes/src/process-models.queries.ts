@@ -1,11 +1,12 @@
 import { Injectable, Module } from '@nestjs/common';
 import { InferenceModule, ModelUsers, type ModelUser, type ModelUserReader } from '@aps/inference';
+import { isOfLive } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 
 const NAMED = `
   SELECT p.id, p.org_id, p.name, substr(x.ref, 7) AS model_key
   FROM process_revisions r JOIN processes p ON p.id = r.process_id AND p.deleted_at IS NULL CROSS JOIN LATERAL unnest(r.refs) AS x(ref)
-  WHERE r.status = 'deployed' AND x.ref LIKE 'model:%'`;
+  WHERE r.status = 'deployed' AND x.ref LIKE 'model:%' AND ${isOfLive('p')}`;
 const AMONG = 'r.refs && $1::text[] AND x.ref = ANY ($1)';
 const NAMING = statement<ModelUser>(`${NAMED} AND ${AMONG} AND ($3::uuid IS NULL OR p.org_id = $3) ORDER BY p.name, p.id LIMIT $2`);
 const counted = (rows: string) =>

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, NIL_UUID, type PromptRevision, type PromptTemplate } from '@aps/entities';
-import type { OrgScope } from '@aps/guards';
+import { isOfLive, type OrgScope } from '@aps/guards';
 import type { ModelUser, ModelUserReader } from '@aps/inference';
 import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import type { ToolGrants } from '@aps/tools';
@@ -47,10 +47,10 @@ const NAMED = statement<{ slug: string; name: string }>(
 );
 const NAMING_MODELS = statement<ModelUser>(`
   SELECT t.id, t.org_id, t.name, t.model AS model_key FROM prompt_templates t
-  WHERE t.model = ANY($1) AND t.deleted_at IS NULL AND ($3::uuid IS NULL OR t.org_id = $3) ORDER BY t.name, t.id LIMIT $2`);
+  WHERE t.model = ANY($1) AND t.deleted_at IS NULL AND ($3::uuid IS NULL OR t.org_id = $3) AND ${isOfLive('t')} ORDER BY t.name, t.id LIMIT $2`);
 const MODELS_COUNTED = statement<{ model_key: string; n: number }>(`
   SELECT t.model AS model_key, count(*)::int AS n FROM prompt_templates t
-  WHERE t.model IS NOT NULL AND ($1::text[] IS NULL OR t.model = ANY($1)) AND t.deleted_at IS NULL GROUP BY t.model`);
+  WHERE t.model IS NOT NULL AND ($1::text[] IS NULL OR t.model = ANY($1)) AND t.deleted_at IS NULL AND ${isOfLive('t')} GROUP BY t.model`);
 
 /** A revision without what it says. */
 export type PromptRevisionSummary = Pick<PromptRevision, 'id' | 'version' | 'changed' | 'created_by' | 'created_at'>;

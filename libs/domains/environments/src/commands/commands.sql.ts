@@ -1,7 +1,8 @@
 import type { EnvironmentCommand } from '@aps/entities';
+import { isOfLive } from '@aps/guards';
 import { statement } from '@aps/platform/database';
 import { HEARTBEAT_TTL_S, SLACK_S } from '../environments.policy';
-import { isOfLive, isThere } from '../environments.sql';
+import { isThere } from '../environments.sql';
 
 export type CommandStatus = EnvironmentCommand['status'];
 /** A command without the bytes of its file. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelUser, ModelUserReader } from '@aps/inference';
+import { isOfLive } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
 
 /** As `modelsOf` finds them in a rule set: one whose stages are null has none. Drafts are asked for their models when they are deployed. */
@@ -8,10 +9,10 @@ const NAMED_MODELS = `
   FROM inbox_revisions r JOIN inboxes i ON i.id = r.inbox_id AND i.deleted_at IS NULL CROSS JOIN jsonb_path_query(r.definition, '$.stages[*]') stage
   WHERE r.status = 'deployed' AND stage->>'kind' = 'classifier' AND stage->>'model' IS NOT NULL AND ($1::text[] IS NULL OR stage->>'model' = ANY($1))`;
 const NAMING_MODELS = statement<ModelUser>(
-  `SELECT * FROM (${NAMED_MODELS}) n WHERE $3::uuid IS NULL OR n.org_id = $3 ORDER BY n.name, n.id LIMIT $2`,
+  `SELECT * FROM (${NAMED_MODELS}) n WHERE ($3::uuid IS NULL OR n.org_id = $3) AND ${isOfLive('n')} ORDER BY n.name, n.id LIMIT $2`,
 );
 const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
-  `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n GROUP BY n.model_key`,
+  `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n WHERE ${isOfLive('n')} GROUP BY n.model_key`,
 );
 
 /** Inboxes whose deployed rules have a model classify messages. */

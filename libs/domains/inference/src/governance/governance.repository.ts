@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { InferenceRoute, ModelCatalogEntry } from '@aps/entities';
+import { isOfLive } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 
 export type RouteRow = InferenceRoute;
@@ -18,9 +19,10 @@ const KEYS_OF_ORG = `unnest(ARRAY[s.agent_default_model, s.chat_default_model, s
   s.tool_router_default_model] || s.agent_model_allowlist || s.chat_model_allowlist || s.prompt_model_allowlist) AS named(key)`;
 const ORGS_NAMING = statement<{ org_id: string }>(`
   SELECT s.org_id FROM org_ai_settings s
-  WHERE EXISTS (SELECT FROM ${KEYS_OF_ORG} WHERE named.key = $1) ORDER BY s.org_id LIMIT $2`);
+  WHERE EXISTS (SELECT FROM ${KEYS_OF_ORG} WHERE named.key = $1) AND ${isOfLive('s')} ORDER BY s.org_id LIMIT $2`);
 const NAMED_BY_ORGS = statement<{ key: string }>(
-  `SELECT DISTINCT named.key FROM org_ai_settings s, ${KEYS_OF_ORG} WHERE named.key IS NOT NULL AND ($1::text[] IS NULL OR named.key = ANY($1))`,
+  `SELECT DISTINCT named.key FROM org_ai_settings s, ${KEYS_OF_ORG}
+  WHERE named.key IS NOT NULL AND ($1::text[] IS NULL OR named.key = ANY($1)) AND ${isOfLive('s')}`,
 );
 
 const REPLACE = statement(`
