@@ -532,7 +532,15 @@ describe('Routes, keys and models, administered', () => {
       const definition = { stages: [{ id: 'triage', kind: 'classifier', model: key }] };
       await t.insert(InboxRevision, { ...of, inbox_id, version: 1, status: 'deployed', hash: 'x', definition });
       const process_id = await t.insert(Process, { ...of, slug: fresh('process'), name: 'Refunds', title: 'Refunds' });
-      await t.insert(ProcessRevision, { ...of, process_id, version: 1, status: 'deployed', hash: 'x', definition: {}, refs: [`model:${key}`] });
+      await t.insert(ProcessRevision, {
+        ...of,
+        process_id,
+        version: 1,
+        status: 'deployed',
+        hash: 'x',
+        definition: {},
+        refs: [`model:${key}`],
+      });
       const pins = async () => {
         const { pinned } = ((await call('GET', '/models')).body as { id: string; pinned: boolean }[]).find((model) => model.id === id)!;
         return [pinned, (await call('GET', `/ai/routes/${route_id}/pins`)).body.total];

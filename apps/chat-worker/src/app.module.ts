@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DeletedOrganizationsModule } from '@aps/administration';
 import { BillingModule } from '@aps/billing';
 import { ChatsJobsModule } from '@aps/chats/jobs';
 import { ConnectionsJobsModule } from '@aps/connections/jobs';
@@ -29,6 +30,7 @@ import { RunControlModule } from '@aps/processes';
     FilesMaintenanceModule,
     DecisionsMaintenanceModule,
     PromptsMaintenanceModule,
+    DeletedOrganizationsModule,
     ChatsJobsModule,
     AnsweringModule,
     RunControlModule,

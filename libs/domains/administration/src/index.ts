@@ -1,1 +1,2 @@
+export { DeletedOrganizationsModule } from './deleted-organizations';
 export { SubscriptionBackfill } from './subscription-backfill';
