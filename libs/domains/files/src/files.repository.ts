@@ -18,6 +18,11 @@ const COLUMNS = 'f.id, f.filename, f.media_type, f.size_bytes::int AS size_bytes
 /** Whole, not expired, and nobody has begun to remove it. */
 const THERE = `f.sha256 <> '' AND (f.expires_at IS NULL OR f.expires_at > now())`;
 
+/** What a file takes at least, its row and blocks of a disk: many small ones fill a storage, too. */
+const LEAST_BYTES = 64 * 1024;
+const UNATTACHED = statement<{ bytes: number }>(
+  `SELECT coalesce(sum(greatest(size_bytes, ${LEAST_BYTES})), 0)::float8 AS bytes FROM files WHERE org_id = $1 AND expires_at IS NOT NULL`,
+);
 const FINISH = statement<FileRow>(`
   UPDATE files f SET media_type = $3, size_bytes = $4, sha256 = $5, expires_at = now() + ${UNATTACHED_TIME}
   WHERE f.org_id = $1 AND f.id = $2 AND f.sha256 = '' AND f.expires_at > now() RETURNING ${COLUMNS}`);
@@ -71,6 +76,11 @@ export class FilesRepository {
   async finish(db: Db, scope: OrgScope, id: string, found: { mediaType: string; size: number; sha256: string }): Promise<FileRow | null> {
     const [row] = await db.query(FINISH, [scope.orgId, id, found.mediaType, found.size, found.sha256]);
     return row ?? null;
+  }
+
+  /** What an organization's files take to which nothing refers, those on their way in or out included. */
+  async unattachedBytes(db: Db, scope: OrgScope): Promise<number> {
+    return (await db.query(UNATTACHED, [scope.orgId]))[0].bytes;
   }
 
   find(db: Db, scope: OrgScope, ids: string[]): Promise<FileRow[]> {

@@ -7,6 +7,7 @@ import { Database, type Tx } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { ObjectStorage } from '@aps/platform/storage';
 import { uuidv7 } from 'uuidv7';
+import { filesConfig } from './files.config';
 import { safeFilename } from './filename';
 import { refuseMissing, type LocOf } from './file-reference';
 import { FilesRepository, type FileRow, type StoredAt } from './files.repository';
@@ -21,7 +22,11 @@ export interface IncomingFile {
   complete: Promise<void>;
 }
 
+const MIB = 1024 * 1024;
 const uploaded = counter('file_upload_bytes_total', 'Bytes of files that were uploaded');
+
+/** Of what is unattached some is attached soon, and the rest expires within a day. */
+const RETRY_S = 600;
 
 /** Takes files in, ties them to what refers to them, and removes those that nothing refers to. */
 @Injectable()
@@ -33,6 +38,20 @@ export class FilesService {
     private readonly files: FilesRepository,
     private readonly storage: ObjectStorage,
   ) {}
+
+  /**
+   * Refuses who uploads while the organization has as much to which nothing refers as one may: a storage is everybody's. What is on its way is counted
+   * when it is there, so the bound is passed by as much.
+   *
+   * @throws DomainError 429 `rate_limited`
+   */
+  async requireRoom(scope: OrgScope): Promise<void> {
+    const limit = filesConfig.value.unattachedMb;
+    if ((await this.files.unattachedBytes(this.db, scope)) < limit * MIB) return;
+    throw new DomainError('rate_limited', `Files that nothing refers to take ${limit} MiB already. Attach some, or try again later.`, {
+      retryAfterS: RETRY_S,
+    });
+  }
 
   /**
    * Streams a file into the storage. One that does not come whole leaves nothing.

@@ -6,6 +6,7 @@ import { DatedRow } from '../rows';
 @Entity('files')
 @Unique('files_org_id', ['org_id', 'id'])
 @Index('files_expiring', ['expires_at'], { where: 'expires_at IS NOT NULL' })
+@Index('files_unattached', ['org_id', 'size_bytes'], { where: 'expires_at IS NOT NULL' })
 export class StoredFile extends DatedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @Column('text') filename: string;

@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { roomIn } from './disk-room';
 import { ObjectStorage, type ByteRange, type StoredBytes } from './object-storage';
 
 /** Half-written files older than this belong to a process that has died. */
@@ -19,9 +20,10 @@ export class DiskStorage extends ObjectStorage {
     this.root = path.resolve(dir);
   }
 
-  /** Written beside, forced to the disk and then moved: after a crash there is the whole object or none. */
+  /** Written beside, forced to the disk and then moved: after a crash there is the whole object or none. Not where the disk is nearly full. */
   protected async write(key: string, bytes: Readable): Promise<void> {
     await this.prepare();
+    if ((await roomIn(this.root)).isFull) throw new Error('The disk is nearly full.');
     const target = this.pathOf(key);
     const beside = path.join(this.halfWritten, randomUUID());
     const file = createWriteStream(beside, { flags: 'wx', mode: 0o600, flush: true });

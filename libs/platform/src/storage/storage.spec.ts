@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import disk from 'node:fs/promises';
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync, mkdirSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -182,6 +183,22 @@ describe('S3', () => {
     for (const attempt of [() => storage.get(key), () => storage.delete(key), () => storage.put(key, Readable.from([Buffer.from('x')]))]) {
       await expect(attempt()).rejects.toMatchObject({ code: 'service_unavailable' });
     }
+  });
+});
+
+describe('a disk', () => {
+  it('takes nothing more where it is nearly full, and keeps what it has', async () => {
+    const storage = new DiskStorage(dir);
+    await storage.put(key, Readable.from([Buffer.from('old')]));
+    const room = await disk.statfs(dir);
+    const filled = jest.spyOn(disk, 'statfs').mockResolvedValue({ ...room, bavail: 1 });
+    const source = Readable.from([Buffer.from('new')]);
+    await expect(storage.put(key, source)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await text(storage)).toBe('old');
+    await storage.delete(key);
+    filled.mockRestore();
+    await storage.put(key, Readable.from([Buffer.from('new')]));
+    expect(await text(storage)).toBe('new');
   });
 });
 

@@ -1,4 +1,5 @@
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+import { roomIn, type Room } from '@aps/platform/storage';
 import { removeChanged, weightOf } from './workspaces';
 import { weigh } from './processes';
 
@@ -19,11 +20,6 @@ export const LIMITS = {
   sharedBytes: 64 * MIB,
 };
 
-/** What commands leave free of the disk that they share with each other, and often with everything else: so many bytes, of a small one a share. */
-const KEPT_FREE_BYTES = 2048 * MIB;
-const KEPT_FREE_SHARE = 0.1;
-/** The same of its numbers for files, where it has so many and no more. */
-const KEPT_INODES_SHARE = 0.01;
 /** A workspace that is over its limit may grow by this, which folders take when it is cleared. */
 const CLEARING_BYTES = MIB;
 /** Where the disk has less than it had by this, it is looked whether it was a command. */
@@ -91,19 +87,6 @@ export class DiskUse {
     }
     return CLEARED;
   }
-}
-
-/** What a disk has left. */
-interface Room {
-  freeBytes: number;
-  isFull: boolean;
-}
-
-async function roomIn(folder: string): Promise<Room> {
-  const { bsize, blocks, bavail, files, ffree } = await statfs(folder);
-  const freeBytes = bavail * bsize;
-  const keptBytes = Math.min(KEPT_FREE_BYTES, blocks * bsize * KEPT_FREE_SHARE);
-  return { freeBytes, isFull: freeBytes < keptBytes || ffree < files * KEPT_INODES_SHARE };
 }
 
 /**

@@ -86,6 +86,19 @@ describe('POST uploads', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(png)).toBe(true);
   });
 
+  it('is refused while too much is there to which nothing refers', async () => {
+    const id = await uploaded();
+    await t.db.execute(sql('UPDATE files SET size_bytes = $2 WHERE id = $1'), [id, 50 * MiB]);
+    t.configure({ FILES_UNATTACHED_MAX_MB: '50' });
+    const refused = await post(form('file', 'x', 'x.txt'));
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limited', '600']);
+    const other = await aTeam(t);
+    expect((await t.call('POST', `${other.path}/uploads`, { as: other.owner, body: form('file', 'x', 'x.txt') })).status).toBe(201);
+    await t.db.transaction(NO_CALLER, (tx) => service().link(tx, org.scope, { kind: 'shelf', id: 'a' }, [id]));
+    expect((await post(form('file', 'x', 'x.txt'))).status).toBe(201);
+    t.configure({ FILES_UNATTACHED_MAX_MB: undefined });
+  });
+
   it('passes over other fields', async () => {
     const data = form('other', 'x', 'other.txt');
     data.append('note', 'y');
