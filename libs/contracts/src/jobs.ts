@@ -26,6 +26,7 @@ export const JOBS = {
   'inbox.evaluate': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, message_id: z.uuid() }) },
   'inbox.reply': { queue: 'inbox-messages', version: 1, payload: z.object({ ...ids, reply_id: z.uuid() }) },
   'process.run': { queue: 'process-runs', version: 1, payload: z.object({ ...ids, run_id: z.uuid() }) },
+  'process.end_runs': { queue: 'process-runs', version: 1, payload: z.object({ ...ids, process_id: ForeignId }) },
   'knowledge.index': { queue: 'knowledge', version: 1, payload: z.object({ ...ids, source_id: z.uuid() }) },
   'knowledge.sync': { queue: 'knowledge', version: 1, payload: z.object({ ...ids, sync_id: z.uuid() }) },
   'environment.command': { queue: 'environments', version: 1, payload: z.object({ ...ids, command_id: z.uuid() }) },

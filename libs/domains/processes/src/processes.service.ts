@@ -5,7 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { changesOf, Database, Deletions, OrgTable } from '@aps/platform/database';
 import { ProcessesQueries, type ProcessView } from './processes.queries';
-import { RunControl } from './runs/run-control.service';
+import { Removal } from './engine/removal';
 
 /** Makes, edits and deletes processes. */
 @Injectable()
@@ -15,7 +15,7 @@ export class ProcessesService {
   constructor(
     private readonly db: Database,
     private readonly queries: ProcessesQueries,
-    private readonly runs: RunControl,
+    private readonly removal: Removal,
     private readonly deletions: Deletions,
     private readonly audit: Audit,
   ) {}
@@ -44,11 +44,11 @@ export class ProcessesService {
     });
   }
 
-  /** Its live runs are cancelled, and its slug is free. Nobody begins a run of it meanwhile: that refers to its row. @throws DomainError `not_found` */
+  /** Its live runs are cancelled, where they are many by a job, and its slug is free. Nobody begins a run of it meanwhile: that refers to its row. @throws DomainError `not_found` */
   async delete(scope: OrgScope, id: string): Promise<void> {
     await this.db.transaction(scope, async (tx) => {
       const { slug } = await this.processes.get(tx, scope, id, 'for update');
-      await this.runs.removeOf(tx, scope.orgId, id);
+      await this.removal.begin(tx, scope, id);
       await this.processes.delete(tx, scope, id);
       await this.deletions.tell(tx, { kind: 'process', orgId: scope.orgId, id, slug });
       await this.audit.record(tx, scope, 'process.deleted', id, { slug });

@@ -18,10 +18,12 @@ export class Admissions {
     return advisoryLock(tx, `process_key:${processId}:${key}`);
   }
 
-  /** There may be room: a run has ended. What fails is left to the sweep. */
-  async next(run: Keyed): Promise<void> {
-    await this.journal.runs.fillSlot(this.db, run.org_id);
-    if (run.concurrency_key !== null) await this.admit(run.process_id, run.concurrency_key).catch(() => undefined);
+  /** There may be room: runs have ended. What fails is left to the sweep. */
+  async next(runs: Keyed[]): Promise<void> {
+    await Promise.all(runs.map(({ org_id }) => this.journal.runs.fillSlot(this.db, org_id)));
+    // A look at a key lets in as many as there is room for.
+    const keys = new Map(runs.map(({ process_id, concurrency_key: key }) => [`${process_id}:${key}`, { process_id, key }]));
+    for (const { process_id, key } of keys.values()) if (key !== null) await this.admit(process_id, key).catch(() => undefined);
   }
 
   /** A process that dies between an end and what follows from it leaves that to whoever looks next. @returns how many were let in */

@@ -7,9 +7,11 @@ import type { StepError } from '@aps/entities';
 import { ChatListener } from './chat-listener';
 import { humanAnswered, type RunEvent } from './journal';
 import { JournalRepository } from './journal.repository';
-import { CHATS_OF, CHILDREN, TREE } from './process-run.sql';
+import { CHATS_OF, CHILDREN, LOCK_LIVE, TREE } from './process-run.sql';
 import { RunEnds } from './run-ends';
-import { Wakes } from './wakes';
+
+/** So many runs does a statement end at most. */
+const AT_ONCE = 1_000;
 
 /** Ends runs by somebody's wish, with all that they have begun: at once, or nothing of it. */
 @Injectable()
@@ -17,7 +19,6 @@ export class Cancellation {
   constructor(
     private readonly db: Database,
     private readonly journal: JournalRepository,
-    private readonly wakes: Wakes,
     private readonly ends: RunEnds,
     private readonly closing: CloseService,
     private readonly questions: HitlService,
@@ -47,9 +48,9 @@ export class Cancellation {
         return cancelled;
       }
       const ended = await this.endChats(tx, orgId, tree);
-      for (const id of tree)
-        if (await this.end(tx, id, { status: 'cancelled' }, CANCELLED, { ended, owned, tellParent: tellParents && runIds.includes(id) }))
-          cancelled.push(id);
+      const telling = new Set(tellParents ? runIds : []);
+      for (let i = 0; i < tree.length; i += AT_ONCE)
+        cancelled.push(...(await this.end(tx, tree.slice(i, i + AT_ONCE), { status: 'cancelled' }, CANCELLED, { ended, owned, telling })));
     }
   }
 
@@ -59,15 +60,15 @@ export class Cancellation {
     if (children.length) await this.cancelTrees(tx, orgId, children, { tellParents: false });
     const ended = await this.endChats(tx, orgId, [runId]);
     const told: RunEvent = { type: 'run_finished', step_id: null, path: null, metadata: { status: 'failed' } };
-    await this.end(tx, runId, { status: 'failed', error }, told, { ended, tellParent: true });
+    await this.end(tx, [runId], { status: 'failed', error }, told, { ended, telling: new Set([runId]) });
     await this.listener.noteCut(tx);
   }
 
   /** @returns those that it has ended */
-  private async endChats(tx: Tx, orgId: string, runIds: string[]): Promise<string[]> {
+  private async endChats(tx: Tx, orgId: string, runIds: string[]): Promise<Set<string>> {
     const chats = (await tx.query(CHATS_OF, [runIds])).flatMap(({ chat_id }) => (chat_id ? [chat_id] : []));
     await this.endAll(tx, orgId, chats);
-    return chats;
+    return new Set(chats);
   }
 
   private async endAll(tx: Tx, orgId: string, chats: string[]): Promise<void> {
@@ -75,32 +76,40 @@ export class Cancellation {
   }
 
   /**
+   * @param ids of one organization, in the order in which they are locked
    * @param with.ended chats that have been ended before their runs were locked
-   * @returns false where it was over
+   * @param with.telling runs whose parents are told
+   * @returns those that were not over
    */
   private async end(
     tx: Tx,
-    id: string,
+    ids: string[],
     outcome: { status: 'cancelled' } | { status: 'failed'; error: StepError },
     told: RunEvent,
-    { ended, tellParent, owned }: { ended: string[]; tellParent: boolean; owned?: string },
-  ): Promise<boolean> {
-    const run = await this.wakes.lock(tx, id);
-    if (!run || !['queued', 'running', 'waiting'].includes(run.status)) return false;
+    { ended, telling, owned }: { ended: Set<string>; telling: Set<string>; owned?: string },
+  ): Promise<string[]> {
+    const runs = await tx.query(LOCK_LIVE, [ids]);
+    if (runs.length === 0) return [];
+    const live = runs.map(({ id }) => id);
     const at = this.db.now();
-    const steps = await this.journal.giveUpSteps(tx, id, at);
+    const steps = await this.journal.giveUpSteps(tx, live, at);
     // Begun between the look and the lock. Should such a chat end at this moment, and its end wait for this run, one of both is done again.
-    const late = steps.flatMap(({ chat_id }) => (chat_id && !ended.includes(chat_id) ? [chat_id] : []));
-    await this.endAll(tx, run.org_id, late);
+    const late = steps.flatMap(({ chat_id }) => (chat_id && !ended.has(chat_id) ? [chat_id] : []));
+    await this.endAll(tx, runs[0].org_id, late);
     const asked = steps.filter(({ hitl_request_id }) => hitl_request_id !== null);
     const requests = asked.map(({ hitl_request_id }) => hitl_request_id!);
     await this.questions.close(tx, requests, 'cancelled', 'run_over');
-    await this.journal.end(tx, id, outcome, at);
-    await this.journal.tell(tx, id, [...asked.map(humanAnswered), told]);
-    const tells = tellParent && (owned === undefined || run.parent_run_id !== owned);
-    await this.ends.tell(tx, { ...run, parent_step_id: tells ? run.parent_step_id : null }, outcome);
-    if (run.status === 'running') tx.afterCommit(() => void this.broadcaster.send('run.stop', { org_id: run.org_id, run_id: id }));
-    return true;
+    await this.journal.end(tx, live, outcome, at);
+    const events = new Map(live.map((id) => [id, [] as RunEvent[]]));
+    for (const step of asked) events.get(step.run_id)!.push(humanAnswered(step));
+    for (const ofRun of events.values()) ofRun.push(told);
+    await this.journal.tell(tx, events);
+    for (const run of runs) {
+      const tells = telling.has(run.id) && (owned === undefined || run.parent_run_id !== owned);
+      await this.ends.tell(tx, { ...run, parent_step_id: tells ? run.parent_step_id : null }, outcome);
+      if (run.status === 'running') tx.afterCommit(() => void this.broadcaster.send('run.stop', { org_id: run.org_id, run_id: run.id }));
+    }
+    return live;
   }
 }
 

@@ -346,7 +346,7 @@ describe('a run', () => {
     const id = await t.begin(org, process);
     const { steps } = await t.waiting(id, 'a');
     // As if it had not been there yet.
-    jest.spyOn(t.get(Cancellation) as unknown as { endChats: () => Promise<string[]> }, 'endChats').mockResolvedValueOnce([]);
+    jest.spyOn(t.get(Cancellation) as unknown as { endChats: () => Promise<Set<string>> }, 'endChats').mockResolvedValueOnce(new Set());
     await t.get(RunControl).cancel(t.scope(org), process.id, id);
     const [chat] = await t.db.query(sql<{ status: string }>('SELECT status FROM chats WHERE id = $1'), [steps[0].chat_id]);
     expect(chat.status).toBe('ARCHIVED');

@@ -21,6 +21,7 @@ import { JournalRoom } from './journal-room';
 import { JournalRepository } from './journal.repository';
 import { Openings } from './openings';
 import { ProcessRunKind } from './process-run.kind';
+import { Removal } from './removal';
 import { RunBegins } from './run-begins';
 import { RunBudgets } from './run-budgets';
 import { RunDriver } from './run-driver';
@@ -31,7 +32,19 @@ import { RunStarter } from './run-starter';
 import { ProcessTools } from '../tools/process.tools';
 import { Wakes } from './wakes';
 
-const begun = [Admissions, Cancellation, ChatListener, JournalRepository, RunBegins, RunBudgets, RunEnds, RunFiles, RunStarter, Wakes];
+const begun = [
+  Admissions,
+  Cancellation,
+  ChatListener,
+  JournalRepository,
+  Removal,
+  RunBegins,
+  RunBudgets,
+  RunEnds,
+  RunFiles,
+  RunStarter,
+  Wakes,
+];
 
 /** What begins, wakes and ends runs: for every app in which chats end, or humans answer or let the time pass. */
 @Module({

@@ -53,7 +53,7 @@ export class JournalRepository {
 
   constructor(
     private readonly db: Database,
-    private readonly outbox: Outbox,
+    outbox: Outbox,
     private readonly realtime: RealtimePublisher,
   ) {
     this.runs = new RunRows(RUNS, outbox);
@@ -103,30 +103,29 @@ export class JournalRepository {
     return row.wakes;
   }
 
-  /** Appends events to the log of a run that this transaction has locked. */
-  async tell(tx: Tx, runId: string, events: RunEvent[]): Promise<void> {
+  /** Appends events to the logs of runs that this transaction has locked, by run. */
+  async tell(tx: Tx, events: Map<string, RunEvent[]>): Promise<void> {
     const at = this.db.now();
-    const told = events.map(toTopicEvent);
-    const [{ before }] = await tx.query(TELL, [runId, JSON.stringify(storable(told)), at]);
-    tx.afterCommit(() => this.publish(runId, before, told, at));
+    const told = new Map([...events].map(([id, ofRun]) => [id, ofRun.map(toTopicEvent)]));
+    const rows = await tx.query(TELL, [JSON.stringify(storable([...told].map(([id, ofRun]) => ({ id, events: ofRun })))), at]);
+    tx.afterCommit(() => rows.forEach(({ id, before }) => this.publish(id, before, told.get(id)!, at)));
   }
 
   /** Locks a run, and appends events to its log, where it is still this owner's. */
   async tellAsOwner(tx: Tx, { id, fence }: Pick<HeldRun, 'id' | 'fence'>, events: RunEvent[]): Promise<void> {
-    if ((await tx.query(RUNS.LOCK_OWNED, [id, fence])).length) await this.tell(tx, id, events);
+    if ((await tx.query(RUNS.LOCK_OWNED, [id, fence])).length) await this.tell(tx, new Map([[id, events]]));
   }
 
-  /** Ends a run that this transaction has locked, whoever owns it, and takes its job away. */
-  async end(tx: Tx, runId: string, outcome: RunOutcome | { status: 'cancelled' }, at: Date): Promise<void> {
+  /** Ends runs that this transaction has locked, whoever owns them, and takes their jobs away. */
+  async end(tx: Tx, runIds: string[], outcome: RunOutcome | { status: 'cancelled' }, at: Date): Promise<void> {
     const { status, output, flag_reason, error } = columnsOf(outcome);
     const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
-    await tx.execute(END, [runId, status, at, json(output), flag_reason ?? null, json(error)]);
-    await this.outbox.cancel(tx, runId);
+    await tx.execute(END, [runIds, status, at, json(output), flag_reason ?? null, json(error)]);
   }
 
-  /** Whatever a locked run does is over. @returns the steps that were not */
-  giveUpSteps(tx: Tx, runId: string, at: Date): Promise<CancelledStep[]> {
-    return tx.query(CANCEL_STEPS, [runId, at]);
+  /** Whatever locked runs do is over. @returns the steps that were not */
+  giveUpSteps(tx: Tx, runIds: string[], at: Date): Promise<CancelledStep[]> {
+    return tx.query(CANCEL_STEPS, [runIds, at]);
   }
 
   async charge(tx: Tx, runId: string, cost: { credits: string; usd_cost: string | null }): Promise<void> {

@@ -61,7 +61,8 @@ export const CLAIM = claimStatement(PROCESS_RUNS, {
   lock: 'r',
   key: 'id',
   columns: OWN.map((column) => `r.${column}`).join(', '),
-  isGone: 'false',
+  // A deleted process ends its runs a part at a time, and those that have not come to it yet begin nothing any more.
+  isGone: 'EXISTS (SELECT 1 FROM processes p WHERE p.id = l.process_id AND p.deleted_at IS NOT NULL)',
   refusals: [],
   effects: '',
   answer: `${OWN.map((column) => CLAIMED[column] ?? `v.${column}`).join(', ')}, (SELECT s.run_id FROM process_steps s WHERE s.run_id = v.id LIMIT 1) IS NOT NULL AS has_steps`,
@@ -174,16 +175,22 @@ const commitStatement = (label: string, ends: boolean) =>
 export const COMMIT = commitStatement('commit_process_run', false);
 export const COMMIT_LAST = commitStatement('commit_process_run_end', true);
 
-/** Appends events to a run that this transaction has locked. */
-export const TELL = statement<{ before: number }>(`
-  WITH r AS (
-    UPDATE ${TABLE} SET event_seq = event_seq + jsonb_array_length($2::jsonb), updated_at = $3 WHERE id = $1 RETURNING id, org_id, event_seq - jsonb_array_length($2::jsonb) AS before
-  ), e AS (${appendEvents({ from: 'r', topic: `'run:' || r.id`, orgId: 'r.org_id', after: 'r.before', events: '$2::jsonb', at: '$3' })}
-  ) SELECT before FROM r`);
+/** Appends events to runs that this transaction has locked. */
+export const TELL = statement<{ id: string; before: number }>(`
+  WITH i AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(id uuid, events jsonb)
+  ), r AS (
+    UPDATE ${TABLE} SET event_seq = event_seq + jsonb_array_length(i.events), updated_at = $2 FROM i WHERE ${TABLE}.id = i.id
+    RETURNING ${TABLE}.id, org_id, event_seq - jsonb_array_length(i.events) AS before, i.events
+  ), e AS (${appendEvents({ from: 'r', topic: `'run:' || r.id`, orgId: 'r.org_id', after: 'r.before', events: 'r.events', at: '$2' })}
+  ) SELECT id, before FROM r`);
 
-/** Ends a run that this transaction has locked. */
+/** Ends runs that this transaction has locked, and takes their jobs away. */
 export const END = statement(`
-  UPDATE ${TABLE} SET ${runOver('$2', '$3')}, output = $4, flag_reason = $5, error = $6, asks_human = false, updated_at = $3 WHERE id = $1`);
+  WITH r AS (
+    UPDATE ${TABLE} SET ${runOver('$2', '$3')}, output = $4, flag_reason = $5, error = $6, asks_human = false, updated_at = $3
+    FROM unnest($1::uuid[]) AS x(id) WHERE ${TABLE}.id = x.id RETURNING ${TABLE}.id
+  ) ${deleteJobs({ from: 'r', id: 'r.id' })}`);
 
 /** Adds to what a run has cost. */
 export const CHARGE = statement(
@@ -199,8 +206,11 @@ export interface LockedRun {
   parent_run_id: string | null;
   parent_step_id: string | null;
 }
-export const LOCK = statement<LockedRun>(
-  `SELECT id, org_id, process_id, status, concurrency_key, parent_run_id, parent_step_id FROM ${TABLE} WHERE id = $1 FOR NO KEY UPDATE`,
+const LOCKED = 'id, org_id, process_id, status, concurrency_key, parent_run_id, parent_step_id';
+export const LOCK = statement<LockedRun>(`SELECT ${LOCKED} FROM ${TABLE} WHERE id = $1 FOR NO KEY UPDATE`);
+/** Locks those of these that are not over, deepest first. */
+export const LOCK_LIVE = statement<LockedRun>(
+  `SELECT ${LOCKED} FROM ${TABLE} WHERE id = ANY ($1) AND finished_at IS NULL ORDER BY depth DESC, id FOR NO KEY UPDATE`,
 );
 
 /** Tells the owner of a locked run, if it has one, that something has come for it. */
@@ -231,11 +241,12 @@ export const TAKE_SIGNAL = statement<{ id: string }>(`
 /** A step that was given up. */
 export type CancelledStep = Pick<
   ProcessStepRow,
-  'id' | 'step_id' | 'path' | 'kind' | 'chat_id' | 'child_run_id' | 'hitl_request_id' | 'resolution'
+  'id' | 'run_id' | 'step_id' | 'path' | 'kind' | 'chat_id' | 'child_run_id' | 'hitl_request_id' | 'resolution'
 >;
-/** Steps of a run that are not over, all at once. */
+/** Steps of runs that are not over, all at once. */
 export const CANCEL_STEPS = statement<CancelledStep>(`
-  UPDATE process_steps SET status = 'cancelled', finished_at = $2 WHERE run_id = $1 AND status IN ('running', 'waiting', 'outcome_unknown') RETURNING id, step_id, path, kind, chat_id, child_run_id, hitl_request_id, resolution`);
+  UPDATE process_steps SET status = 'cancelled', finished_at = $2 FROM unnest($1::uuid[]) AS x(run)
+  WHERE run_id = x.run AND status IN ('running', 'waiting', 'outcome_unknown') RETURNING id, run_id, step_id, path, kind, chat_id, child_run_id, hitl_request_id, resolution`);
 /** Runs that are not over, below these and these themselves, deepest first. */
 export const TREE = statement<{ id: string; depth: number }>(`
   WITH RECURSIVE t AS (

@@ -202,7 +202,7 @@ export class RunDriver {
       await this.openings.closeRest(tx, closed);
       const came = (await this.openings.takeSignals(tx, run.id, rows)) || isReplaced;
       if (end) {
-        if (asked) await this.journal.end(tx, run.id, end, at);
+        if (asked) await this.journal.end(tx, [run.id], end, at);
         await this.ends.tell(tx, run, end);
       } else if (rests && !came && !refused.length) {
         await this.journal.runs.beginWait(tx, run.id, { resume_at: progress.wakeAt?.toISOString() ?? null });

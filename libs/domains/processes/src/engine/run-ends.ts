@@ -11,8 +11,8 @@ type Ended = Pick<LoadedRun, 'org_id' | 'process_id' | 'concurrency_key'>;
 /** What follows from the end of a run: for the run whose step it is, and for those that wait for its key or its slot. */
 @Injectable()
 export class RunEnds {
-  /** Keys of the runs that end with a transaction, which may be thousands of one. */
-  private readonly seen = new WeakMap<Tx, Set<string>>();
+  /** Runs that end with a transaction, which may be thousands. */
+  private readonly over = new WeakMap<Tx, Ended[]>();
 
   constructor(
     private readonly wakes: Wakes,
@@ -22,21 +22,15 @@ export class RunEnds {
   /** In the transaction that ends it, which has locked it: a run above it is locked after it. */
   async tell(tx: Tx, run: Ended & Pick<LoadedRun, 'parent_step_id'>, end: RunOutcome | { status: 'cancelled' }): Promise<void> {
     if (run.parent_step_id) await this.wakes.resolve(tx, run.parent_step_id, resolutionOf(end));
-    const { org_id, process_id, concurrency_key } = run;
-    tx.afterCommit(() => this.makeRoom({ org_id, process_id, concurrency_key: this.isFirst(tx, run) ? concurrency_key : null }));
-  }
-
-  /** Whether it is the first of its key that ends with this transaction: a look at a key lets in as many as there is room for. */
-  private isFirst(tx: Tx, { process_id, concurrency_key }: Ended): boolean {
-    const keys = this.seen.get(tx) ?? new Set();
-    this.seen.set(tx, keys);
-    const before = keys.size;
-    return keys.add(`${process_id}:${concurrency_key}`).size > before;
+    const over = this.over.get(tx) ?? [];
+    if (over.length === 0) tx.afterCommit(() => this.admissions.next(over));
+    this.over.set(tx, over);
+    over.push(run);
   }
 
   /** After the commit that has ended it. */
   makeRoom(run: Ended): Promise<void> {
-    return this.admissions.next(run);
+    return this.admissions.next([run]);
   }
 }
 

@@ -156,7 +156,7 @@ export class RunStarter {
     if (atWork.length < limit) {
       if (!waits || strategy !== 'queue') return true;
       // There is room, and nobody has told those that wait for it yet: a deploy has made it, or a run has just ended.
-      tx.afterCommit(() => this.admissions.next({ org_id, process_id, concurrency_key: key }));
+      tx.afterCommit(() => this.admissions.next([{ org_id, process_id, concurrency_key: key }]));
       return false;
     }
     const above = parent ?? within;

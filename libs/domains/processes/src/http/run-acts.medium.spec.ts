@@ -1,10 +1,11 @@
 import type { TestOrg } from '@aps/chats/testing';
 import type { OrgScope } from '@aps/guards';
 import { FilesHttpModule } from '@aps/files/http';
-import { fileForm } from '@aps/platform/testing';
+import { eventually, fileForm, sql } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
 import { uuidv7 } from 'uuidv7';
 import { RunReviews } from '../reviews/run-reviews.service';
+import { Cancellation } from '../engine/cancellation';
 import { JournalRepository } from '../engine/journal.repository';
 import { runningService, type DeployedProcess } from '../testing/running';
 
@@ -199,6 +200,46 @@ describe('a deleted process', () => {
       expect(await get(path, as)).toMatchObject({ total: 0, items: [] });
       for (const id of requests) expect((await t.call('GET', `${path}/${id}`, { as })).status).toBe(404);
     }
+  });
+});
+
+describe('a process that is deleted with many live runs', () => {
+  /** Runs that wait behind the newest one of its key, as if each had been begun. */
+  const COPIES = sql(`
+    INSERT INTO process_runs SELECT (jsonb_populate_record(r, jsonb_build_object('id', n.id, 'root_run_id', n.id, 'event_seq', 0))).*
+    FROM process_runs r, (SELECT gen_random_uuid() AS id FROM generate_series(1, $2)) n WHERE r.id = $1`);
+  const RUNS = sql<{ n: number; begun: number; live: number; gaps: number }>(`
+    SELECT count(*)::int AS n, count(r.started_at)::int AS begun, (count(*) FILTER (WHERE r.finished_at IS NULL))::int AS live,
+      (count(*) FILTER (WHERE r.event_seq <> e.n OR e.last IS DISTINCT FROM r.event_seq))::int AS gaps
+    FROM process_runs r CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(max(seq), 0) AS last FROM events WHERE topic = 'run:' || r.id) e WHERE r.process_id = $1`);
+  const JOBS = sql<{ n: number }>(
+    `SELECT count(*)::int AS n FROM outbox WHERE payload->>'process_id' = $1 OR payload->>'run_id' IN (SELECT id::text FROM process_runs WHERE process_id = $1)`,
+  );
+
+  it('ends them in parts, though one breaks off; none of them begins meanwhile', async () => {
+    const process = await t.deployed(org, asks(), { concurrency: { key: 'one', limit: 1, strategy: 'queue' } });
+    const [first, second] = [await t.begin(org, process), await t.begin(org, process)];
+    const question = (await t.waiting(first, 'ok')).steps[0].hitl_request_id!;
+    await t.db.execute(COPIES, [second, 500]);
+    const cancellation = t.get(Cancellation);
+    const cancelTrees = cancellation.cancelTrees.bind(cancellation);
+    const parts = jest.spyOn(cancellation, 'cancelTrees');
+    parts.mockImplementationOnce(cancelTrees).mockRejectedValueOnce(new Error('Its process has died.'));
+    await t.make('DELETE', of(process), { as: org.owner });
+    expect((await t.run(first)).status).toBe('cancelled');
+    expect((await t.db.query(RUNS, [process.id]))[0].live).toBeGreaterThan(0);
+    expect((await t.call('GET', `/api/orgs/${org.id}/hitl-requests/${question}`, { as: org.owner })).status).toBe(404);
+    const [runs] = await eventually(
+      () => t.db.query(RUNS, [process.id]),
+      ([{ live }]) => live === 0,
+    );
+    expect(runs).toEqual({ n: 502, begun: 1, live: 0, gaps: 0 });
+    expect((await t.events(second)).map(({ data }) => data.event)).toEqual(['run_created', 'run_cancelled']);
+    await eventually(
+      () => t.db.query(JOBS, [process.id]),
+      ([{ n }]) => n === 0,
+    );
+    parts.mockRestore();
   });
 });
 

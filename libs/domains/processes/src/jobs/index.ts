@@ -5,6 +5,7 @@ import { OnBroadcast } from '@aps/platform/broadcast';
 import { JobHandler, type JobContext } from '@aps/platform/queues';
 import { RunLeases, Runs } from '@aps/platform/runs';
 import { EngineModule } from '../engine/engine.module';
+import { Removal } from '../engine/removal';
 import { ProcessRunKind } from '../engine/process-run.kind';
 
 @Injectable()
@@ -20,6 +21,16 @@ export class ProcessRunProcessor {
   }
 }
 
+@Injectable()
+export class RemovalProcessor {
+  constructor(private readonly removal: Removal) {}
+
+  @JobHandler('process.end_runs', { ownsRow: true })
+  endRuns({ org_id, process_id }: JobPayload<'process.end_runs'>, context: JobContext): Promise<void> {
+    return this.removal.goOn(org_id, process_id, context);
+  }
+}
+
 /** Hears cancellations as they happen; the heartbeat would find them out a little later. */
 @Controller()
 export class RunBroadcasts {
@@ -31,5 +42,5 @@ export class RunBroadcasts {
   }
 }
 
-@Module({ imports: [EngineModule], providers: [ProcessRunProcessor], controllers: [RunBroadcasts] })
+@Module({ imports: [EngineModule], providers: [ProcessRunProcessor, RemovalProcessor], controllers: [RunBroadcasts] })
 export class ProcessesJobsModule {}

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { HitlService } from '@aps/chats';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
 import { Process, type ProcessRun, type ProcessRunState, type ProcessSignal } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -7,6 +6,7 @@ import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { Cancellation } from '../engine/cancellation';
 import { withSource, type RunFile } from '../engine/envelope';
+import type { RunEvent } from '../engine/journal';
 import { JournalRepository } from '../engine/journal.repository';
 import { ADD_SIGNAL, TAKE_SIGNAL, WAITING_FOR } from '../engine/process-run.sql';
 import type { DeployedProcess } from '../revisions/process-refs';
@@ -14,7 +14,7 @@ import { RunStarter } from '../engine/run-starter';
 import { Wakes } from '../engine/wakes';
 import { RunFiles } from '../engine/run-files';
 import { refuseMisfit, RunStarts } from './run-starts.service';
-import { ASKED_OF, COPY_STEPS, LIVE_OF, REACHED } from './runs.sql';
+import { COPY_STEPS, REACHED } from './runs.sql';
 
 export interface Cancelled {
   run_id: string;
@@ -36,7 +36,6 @@ export class RunControl {
     private readonly journal: JournalRepository,
     private readonly wakes: Wakes,
     private readonly files: RunFiles,
-    private readonly questions: HitlService,
   ) {}
 
   /** Of one that is over nothing changes. @throws DomainError 404 */
@@ -47,14 +46,6 @@ export class RunControl {
       const { state } = await this.starts.get(tx, scope, processId, runId);
       return { run_id: runId, cancelled: cancelled.includes(runId), status: state };
     });
-  }
-
-  /** Cancels all live runs of a process whose row is locked, and hides what its runs have asked, in the transaction that deletes it. */
-  async removeOf(tx: Tx, orgId: string, processId: string): Promise<void> {
-    const live = (await tx.query(LIVE_OF, [processId])).map(({ id }) => id);
-    if (live.length) await this.cancellation.cancelTrees(tx, orgId, live, { tellParents: true });
-    const asked = (await tx.query(ASKED_OF, [processId])).map(({ id }) => id);
-    if (asked.length) await this.questions.hideOf(tx, asked);
   }
 
   /**
@@ -111,7 +102,8 @@ export class RunControl {
         sent_by: scope.actor.userId,
       };
       await tx.execute(ADD_SIGNAL, [id, scope.orgId, runId, signal.name, JSON.stringify(signal.payload), signal.sent_by]);
-      await this.journal.tell(tx, runId, [{ type: 'signal_received', step_id: null, path: null, metadata: { name: signal.name } }]);
+      const told: RunEvent = { type: 'signal_received', step_id: null, path: null, metadata: { name: signal.name } };
+      await this.journal.tell(tx, new Map([[runId, [told]]]));
       const [step] = await tx.query(WAITING_FOR, [runId, signal.name]);
       if (step) {
         await tx.query(TAKE_SIGNAL, [runId, signal.name, step.id]);

@@ -2,11 +2,6 @@ import type { ProcessRun } from '@aps/entities';
 import { statement } from '@aps/platform/database';
 
 export const RUN = statement<ProcessRun>('SELECT * FROM process_runs WHERE org_id = $1 AND process_id = $2 AND id = $3');
-export const LIVE_OF = statement<{ id: string }>('SELECT id FROM process_runs WHERE process_id = $1 AND finished_at IS NULL');
-/** Runs of a process that have asked humans. */
-export const ASKED_OF = statement<{ id: string }>(
-  'SELECT r.id FROM process_runs r WHERE r.process_id = $1 AND EXISTS (SELECT 1 FROM hitl_requests h WHERE h.run_id = r.id)',
-);
 /** What an earlier call under the same key has begun, within a day. */
 export const BEGUN_BY_KEY = statement<{ id: string; request_sha256: string | null }>(`
   SELECT id, request_sha256 FROM process_runs WHERE process_id = $1 AND idempotency_key = $2 AND created_at > now() - interval '1 day' ORDER BY created_at DESC LIMIT 1`);
