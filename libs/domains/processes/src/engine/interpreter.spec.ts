@@ -22,14 +22,14 @@ class Driven {
     this.last = this.look();
   }
 
-  look(outcomes: Record<string, CallOutcome> = {}, options: { inFlight?: string[]; begins?: boolean } = {}): Progress {
+  look(outcomes: Record<string, CallOutcome> = {}, options: { inFlight?: string[]; begins?: number } = {}): Progress {
     const rows = structuredClone(this.journal);
     const facts = { ...FACTS, envelope: { input: this.input } };
     const interpreter = new Interpreter(aDefinition(this.steps, this.over), facts, rows, ({ tool }) => this.once.includes(tool));
     this.last = interpreter.advance(this.at, {
       outcomes: new Map(Object.entries(outcomes)),
       inFlight: new Set(options.inFlight),
-      begins: options.begins ?? true,
+      begins: options.begins ?? Infinity,
     });
     for (const row of this.last.written) {
       const i = this.journal.findIndex(({ id }) => id === row.id);
@@ -127,7 +127,7 @@ describe('a run', () => {
 
   it('begins nothing for who is about to end, and writes what has come', () => {
     const run = new Driven([llm('one'), llm('two')]);
-    const last = run.look({ one: { status: 'completed', output: 'x' } }, { begins: false });
+    const last = run.look({ one: { status: 'completed', output: 'x' } }, { begins: 0 });
     expect([last.calls, run.statuses]).toEqual([[], { one: 'completed' }]);
     expect(run.look().calls.map(({ row }) => row.path)).toEqual(['two']);
   });

@@ -67,7 +67,7 @@ export class Interpreter {
   /** Goes on as far as it goes without waiting, and no farther than is done at once: see {@link Progress.goesOn}. */
   advance(
     at: Date,
-    { inFlight = new Set(), outcomes = new Map(), begins = true, putOff = new Map() }: Partial<CallsAtWork> = {},
+    { inFlight = new Set(), outcomes = new Map(), begins = Infinity, putOff = new Map() }: Partial<CallsAtWork> = {},
   ): Progress {
     this.page.open(at, { inFlight, outcomes, begins, putOff });
     const end = this.untilHalt(() => {

@@ -13,11 +13,13 @@ interface Waiter {
 /**
  * Memory for the journals of the runs that this process goes on with. A run holds its own only while it is looked at; who finds no room waits,
  * of the organization that holds least the one that came first, and nobody passes it by, however little he needs. One that is larger than
- * all there is goes alone.
+ * all there is goes alone. Calls are no part of that, as a journal is made room for that is to be written what they have come to; they have as much
+ * of their own.
  */
 @Injectable()
 export class JournalRoom {
   private held = 0;
+  private ofCalls = 0;
   private readonly ofOrgs = new Map<string, number>();
   private waiting: Waiter[] = [];
 
@@ -57,6 +59,16 @@ export class JournalRoom {
     if (left) this.ofOrgs.set(orgId, left);
     else this.ofOrgs.delete(orgId);
     if (bytes < 0) this.admit();
+  }
+
+  /** Counts what the calls of runs were given, and what they have come to that is in no journal yet. */
+  countCalls(bytes: number): void {
+    this.ofCalls += bytes;
+  }
+
+  /** Whether more calls may be begun beside those that are being made. What they will answer nobody knows: it is what has come that counts. */
+  get takesCalls(): boolean {
+    return this.ofCalls <= engineConfig.value.heldBytes;
   }
 
   /** Whether all that is held has room. @param own of who asks: by itself it always has */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@aps/testing';
 import { RunReviews } from '../reviews/run-reviews.service';
 import { StepTools } from '../tools/step-tools';
@@ -61,6 +62,43 @@ it('runs that have no room together go on one after the other, whoever they belo
   }
   // What was not held was read anew.
   expect(read.mock.calls.map(([, id]) => id)).toEqual(expect.arrayContaining(ids.slice(0, 2)));
+});
+
+it('while the calls of others are given more than there is to hold, a run makes one at a time', async () => {
+  const answers: (() => void)[] = [];
+  let [now, most] = [0, 0];
+  t.get(StepTools).register(
+    aTool('spec.large', { call: () => new Promise((done) => answers.push(() => done({ output: null }))) }),
+    aTool('spec.counted', {
+      call: async () => {
+        most = Math.max(most, ++now);
+        await sleep(5);
+        now--;
+        return { output: null };
+      },
+    }),
+  );
+  const each = (tool: string, args: object) => ({
+    ...{ id: 'each', kind: 'loop', over: '${input.list}', as: 'n', concurrency: 3 },
+    steps: [{ id: 'call', kind: 'tool', tool, arguments: args }],
+  });
+  const [org, other] = [await t.org(), await t.org()];
+  const counted = await t.deployed(org, [each('spec.counted', {})]);
+  const mostOf = async () => {
+    most = 0;
+    const run = await t.ended(await t.begin(org, counted, { list: [1, 2, 3, 4, 5, 6] }));
+    return [run.status, run.steps.length, most];
+  };
+  const large = await t.deployed(other, [each('spec.large', { email: '${input.text}' })]);
+  const held = await t.begin(other, large, { list: [1, 2, 3], text: 'x'.repeat(400_000) });
+  await eventually(
+    () => Promise.resolve(answers.length),
+    (asked) => asked === 3,
+  );
+  expect(await mostOf()).toEqual(['completed', 7, 1]);
+  for (const answer of answers) answer();
+  expect((await t.ended(held)).status).toBe('completed');
+  expect(await mostOf()).toEqual(['completed', 7, 3]);
 });
 
 it('a run whose last call it has cut itself gives its worker up, though others wait for its room', async () => {

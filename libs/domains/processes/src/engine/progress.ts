@@ -39,8 +39,8 @@ export interface CallsAtWork {
   inFlight: ReadonlySet<string>;
   /** By path: what those have come to that is in no journal yet. */
   outcomes: ReadonlyMap<string, CallOutcome>;
-  /** Whether anything may be begun: not by who is about to end. */
-  begins: boolean;
+  /** So many calls may be begun; of none, nothing is begun at all: by who is about to end. */
+  begins: number;
   /** By path: when what could not be begun is tried again. */
   putOff: ReadonlyMap<string, Date>;
 }
@@ -87,7 +87,7 @@ export class JournalPage {
   private begun = 0;
   private since = 0;
   private at = new Date(0);
-  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: false, putOff: new Map() };
+  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: 0, putOff: new Map() };
   private readonly written = new Set<JournalRow>();
   private progress: Progress = emptyProgress();
 
@@ -121,7 +121,7 @@ export class JournalPage {
   }
 
   get begins(): boolean {
-    return this.work.begins;
+    return this.progress.calls.length < this.work.begins;
   }
 
   isInFlight(row: JournalRow): boolean {
@@ -131,7 +131,7 @@ export class JournalPage {
   /** Whether what could not be begun is to be tried now. */
   mayTryAgain(row: JournalRow): boolean {
     const at = this.work.putOff.get(row.path);
-    return this.work.begins && !(at && this.isBefore(at));
+    return this.begins && !(at && this.isBefore(at));
   }
 
   /** Bytes of memory that its rows take, about. */

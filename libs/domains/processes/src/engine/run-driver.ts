@@ -11,7 +11,7 @@ import { isUnbegun, waitsForSignal, type JournalRow, type RunEvent, type RunOutc
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
 import { JournalRoom, type Place } from './journal-room';
-import type { Progress } from './progress';
+import { heldBy, type Progress } from './progress';
 import type { HeldRun, LoadedRun } from './process-run.sql';
 import { RunEnds } from './run-ends';
 import { runFactsOf } from './run-facts';
@@ -24,6 +24,8 @@ const CHARGE_TRIES = 4;
 const CHARGE_PAUSE_MS = 1_000;
 /** How long calls that were cut are waited for: models tell what they have used, and somebody may not listen. */
 const CUT_MS = 1_000;
+/** Calls of a run that are made at the same time. */
+const MAX_AT_WORK = 500;
 
 /**
  * Has a run go on: asks the interpreter what comes next, writes that down, makes the calls that are to be made, and tells the interpreter what
@@ -45,7 +47,7 @@ export class RunDriver {
 
   /** @returns what became of it, in a word for metrics */
   async drive(claimed: OwnedRun<ClaimedProcessRun>, lease: Lease): Promise<string> {
-    const work = new RunAtWork(claimed, lease);
+    const work = new RunAtWork(claimed, lease, this.room);
     try {
       return await this.goOn(work);
     } finally {
@@ -100,7 +102,7 @@ export class RunDriver {
       const progress = interpreter.advance(this.db.now(), { inFlight: work.inFlight(), outcomes, begins, putOff: work.putOff });
       // Nothing of this is written yet, and it comes to the same in its next turn, with as much to spare.
       if (!place.fits(interpreter.held)) return { bytes: 2 * interpreter.held, rests: false, wakeAt: null };
-      const rests = progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && begins;
+      const rests = progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && begins > 0;
       let came = false;
       try {
         came = await this.write(work, interpreter, progress, { results, rests });
@@ -112,7 +114,7 @@ export class RunDriver {
       countSteps(progress);
       work.written(progress, results);
       if (progress.end) return outcomeOf(progress.end);
-      for (const { step, row } of progress.calls) work.make(row.path, (signal) => this.calls.make(work.run, row, step, signal));
+      for (const { step, row } of progress.calls) work.make(row, (signal) => this.calls.make(work.run, row, step, signal));
       if (rests && !came) return 'waiting';
       if (progress.goesOn) await letOthersIn();
       const waits = !came && !progress.goesOn && work.results.size === 0;
@@ -246,6 +248,7 @@ class RunAtWork {
   constructor(
     readonly claimed: OwnedRun<ClaimedProcessRun>,
     readonly lease: Lease,
+    private readonly room: JournalRoom,
   ) {
     this.run = claimed;
     this.asksHuman = claimed.asks_human;
@@ -253,17 +256,19 @@ class RunAtWork {
   }
 
   /**
-   * Not in a process that is about to end: it waits for what it has begun, and writes that down.
+   * How many more calls may be begun. None in a process that is about to end: it waits for what it has begun, and writes that down. One that
+   * has enough to hold with those of others makes one of each run.
    *
    * @throws LeaseEnded
    */
-  mayBegin(): boolean {
+  mayBegin(): number {
     this.lease.signal.throwIfAborted();
+    const underWay = this.atWork.size + this.results.size;
     try {
       this.lease.requireNext();
-      return true;
+      return Math.max(0, (this.room.takesCalls ? MAX_AT_WORK : 1) - underWay);
     } catch (error) {
-      if (this.atWork.size || this.results.size) return false;
+      if (underWay) return 0;
       throw error;
     }
   }
@@ -290,23 +295,31 @@ class RunAtWork {
   /** What was to be written, is; calls of steps that were given up with it are cut. */
   written({ written }: Progress, results: Map<string, CallResult>): void {
     this.hasStarted = true;
-    for (const path of results.keys()) this.results.delete(path);
+    this.forget(results);
     for (const { path, status } of written) if (status !== 'running') this.atWork.get(path)?.abort(new LeaseEnded('stopped'));
   }
 
   /** @throws LeaseEnded where others may make that call by now */
-  make(path: string, call: (signal: AbortSignal) => Promise<CallResult>): void {
+  make({ path, input, resolution }: JournalRow, call: (signal: AbortSignal) => Promise<CallResult>): void {
     this.lease.requireHeld();
     const cut = new Cutoff(this.lease.signal);
+    const given = heldBy([input, resolution]);
     this.atWork.set(path, cut);
+    this.room.countCalls(given);
     const over = (then: () => void) => {
       cut.release();
       this.atWork.delete(path);
+      this.room.countCalls(-given);
       then();
       this.tell();
     };
+    const come = (result: CallResult) => {
+      if (cut.signal.aborted) return result.charge && this.left.push(result.charge);
+      this.room.countCalls(bytesOf(result));
+      return this.results.set(path, result);
+    };
     const made = call(cut.signal).then(
-      (result) => over(() => (cut.signal.aborted ? result.charge && this.left.push(result.charge) : this.results.set(path, result))),
+      (result) => over(() => come(result)),
       (error: unknown) => over(() => (this.error ??= cut.signal.aborted ? undefined : error)),
     );
     this.made.add(made);
@@ -338,11 +351,19 @@ class RunAtWork {
     if (this.made.size) await Promise.race([Promise.all(this.made), sleep(CUT_MS, undefined, { ref: false })]);
   }
 
-  /** Of what was not written. */
+  /** Of what was not written, and nobody will write. */
   charges(): ((tx: Tx) => Promise<void>)[] {
-    return [...this.left, ...[...this.results.values()].flatMap(({ charge }) => (charge ? [charge] : []))];
+    const charges = [...this.left, ...[...this.results.values()].flatMap(({ charge }) => (charge ? [charge] : []))];
+    this.forget(new Map(this.results));
+    return charges;
+  }
+
+  private forget(results: Map<string, CallResult>): void {
+    for (const [path, result] of results) if (this.results.delete(path)) this.room.countCalls(-bytesOf(result));
   }
 }
+
+const bytesOf = ({ outcome }: CallResult): number => heldBy(outcome.status === 'completed' ? outcome.output : null);
 
 /** Whether a run that has failed has done so by a fault of ours is what operators look at; all else is for its organization. */
 const outcomeOf = (end: RunOutcome): string => (end.status === 'failed' && !OURS.includes(end.error.code) ? 'unsuccessful' : end.status);

@@ -13,7 +13,7 @@ it('lets people come as late as they came, where a worker began long after its c
   const journal = new Map<string, JournalRow>();
   const interpreter = new Interpreter(definition, CLAIMED, []);
   const look = (ms: number) => {
-    const progress = interpreter.advance(after(ms), { begins: true });
+    const progress = interpreter.advance(after(ms));
     for (const row of progress.written) journal.set(row.path, row);
     return progress;
   };
