@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@aps/testing';
+import { LeaseEnded, RunLeases } from '@aps/platform/runs';
 import { RunReviews } from '../reviews/run-reviews.service';
 import { StepTools } from '../tools/step-tools';
 import { runningService } from '../testing/running';
@@ -99,6 +100,45 @@ it('while the calls of others are given more than there is to hold, a run makes 
   for (const answer of answers) answer();
   expect((await t.ended(held)).status).toBe('completed');
   expect(await mostOf()).toEqual(['completed', 7, 3]);
+});
+
+it('what a call has come to is written also where its process ends before there is room for the journal', async () => {
+  const answers: (() => void)[] = [];
+  let calls = 0;
+  t.get(StepTools).register(
+    aTool('spec.once', { accessLevel: 'write', call: () => new Promise((done) => answers.push(() => done({ output: ++calls }))) }),
+  );
+  const org = await t.org();
+  const steps = ['one', 'two'].map((id) => ({ id: `to_${id}`, steps: [{ id, kind: 'tool', tool: 'spec.once', arguments: {} }] }));
+  const process = await t.deployed(org, [{ id: 'both', kind: 'parallel', join: 'all', branches: steps }], {
+    output: '${steps.both.output}',
+  });
+  const id = await t.begin(org, process);
+  await eventually(
+    () => Promise.resolve(answers.length),
+    (asked) => asked === 2,
+  );
+  const room = t.get(JournalRoom);
+  const other = room.place('another');
+  // It rests, and lets others have its room.
+  await other.take(2 * 1024 * 1024, new AbortController().signal);
+  answers[0]();
+  await eventually(
+    () => Promise.resolve(room.isWanted),
+    (waits) => waits,
+  );
+  const { held } = t.get(RunLeases) as unknown as { held: Map<string, { controller: AbortController }> };
+  held.get(id)!.controller.abort(new LeaseEnded('shutdown'));
+  const ended = await t.untilRun(id, (run) => run.steps.some(({ path, status }) => path === 'both/to_one/one' && status === 'completed'));
+  expect(ended.steps.find(({ path }) => path === 'both/to_two/two')).toMatchObject({ status: 'running', noted: 'sent' });
+  other.leave();
+  // Of the other call nobody knows.
+  const { steps: now } = await t.untilRun(id, ({ state }) => state === 'waiting_human');
+  expect(now.map(({ path, status, output }) => [path, status, output])).toEqual([
+    ['both', 'running', null],
+    ['both/to_one/one', 'completed', 1],
+    ['both/to_two/two', 'outcome_unknown', null],
+  ]);
 });
 
 it('a run whose last call it has cut itself gives its worker up, though others wait for its room', async () => {

@@ -11,7 +11,7 @@ import { isUnbegun, waitsForSignal, type JournalRow, type RunEvent, type RunOutc
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
 import { JournalRoom, type Place } from './journal-room';
-import { heldBy, type Progress } from './progress';
+import { heldBy, type CallsAtWork, type Progress } from './progress';
 import type { HeldRun, LoadedRun } from './process-run.sql';
 import { RunEnds } from './run-ends';
 import { runFactsOf } from './run-facts';
@@ -34,6 +34,7 @@ const MAX_AT_WORK = 500;
 @Injectable()
 export class RunDriver {
   private readonly logger = new Logger('RunDriver');
+  private last: Promise<string | null> = Promise.resolve(null);
 
   constructor(
     private readonly db: Database,
@@ -50,6 +51,11 @@ export class RunDriver {
     const work = new RunAtWork(claimed, lease, this.room);
     try {
       return await this.goOn(work);
+    } catch (error) {
+      const isHeld = error instanceof LeaseEnded && (error.reason === 'shutdown' || error.reason === 'org_suspended');
+      const outcome = isHeld && work.results.size > 0 && (await this.writeLast(work));
+      if (outcome) return outcome;
+      throw error;
     } finally {
       await work.cut();
       // Whatever has become of the run: what its calls have used is paid, as far as they have said so by now.
@@ -71,6 +77,36 @@ export class RunDriver {
       left = failed;
       if (left.length) await sleep(tries * CHARGE_PAUSE_MS);
     }
+  }
+
+  /**
+   * Writes what calls have come to of a run that ends here before it had its turn: whoever goes on with it would not know, and ask a human
+   * about what may not be repeated. One run after the other, as none waits for room.
+   *
+   * @returns what has become of it, if that was its end
+   */
+  private writeLast(work: RunAtWork): Promise<string | null> {
+    const write = async (): Promise<string | null> => {
+      for (;;) {
+        const interpreter = await this.look(work);
+        const { results, known } = work.known(0);
+        const progress = interpreter.advance(this.db.now(), known);
+        try {
+          await this.write(work, interpreter, progress, { results, rests: false });
+        } catch (error) {
+          if (error instanceof Overtaken) continue;
+          throw error;
+        }
+        countSteps(progress);
+        work.written(progress, results);
+        return progress.end && outcomeOf(progress.end);
+      }
+    };
+    this.last = this.last.then(write).catch((error: Error) => {
+      this.logger.warn({ msg: 'What calls have come to was not written', run_id: work.claimed.id, error: error.message });
+      return null;
+    });
+    return this.last;
   }
 
   private async goOn(work: RunAtWork): Promise<string> {
@@ -97,9 +133,8 @@ export class RunDriver {
     for (;;) {
       const begins = work.mayBegin();
       // What comes while this is written is for the next look.
-      const results = new Map(work.results);
-      const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
-      const progress = interpreter.advance(this.db.now(), { inFlight: work.inFlight(), outcomes, begins, putOff: work.putOff });
+      const { results, known } = work.known(begins);
+      const progress = interpreter.advance(this.db.now(), known);
       // Nothing of this is written yet, and it comes to the same in its next turn, with as much to spare.
       if (!place.fits(interpreter.held)) return { bytes: 2 * interpreter.held, rests: false, wakeAt: null };
       const rests = progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && begins > 0;
@@ -229,7 +264,7 @@ interface Left {
 /** A run while this process drives it. */
 class RunAtWork {
   run: HeldRun;
-  /** Calls that are being made, by path. */
+  /** Calls that are being made, by path; once the lease has ended, those that it has cut. */
   readonly atWork = new Map<string, Cutoff>();
   /** What has come and is not written yet, by path. */
   readonly results = new Map<string, CallResult>();
@@ -282,9 +317,11 @@ class RunAtWork {
     return this.claimed.steps_done === 0 && !this.hasStarted ? [{ type: 'run_started', step_id: null, path: null, metadata: {} }] : [];
   }
 
-  /** Paths of calls that nobody is to make: they are being made, or have come to something. */
-  inFlight(): Set<string> {
-    return new Set([...this.atWork.keys(), ...this.results.keys()]);
+  /** @returns what has come so far, and what the interpreter is told of it and of the calls that nobody is to make */
+  known(begins: number): { results: Map<string, CallResult>; known: CallsAtWork } {
+    const results = new Map(this.results);
+    const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
+    return { results, known: { inFlight: new Set([...this.atWork.keys(), ...results.keys()]), outcomes, begins, putOff: this.putOff } };
   }
 
   /** Whether nothing is being made, and nothing has come but this. */
@@ -308,7 +345,7 @@ class RunAtWork {
     this.room.countCalls(given);
     const over = (then: () => void) => {
       cut.release();
-      this.atWork.delete(path);
+      if (!this.lease.signal.aborted) this.atWork.delete(path);
       this.room.countCalls(-given);
       then();
       this.tell();
