@@ -270,9 +270,11 @@ describe('vectors', () => {
       await t.embed();
       expect(await t.vectors(base)).toEqual({ ...before, [`own/${second}`]: 1 });
       expect((await search(base, 'zebra')).mode).toBe('hybrid');
-      // Nobody forgets by what searches go, however long that takes, nor deletes what is only begun.
+      // Nobody forgets by what searches go, however long that takes, nor deletes what is begun, be no source done yet.
       await t.db.execute(sql(`UPDATE knowledge_own_models SET learnt_at = learnt_at - interval '1 hour' WHERE org_id = $1`), [base.org.id]);
       await t.learn();
+      await t.delay(base, 'zebra');
+      await t.db.execute(sql('UPDATE knowledge_sources SET embedded_as = $2 WHERE id = $1'), [zebra.id, `own/${first}`]);
       await t.get(Embedding).tidy();
       expect([await t.learnt(base), await t.vectors(base)]).toEqual([[second, first], { ...before, [`own/${second}`]: 1 }]);
       await t.fill();
