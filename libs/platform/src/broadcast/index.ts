@@ -15,6 +15,8 @@ function transportOptions(): Required<RedisOptions>['options'] {
     ...(url.password && { password: decodeURIComponent(url.password) }),
     ...(url.pathname.length > 1 && { db: Number(url.pathname.slice(1)) }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
+    // A listener says nothing, and would not notice for hours that its server has vanished.
+    keepAlive: 30_000,
     retryAttempts: Number.MAX_SAFE_INTEGER,
     retryDelay: 500,
   };

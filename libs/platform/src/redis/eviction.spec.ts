@@ -5,6 +5,7 @@ import { loadConfig } from '@aps/platform/config';
 import type { Database } from '@aps/platform/database';
 import { Readiness } from '@aps/platform/runtime';
 import { testEnvironment } from '@aps/platform/testing';
+import type { Redis } from 'ioredis';
 import { connectRedis, proveNoEviction } from '.';
 
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
@@ -14,6 +15,7 @@ async function standIn(answer: (command: string, connection: number) => string |
   let connections = 0;
   const server = net.createServer((socket) => {
     const connection = ++connections;
+    socket.on('error', () => undefined);
     socket.on('data', (data) => {
       for (const command of data.toString().match(/\*\d+\r\n(?:\$\d+\r\n[^\r]*\r\n)+/g) ?? [])
         socket.write(answer(command, connection) ?? (/\r\ninfo\r\n/i.test(command) ? bulk('loading:0') : '+OK\r\n'));
@@ -63,6 +65,64 @@ describe('a Redis for workers', () => {
 
   it('is believed where it knows no bound, as the one in JavaScript', async () => {
     await asked(bulk('# Memory\r\nused_memory:1\r\n'));
+  });
+});
+
+describe('a Redis that answers no more', () => {
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+  beforeAll(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'Date', 'performance'] }));
+  afterAll(() => {
+    jest.useRealTimers();
+    warn.mockRestore();
+  });
+
+  /** Errors of the connection are expected here. */
+  const told = (redis: Redis, event: string) => new Promise((resolve) => redis.once(event, resolve));
+
+  it.each(['commands', 'blocking'] as const)('is left, though nobody says that it is gone: %s', async (kind) => {
+    const server = await standIn((command, connection) => (/\r\nset\r\n/i.test(command) && connection === 1 ? '' : undefined));
+    const redis = connectRedis(kind);
+    await told(redis, 'ready');
+    const [left, again] = [told(redis, 'close'), told(redis, 'ready')];
+    const answer = redis.set('key', 'value').catch((error: Error) => error.message);
+    // As long as the specs of all have a command wait.
+    jest.advanceTimersByTime(30_000);
+    await left;
+    jest.advanceTimersByTime(5_000);
+    await again;
+    // Who may wait is answered by the next.
+    expect(await answer).toMatch(kind === 'blocking' ? 'OK' : /timed out|max retries/);
+    expect(await redis.set('key', 'value')).toBe('OK');
+    // Its silence is not the fault of the next.
+    const gone = jest.fn();
+    redis.on('close', gone);
+    jest.advanceTimersByTime(60_000);
+    expect(await redis.set('key', 'value')).toBe('OK');
+    expect(gone).not.toHaveBeenCalled();
+    redis.disconnect();
+    server.close();
+  });
+
+  it('has the next one pay for nothing where it was seen to go', async () => {
+    const sockets: net.Socket[] = [];
+    const server = await standIn((command, connection) => (/\r\nset\r\n/i.test(command) && connection === 1 ? '' : undefined));
+    server.on('connection', (socket: net.Socket) => sockets.push(socket));
+    const redis = connectRedis('commands');
+    await told(redis, 'ready');
+    const [left, again] = [told(redis, 'close'), told(redis, 'ready')];
+    const answer = redis.set('key', 'value').catch((error: Error) => error.message);
+    sockets[0].destroy();
+    await left;
+    jest.advanceTimersByTime(5_000);
+    await again;
+    await answer;
+    const gone = jest.fn();
+    redis.on('close', gone);
+    jest.advanceTimersByTime(30_000);
+    expect(await redis.set('key', 'value')).toBe('OK');
+    expect(gone).not.toHaveBeenCalled();
+    redis.disconnect();
+    server.close();
   });
 });
 

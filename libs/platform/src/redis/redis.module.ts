@@ -25,6 +25,9 @@ class Connection extends Redis {
   }
 }
 
+/** A server that has owed an answer for so long is gone: longer than any command blocks, where none is given more time. */
+const SILENT_MS = 20_000;
+
 /**
  * Opens a connection.
  *
@@ -32,7 +35,8 @@ class Connection extends Redis {
  * - `blocking`: for queue workers and subscribers. Waits for ever and resumes by itself.
  *
  * Both leave a server that was demoted: after a failover the old master may live on as a replica, with our connections to it, and answer
- * all but writes. So do connections that are made by `duplicate()`. A subscriber hears from a replica whatever its master is told.
+ * all but writes. So do connections that are made by `duplicate()`. And both leave one that has vanished without a word, after {@link SILENT_MS}:
+ * what is sent to it would be sent again for a quarter of an hour, while the next one is there. A subscriber hears from a replica whatever its master is told.
  */
 export function connectRedis(kind: 'commands' | 'blocking', overrides: RedisOptions = {}): Redis {
   let demoted = false;
@@ -40,6 +44,7 @@ export function connectRedis(kind: 'commands' | 'blocking', overrides: RedisOpti
     lazyConnect: true,
     connectTimeout: 5_000,
     keepAlive: 30_000,
+    socketTimeout: Math.max(SILENT_MS, redisConfig.value.commandTimeoutMs),
     retryStrategy: (times) => {
       // Its address may lead to the old master for a while yet, and there each connection is ready at once and refused at once.
       const tries = demoted ? times + 3 : times;
@@ -65,6 +70,11 @@ export function connectRedis(kind: 'commands' | 'blocking', overrides: RedisOpti
     // Once per outage: ioredis reports every attempt.
     if (!down) logger.warn(`Redis is away: ${error.message || (error as { code?: string }).code}`);
     down = true;
+  });
+  // What the last connection owed is not owed by the next.
+  redis.on('close', () => {
+    clearTimeout(redis['socketTimeoutTimer'] as NodeJS.Timeout | undefined);
+    redis['socketTimeoutTimer'] = undefined;
   });
   redis.on('ready', () => {
     if (down) logger.log('Redis is back');
