@@ -45,6 +45,8 @@ function fromDatabase(error: unknown): DomainError | undefined {
       return new DomainError('service_unavailable', 'Others are changing the same thing. Try again.', { cause: error, retryAfterS: 1 });
     case '57014': // statement timeout
     case '25P03': // idle in transaction for too long
+    case '53100': // disk full
+    case '53200': // out of memory
     case '53300': // too many connections
       return new DomainError('service_unavailable', 'The database cannot answer right now. Try again.', { cause: error, retryAfterS: 2 });
     default:
