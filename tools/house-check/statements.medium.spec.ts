@@ -38,8 +38,12 @@ const NEVER_NULL_THERE: Record<string, string> = {
   'libs/domains/chats/src/state/chat-state.repository.ts pause': 'only chats with a pause',
 };
 
-/** Statements that end what others refer to, in a statement of their own. */
-const ENDS_REFERENCES = ['libs/domains/files/src/files.repository.ts', 'libs/domains/inference/src/governance/governance.repository.ts'];
+/** Statements that end what others refer to, in a statement of their own, or all that does it again. */
+const ENDS_REFERENCES = [
+  'libs/domains/chats/src/control/control.repository.ts',
+  'libs/domains/files/src/files.repository.ts',
+  'libs/domains/inference/src/governance/governance.repository.ts',
+];
 
 const STATEMENT = '../../libs/platform/src/database/statement';
 // The real function, watched: what it made, and where.
