@@ -28,6 +28,8 @@ export function bodyUpTo(request: Request, limit: number, hold: (bytes: number) 
     // Nobody is there any more to be answered.
     const cut = () => refuse(Object.assign(new Error('The body was cut'), { name: 'AbortError' }));
     const end = (isWhole: boolean) => {
+      // What comes afterwards cuts nothing off any more.
+      request.off('close', cut);
       if (chunks) resolve({ bytes: Buffer.concat(chunks), isWhole });
       chunks = undefined;
     };
