@@ -44,6 +44,8 @@ export interface ClaimedMessage extends ClaimedRun {
   evaluation_no: number;
   /** Of what it says. */
   bytes: number;
+  /** As it was claimed; null where it is large. Its times are texts. */
+  message: LoadedMessage | null;
 }
 
 /** What an evaluation has come to. */
@@ -75,9 +77,9 @@ export class EvaluationRepository {
     this.runs = new RunRows(RUNS, outbox);
   }
 
-  /** Null where it is gone. */
-  async load(db: Db, id: string): Promise<LoadedMessage | null> {
-    const row = await db.batched<{ id: string }, LoadedMessage>(LOAD, { id });
+  /** Null where it is gone. @param run with what its claim has read, where that will do */
+  async load(db: Db, { id, message }: Pick<ClaimedMessage, 'id'> & Partial<ClaimedMessage>): Promise<LoadedMessage | null> {
+    const row = message ?? (await db.batched<{ id: string }, LoadedMessage>(LOAD, { id }));
     return row && { ...row, received_at: new Date(row.received_at), passed_at: row.passed_at && new Date(row.passed_at) };
   }
 

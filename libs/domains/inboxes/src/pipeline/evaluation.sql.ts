@@ -19,18 +19,6 @@ export const EVALUATIONS = {
 } satisfies RunTable<'inbox.evaluate'>;
 
 export const RUNS = runStatements<'inbox.evaluate'>(EVALUATIONS);
-export const CLAIM = claimStatement(EVALUATIONS, {
-  from: `${TABLE} r`,
-  lock: 'r',
-  key: 'id',
-  // Of a mail, little of its size is text.
-  columns: `r.evaluation_no, CASE r.channel_kind WHEN 'webhook' THEN r.size_bytes ELSE 0 END AS bytes`,
-  isGone: 'false',
-  refusals: [],
-  effects: '',
-  answer: 'v.evaluation_no, v.bytes',
-});
-
 const OF_MESSAGE = [
   ...([
     'id',
@@ -72,14 +60,36 @@ export interface LoadedMessage
   org_suspended: boolean;
 }
 
+/** What a message says, and what its inbox is at the moment. @param m SQL name of the message's row */
+const loaded = (m: string) => `
+    SELECT ${columns(m, OF_MESSAGE)}, ${columns('e', OF_ENVELOPE)}, ${columns('i', OF_INBOX)},
+           i.status AS inbox_status, i.deleted_at IS NOT NULL AS inbox_deleted, o.suspended_at IS NOT NULL AS org_suspended`;
+const OF_CLAIM: readonly string[] = ['id', 'org_id', 'wait'];
+/** Claims, and reads with it what is not large: of the message as it is locked, which is not always as the statement has found it. */
+export const CLAIM = claimStatement(EVALUATIONS, {
+  from: `${TABLE} r`,
+  lock: 'r',
+  key: 'id',
+  // Of a mail, little of its size is text.
+  columns: `${columns(
+    'r',
+    OF_MESSAGE.filter((name) => !OF_CLAIM.includes(name)),
+  )}, CASE r.channel_kind WHEN 'webhook' THEN r.size_bytes ELSE 0 END AS bytes`,
+  isGone: 'false',
+  refusals: [],
+  effects: '',
+  answer: `v.evaluation_no, v.bytes, (
+    SELECT row_to_json(k) FROM (${loaded('v')}
+    FROM inbox_envelopes e, inboxes i, organizations o
+    WHERE v.verdict = 'claimed' AND v.size_bytes <= ${MAX_TOGETHER} AND e.message_id = v.id AND i.id = v.inbox_id AND o.id = v.org_id LIMIT 1) k
+  ) AS message`,
+});
 /** Passes over large ones where it reads several, so that they are read alone. */
 export const LOAD = batchStatement<{ id: string }>(
   'load_message',
   ({ id }) => id,
   (locked) => `
-  SELECT x.id AS batch_key, row_to_json(k) AS answer FROM jsonb_to_recordset($1::jsonb) AS x(id uuid) CROSS JOIN LATERAL (
-    SELECT ${columns('m', OF_MESSAGE)}, ${columns('e', OF_ENVELOPE)}, ${columns('i', OF_INBOX)},
-           i.status AS inbox_status, i.deleted_at IS NOT NULL AS inbox_deleted, o.suspended_at IS NOT NULL AS org_suspended
+  SELECT x.id AS batch_key, row_to_json(k) AS answer FROM jsonb_to_recordset($1::jsonb) AS x(id uuid) CROSS JOIN LATERAL (${loaded('m')}
     FROM ${TABLE} m JOIN inbox_envelopes e ON e.message_id = m.id JOIN inboxes i ON i.id = m.inbox_id JOIN organizations o ON o.id = m.org_id WHERE m.id = x.id ${locked && `AND m.size_bytes <= ${MAX_TOGETHER}`} LIMIT 1
   ) k`,
 );

@@ -51,14 +51,14 @@ export class MessageKind extends PlainKind<'inbox.evaluate', ClaimedMessage> {
 
   private async evaluate(run: OwnedRun<ClaimedMessage>, lease: Lease): Promise<string> {
     lease.requireNext();
-    const message = await this.repository.load(this.db, run.id);
+    const message = await this.repository.load(this.db, run);
     if (!message) throw new Error(`Message ${run.id} is gone`);
     return this.evaluation.run(run, message, lease);
   }
 
   async fail(run: OwnedRun<ClaimedMessage>, error: unknown): Promise<string | null> {
     if (!(error instanceof HandoffFailed)) return null;
-    const message = await this.repository.load(this.db, run.id);
+    const message = await this.repository.load(this.db, { id: run.id });
     if (!message) return null;
     if (message.inbox_deleted) {
       await this.evaluation.dropOfDeleted(run, message, error);

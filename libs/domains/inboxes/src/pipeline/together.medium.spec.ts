@@ -3,11 +3,13 @@ import { ChatStarts } from '@aps/chats';
 import type { TestOrg } from '@aps/chats/testing';
 import type { DomainError } from '@aps/contracts';
 import { NO_CALLER } from '@aps/platform/database';
-import { RunSweeper } from '@aps/platform/runs';
+import type { JobContext } from '@aps/platform/queues';
+import { Runs, RunSweeper } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
 import { ChannelDirectory, Intake } from '../intake/intake.port';
 import { Evaluation } from './evaluation';
 import { EvaluationRepository } from './evaluation.repository';
+import { MessageKind } from './message.kind';
 import { inboxesService, plainMail, type TestInbox } from '../testing';
 
 // Nobody who waits for a lock gives up while a spec looks.
@@ -130,6 +132,33 @@ describe('messages of the same moment', () => {
     const [one, other] = await Promise.all(ids.map((id) => t.evaluated(id)));
     expect([one.state, other.state]).toEqual(['accepted', 'accepted']);
     expect(one.dispatched!.chat_id).toBe(other.dispatched!.chat_id);
+  });
+
+  it('are evaluated as those left them who were at them when they were claimed', async () => {
+    await t.rules(inbox, {
+      stages: [{ id: 'old', kind: 'match', when: { field: 'subject', op: 'contains', value: 'old' }, then: { action: 'hold' } }],
+      default: { action: 'drop' },
+    });
+    const { id, state } = await t.evaluated(await t.mail(inbox, { subject: 'old' }));
+    expect(state).toBe('held');
+    await t.db.execute(
+      sql(
+        `UPDATE inbox_messages SET status = 'queued', state = 'evaluating', verdict = NULL, hold_reason = NULL, finished_at = NULL WHERE id = $1`,
+      ),
+      [id],
+    );
+    const [run] = await t.db.transaction(NO_CALLER, async (tx) => {
+      await tx.execute(sql(`UPDATE inbox_messages SET subject = 'new' WHERE id = $1`), [id]);
+      const context = { signal: new AbortController().signal } as JobContext;
+      const claim = t.get(Runs).run(t.get(MessageKind), { org_id: org.id, message_id: id }, context);
+      await eventually(
+        () => t.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
+        (waiting) => waiting.length > 0,
+      );
+      return [claim];
+    });
+    await run;
+    expect(await t.message(id)).toMatchObject({ state: 'dropped', decided_by: 'default' });
   });
 
   it('that are too many of one organization go on as others of it end', async () => {
