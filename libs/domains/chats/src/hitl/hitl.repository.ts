@@ -32,7 +32,7 @@ const NOTE_RESUMED = statement(`UPDATE hitl_requests SET resumed = $2 WHERE id =
 const CLOSE = statement<HitlRequest>(
   `UPDATE hitl_requests SET status = $2, updated_at = $3 WHERE id = ANY($1) AND status = 'pending' RETURNING *`,
 );
-const HIDE = statement(`UPDATE hitl_requests SET private_to = NULL WHERE run_id = ANY($1)`);
+const HIDE = statement(`UPDATE hitl_requests SET private_to = NULL WHERE run_id = ANY($1) AND private_to IS NOT NULL`);
 const DUE = statement<DueRequest>(
   `SELECT id, org_id, chat_id, run_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
 );
