@@ -85,7 +85,13 @@ export type RunSourceKind = 'api' | 'inbox' | 'agent' | 'process' | 'schedule' |
 @Index('process_runs_process', ['process_id', 'created_at', 'id'])
 @Index('process_runs_by_state', ['process_id', 'state', 'created_at', 'id'])
 @Index('process_runs_parent', ['parent_run_id'], { where: 'parent_run_id IS NOT NULL' })
-@Index('process_runs_key', ['process_id', 'concurrency_key', 'id'], { where: 'concurrency_key IS NOT NULL AND finished_at IS NULL' })
+// Each a small one: however many wait, those at work are few.
+@Index('process_runs_key', ['process_id', 'concurrency_key', 'id'], {
+  where: 'concurrency_key IS NOT NULL AND finished_at IS NULL AND admitted',
+})
+@Index('process_runs_behind', ['process_id', 'concurrency_key', 'id'], {
+  where: 'concurrency_key IS NOT NULL AND finished_at IS NULL AND NOT admitted',
+})
 @Index('process_runs_idempotent', ['process_id', 'idempotency_key', 'created_at'], { where: 'idempotency_key IS NOT NULL' })
 @Index('process_runs_held', ['org_id', 'process_id'], { where: 'NOT admitted AND finished_at IS NULL' })
 @ForeignKey(() => Process, ['org_id', 'process_id'], ['org_id', 'id'])

@@ -269,14 +269,19 @@ export const CHATS_OF = statement<{ chat_id: string | null }>(
   `SELECT chat_id FROM process_steps WHERE run_id = ANY ($1) AND status = 'waiting' AND chat_id IS NOT NULL`,
 );
 
+/** The part of a statement that names the runs of a key that are not over: those at work, or those that wait for them. */
+const ofKey = (columns: string, admitted: boolean) =>
+  `SELECT ${columns} FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL AND ${admitted ? '' : 'NOT '}admitted`;
 /** How many runs of a key are at work, and the oldest that waits for them. What the last deploy that began one says of their limit holds for all. */
 export const KEY_STATE = statement<{ at_work: number; next_id: string | null; limit: number | null }>(`
-  SELECT count(*) FILTER (WHERE admitted)::int AS at_work, min(id::text) FILTER (WHERE NOT admitted) AS next_id, (array_agg(concurrency_limit ORDER BY id DESC))[1] AS limit
-  FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL`);
+  SELECT (${ofKey('count(*)::int', true)}) AS at_work, (${ofKey('id', false)} ORDER BY id LIMIT 1)::text AS next_id, (
+    SELECT n.concurrency_limit FROM (
+      (${ofKey('id, concurrency_limit', true)} ORDER BY id DESC LIMIT 1) UNION ALL (${ofKey('id, concurrency_limit', false)} ORDER BY id DESC LIMIT 1)
+    ) n ORDER BY n.id DESC LIMIT 1) AS limit`);
 /** The runs of a key that are at work, oldest first, and whether others wait for them. */
-export const AT_WORK = statement<{ at_work: string[]; waits: boolean }>(`
-  SELECT array(SELECT id FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL AND admitted ORDER BY id) AS at_work,
-    EXISTS (SELECT 1 FROM ${TABLE} WHERE process_id = $1 AND concurrency_key = $2 AND finished_at IS NULL AND NOT admitted) AS waits`);
+export const AT_WORK = statement<{ at_work: string[]; waits: boolean }>(
+  `SELECT array(${ofKey('id', true)} ORDER BY id) AS at_work, (${ofKey('id', false)} ORDER BY id LIMIT 1) IS NOT NULL AS waits`,
+);
 export const ADMIT = statement<{ org_id: string }>(
   `UPDATE ${TABLE} SET admitted = true, dispatched_at = clock_timestamp() WHERE id = $1 AND NOT admitted AND finished_at IS NULL RETURNING org_id`,
 );
