@@ -1,5 +1,5 @@
 import { aPlan, movesOf, onPlan, subscriptionOf } from '@aps/billing/testing';
-import type { Plan } from '@aps/entities';
+import { Plan } from '@aps/entities';
 import { anOrg, type TestOrg } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
@@ -388,6 +388,15 @@ describe('the credits of an organization, administered', () => {
       expect((await roll()).body).toMatchObject({ rolled: false, reason: 'no_period' });
       await patch({ period_end: '2026-01-01T00:00:00Z' });
       expect((await roll()).body).toMatchObject({ rolled: true, expired: '500', granted: '0' });
+      expect((await credits()).subscription.status).toBe('expired');
+    });
+
+    it('end with a plan that has ceased to renew within it, whose end an operator has set', async () => {
+      await patch({ plan_code: starter.code });
+      await t.db.manager.update(Plan, starter.id, { renews: false });
+      const { body } = await patch({ period_end: '2026-01-01T00:00:00Z' });
+      expect(body.subscription).toMatchObject({ period_start: null, period_end: '2026-01-01T00:00:00.000Z' });
+      expect((await roll()).body).toMatchObject({ rolled: true, expired: '3000', granted: '0' });
       expect((await credits()).subscription.status).toBe('expired');
     });
 

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Logger, Param, Patch, Post } from '@nestjs/common';
 import { eventually } from '@aps/platform/testing';
 import { ApiDocsController, WelcomeController } from './api-docs';
 import { StringField } from './fields';
@@ -122,6 +122,19 @@ describe('a body', () => {
       422,
       [{ loc: ['body'], msg: expect.any(String), type: 'json_invalid' }],
     ]);
+  });
+
+  it('that is broken off is nobody’s fault, and that of nobody else', async () => {
+    const failed = jest.spyOn(Logger.prototype, 'error');
+    const head = 'POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
+    const socket = net.connect(edge.port, '127.0.0.1', () => socket.write(head + BODY));
+    // It is being read when the other one is answered.
+    await once(socket, 'connect');
+    expect(statusOf(await post('application/json'))).toBe(201);
+    socket.destroy();
+    for (let i = 0; i < 3; i++) expect(statusOf(await post('application/json'))).toBe(201);
+    expect(failed).not.toHaveBeenCalled();
+    failed.mockRestore();
   });
 
   it('is answered 415 in an unknown encoding', async () => {

@@ -314,6 +314,44 @@ describe('what a run does, and why', () => {
     spy.mockRestore();
   });
 
+  it('is not looked at any more for who has gone while others were', async () => {
+    const process = await t.deployed(org, [{ id: 'a', kind: 'transform', set: { x: 1 } }]);
+    const id = await t.begin(org, process);
+    await t.ended(id);
+    const journal = t.get(JournalRepository);
+    const read = journal.journal.bind(journal);
+    let goOn!: () => void;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const reading = jest.spyOn(journal, 'journal').mockImplementation(async (db, run) => (await held, read(db, run)));
+    const asked = jest.spyOn(t.get(RunReviews), 'simulate');
+    const path = `${of(process)}/revisions/${process.revision_id}/simulate`;
+    const first = post(path, { run_id: id });
+    await eventually(
+      async () => reading.mock.calls.length,
+      (calls) => calls === 1,
+    );
+    const gone = new AbortController();
+    const headers = { authorization: `Bearer ${org.member.token}`, 'content-type': 'application/json' };
+    const second = fetch(t.url + path, { method: 'POST', headers, body: JSON.stringify({ run_id: id }), signal: gone.signal });
+    await eventually(
+      async () => asked.mock.calls.length,
+      (calls) => calls === 2,
+    );
+    gone.abort();
+    await expect(second).rejects.toThrow('aborted');
+    await eventually(
+      async () => asked.mock.calls[1][4]!.aborted,
+      (aborted) => aborted,
+    );
+    goOn();
+    expect([(await first).status, (await asked.mock.results[1].value.catch(({ name }: Error) => name)) as string]).toEqual([
+      200,
+      'AbortError',
+    ]);
+    expect(reading).toHaveBeenCalledTimes(1);
+    jest.restoreAllMocks();
+  });
+
   it('would be the same again, and is tried on another input or on what it was, without an effect', async () => {
     const steps = [{ id: 'say', kind: 'llm', prompt: 'Say ${input.word}' }];
     const process = await t.deployed(org, steps, { output: '${steps.say.output}' });
