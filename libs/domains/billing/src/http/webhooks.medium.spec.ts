@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { BillingModule } from '../billing.module';
+import { Periods } from '../subscriptions/periods.service';
+import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
 import {
   BillingCheckout,
@@ -464,6 +466,33 @@ describe('a subscription', () => {
     for (let i = 0; i < 2; i++) await tell(about(life, 'revoked', { status: 'canceled' }));
     expect(await now()).toEqual({ code: 'trial', status: 'active', external: null, pending: null, granted: 0, bought: 1000 });
     expect(await ledger()).toEqual(['grant 3000', 'purchase 1000', 'expire -3000']);
+  });
+
+  it('that was taken for over is what is told of it next', async () => {
+    const life = await bought();
+    await tell(life.order);
+    await tell(about(life, 'canceled', { cancel_at_period_end: true }));
+    await t.db.execute(sql(`UPDATE subscriptions SET period_end = now() - interval '4 days' WHERE org_id = $1`), [org.id]);
+    await t.db.transaction(NO_CALLER, (tx) => t.get(Periods).close(tx, org.id));
+    const isPaying = () => t.get(SubscriptionsRepository).isPaying(t.db, org.id);
+    expect([await now(), await isPaying()]).toMatchObject([{ code: 'trial', external: null, granted: 0 }, false]);
+    await tell(about(life, 'uncanceled'));
+    expect(await isPaying()).toBe(true);
+    const cycle = { product_id: starter.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: life.id };
+    expect(await statusOf(orderEvent(cycle))).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'starter', external: life.id, granted: 3000 });
+  });
+
+  it('that is over in all but the news of its end gives way to what is paid', async () => {
+    const [first, second] = [await bought(), await bought(team)];
+    await tell(first.order);
+    await tell(second.order);
+    const cycle = () =>
+      statusOf(orderEvent({ product_id: starter.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: first.id }));
+    expect((await cycle())[0]).toBe('unresolved');
+    await tell(about(second, 'updated', { status: 'canceled' }));
+    expect(await cycle()).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'starter', status: 'active', external: first.id, granted: 3000 });
   });
 
   it('that is revoked beats its older orders', async () => {

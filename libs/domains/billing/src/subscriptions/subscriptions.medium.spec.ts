@@ -248,6 +248,23 @@ describe('a paid order', () => {
     expect((await subscriptionOf(t, orgId)).pending_change).toBeNull();
   });
 
+  it('clears the change that it pays alone, where another has taken the place of that, or a newer order has come', async () => {
+    await paid(starter);
+    const mark = (plan_code: string) => ({ change_id: uuidv7(), plan_code, requested_at: '', requested_by: '' });
+    const [older, newer] = [mark(team.code), mark('another')];
+    const pending = async () => (await subscriptionOf(t, orgId)).pending_change;
+    for (const superseded of [false, true]) {
+      await set({ pending_change: { ...newer, replaced: [older] } });
+      await paid(team, { reason: 'subscription_update', change_id: older.change_id, superseded });
+      expect(await pending()).toEqual(newer);
+    }
+    await paid(starter, { reason: 'subscription_update', superseded: true });
+    expect(await pending()).toEqual(newer);
+    await paid(starter, { reason: 'subscription_update', change_id: newer.change_id, superseded: true });
+    expect(await pending()).toBeNull();
+    expect((await subscriptionOf(t, orgId)).plan_id).toBe(team.id);
+  });
+
   it('of the next period clears no change to another interval of the plan', async () => {
     await paid(starter);
     const marker = { change_id: uuidv7(), plan_code: starter.code, requested_at: '', requested_by: '' };

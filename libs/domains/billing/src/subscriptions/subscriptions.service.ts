@@ -139,9 +139,14 @@ export class Subscriptions {
       return this.noting(posted, await this.grant(tx, orgId, `polar:order:${paid.order_id}:plan`, amount, paid.order_id));
     };
 
+    const marks = marksOf(current?.pending_change ?? null);
+    const others = marks.filter(({ change_id }) => change_id !== paid.change_id);
     if (isOver) {
       const granted = await grant();
       if (isPositive(granted)) posted(await this.expire(tx, orgId, `expire:order:${paid.order_id}`, { amount: granted }));
+      // What was asked for has come, though too late to be what is had.
+      if (before && others.length < marks.length)
+        await this.repository.save(tx, orgId, { plan_id: before.plan.id, pending_change: markOf(others) });
       return keys;
     }
     // An operator has opened that period before its order came.
@@ -157,7 +162,7 @@ export class Subscriptions {
       await this.repository.save(tx, orgId, { plan_id: plan.id, ...period });
       await grant();
     }
-    const marker = current?.pending_change;
+    const [marker] = marks;
     // The next period of the plan that is paid anyway is no change.
     const isAnswered =
       marker && (marker.change_id === paid.change_id || (marker.plan_code === plan.code && (isChange || reason !== 'subscription_cycle')));
@@ -165,9 +170,7 @@ export class Subscriptions {
       plan_id: plan.id,
       status: paidStatus(paid),
       external_subscription_id: paid.external_subscription_id ?? current?.external_subscription_id ?? null,
-      ...(marker && {
-        pending_change: isAnswered ? null : markOf(marksOf(marker).filter(({ change_id }) => change_id !== paid.change_id)),
-      }),
+      ...(marker && { pending_change: isAnswered ? null : markOf(others) }),
     });
     if (isChange) {
       const facts = { from: before?.plan.code ?? null, to: plan.code, order_id: paid.order_id };
