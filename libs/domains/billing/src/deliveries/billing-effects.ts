@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { BillingEvent, BillingOrder } from '@aps/entities';
+import type { BillingEvent, BillingOrder, Plan } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import type { Author, By } from '@aps/platform/audit';
 import { advisoryLock, type Tx } from '@aps/platform/database';
@@ -7,7 +7,7 @@ import { Decimal } from 'decimal.js';
 import { isPositive, minus } from '../amounts';
 import { isByTheYear, isLive } from '../subscriptions/periods.policy';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository';
-import { Subscriptions } from '../subscriptions/subscriptions.service';
+import { Subscriptions, type PlanPaid } from '../subscriptions/subscriptions.service';
 import { EffectsRepository } from './effects.repository';
 import { readOrder, readSubscription, subjectsOf, type ToldOrder } from './payload.policy';
 
@@ -85,7 +85,7 @@ export class BillingEffects {
 
     const keys = offer.plan
       ? await this.planPaid(tx, orgId, order, offer.plan, by(orgId))
-      : await this.packPaid(tx, orgId, order, offer.pack, by(orgId));
+      : await this.subscriptions.packPaid(tx, by(orgId), orgId, { order_id: order.id, pack: offer.pack });
     await this.repository.keepOrder(tx, {
       id: order.id,
       org_id: orgId,
@@ -101,10 +101,6 @@ export class BillingEffects {
     return { ...said('applied', orgId, null, keys), about: [order.id, ...(subscription_id ? [subscription_id] : [])] };
   }
 
-  private packPaid(tx: Tx, orgId: string, order: ToldOrder, pack: Pack, by: By): Promise<string[]> {
-    return this.subscriptions.packPaid(tx, by, orgId, { order_id: order.id, pack });
-  }
-
   private async planPaid(tx: Tx, orgId: string, order: ToldOrder, plan: Plan, by: By): Promise<string[]> {
     const told = order.subscription;
     if (told && (await this.repository.tell(tx, orgId, told))) await this.subscriptions.endIfGone(tx, orgId);
@@ -113,7 +109,7 @@ export class BillingEffects {
     return this.subscriptions.planPaid(tx, by, orgId, {
       order_id: order.id,
       plan,
-      reason: REASONS[order.billing_reason] ?? 'subscription_create',
+      reason: REASONS.find((reason) => reason === order.billing_reason) ?? 'subscription_create',
       external_subscription_id: told?.id ?? null,
       external_status: external?.status ?? null,
       paid_at: order.at,
@@ -187,15 +183,7 @@ export class BillingEffects {
   }
 }
 
-type Offer = NonNullable<Awaited<ReturnType<EffectsRepository['offerOf']>>>;
-type Plan = NonNullable<Offer['plan']>;
-type Pack = NonNullable<Offer['pack']>;
-
-const REASONS: Record<string, 'subscription_create' | 'subscription_update' | 'subscription_cycle'> = {
-  subscription_create: 'subscription_create',
-  subscription_update: 'subscription_update',
-  subscription_cycle: 'subscription_cycle',
-};
+const REASONS: PlanPaid['reason'][] = ['subscription_create', 'subscription_update', 'subscription_cycle'];
 
 const said = (outcome: Effect['outcome'], org_id: string | null, detail: string | null, ledger_keys: string[] = []): Effect => ({
   outcome,

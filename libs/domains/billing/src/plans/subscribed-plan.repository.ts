@@ -38,14 +38,6 @@ const STANDINGS = statement<Standing & { org_id: string }>(`
       coalesce(round(p.monthly_credits * p.overdraft_pct / 100, 6), 0) AS overdraft
     WHERE a.org_id IS NOT NULL OR s.org_id IS NOT NULL
   ) c ON true`);
-const NOTHING: Standing = {
-  plan_code: null,
-  subscription_status: null,
-  credits_remaining: null,
-  credits_balance: null,
-  credits_purchased: null,
-  credits_overdraft: null,
-};
 
 /** What organizations are subscribed to. */
 @Injectable()
@@ -62,7 +54,7 @@ export class SubscribedPlanRepository {
   async withStandings<O extends { id: string }>(db: Db, orgs: O[]): Promise<(O & Standing)[]> {
     const standings = await db.query(STANDINGS, [orgs.map(({ id }) => id)]);
     const known = new Map(standings.map(({ org_id, ...standing }) => [org_id, standing]));
-    return orgs.map((org) => ({ ...org, ...(known.get(org.id) ?? NOTHING) }));
+    return orgs.map((org) => ({ ...org, ...known.get(org.id)! }));
   }
 
   /** Codes of plans by organization, whatever the state of the subscription. */

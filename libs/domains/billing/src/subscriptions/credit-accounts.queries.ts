@@ -20,17 +20,6 @@ export interface SubscriptionView {
   pending_change: PendingChange | null;
 }
 
-interface AccountRow extends Partial<SubscriptionView> {
-  balance: string;
-  purchased_balance: string;
-  purchase_total: string;
-  credits_overdraft: string;
-  credits_remaining: string;
-  open_holds: string;
-  overrides: Overrides | null;
-  override_reason: string | null;
-}
-
 /** What an organization has, may do and is subscribed to. Amounts are decimal texts. */
 export interface CreditAccount {
   balance: string;
@@ -45,6 +34,9 @@ export interface CreditAccount {
   overrides: Overrides;
   override_reason: string | null;
 }
+
+type AccountRow = Omit<CreditAccount, 'subscription' | 'entitlements' | 'overrides'> &
+  Partial<SubscriptionView> & { overrides: Overrides | null };
 
 // The function sees what is posted while it runs, the rest what was there when it began: what is left is summed from the rows that are answered.
 const ACCOUNT = statement<AccountRow>(`

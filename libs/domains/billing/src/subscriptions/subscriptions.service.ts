@@ -185,13 +185,8 @@ export class Subscriptions {
     const key = `polar:order:${order_id}:pack`;
     const ref = { type: 'order', id: order_id };
     if (!(await this.ledger.post(tx, orgId, { kind: 'purchase', key, bucket: 'purchased', amount: plus(pack.credits), ref }))) return [];
-    await this.audit.record(
-      tx,
-      by,
-      'credits.purchased',
-      { kind: 'organization', id: orgId },
-      { pack: pack.code, credits: plus(pack.credits), order_id },
-    );
+    const facts = { pack: pack.code, credits: plus(pack.credits), order_id };
+    await this.audit.record(tx, by, 'credits.purchased', { kind: 'organization', id: orgId }, facts);
     return [key];
   }
 
