@@ -112,7 +112,7 @@ describe('the proof of credits', () => {
       [`UPDATE credit_ledger SET delta = delta - 1 WHERE id = ${ONE_BURN}`],
     ],
     [['balance_after_is_a_chain'], [`UPDATE credit_ledger SET balance_after = balance_after + 1 WHERE org_id = $1 AND seq = ${LAST}`]],
-    [['balance_after_is_a_chain'], [`UPDATE credit_ledger SET total = balance_after WHERE org_id = $1 AND seq = ${LAST}`]],
+    [['balance_after_is_a_chain'], [`UPDATE credit_ledger SET sum_until = balance_after WHERE org_id = $1 AND seq = ${LAST}`]],
     [['balance_is_ledger_sum', 'balance_after_is_a_chain', 'one_burn_per_receipt'], [`DELETE FROM credit_ledger WHERE id = ${ONE_BURN}`]],
     [
       ['burn_is_receipt_credits', 'receipt_is_card_times_usage'],

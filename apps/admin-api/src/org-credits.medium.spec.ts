@@ -93,8 +93,8 @@ describe('the credits of an organization, administered', () => {
       await Promise.all([post(1), post(600), post(600)]);
       expect(await credits()).toMatchObject({ purchased_balance: '10', reconciled: true });
       const summed = sql<{ ok: boolean }>(`
-        SELECT count(*) = 2 AND bool_and(l.total = (SELECT sum(b.delta) FROM credit_ledger b WHERE b.org_id = l.org_id AND b.seq <= l.seq) AND l.seq % 1000 = 0) AS ok
-        FROM credit_ledger l WHERE l.org_id = $1 AND l.total IS NOT NULL`);
+        SELECT count(*) = 2 AND bool_and(l.sum_until = (SELECT sum(b.delta) FROM credit_ledger b WHERE b.org_id = l.org_id AND b.seq <= l.seq) AND l.seq % 1000 = 0) AS ok
+        FROM credit_ledger l WHERE l.org_id = $1 AND l.sum_until IS NOT NULL`);
       expect((await t.db.query(summed, [org.id]))[0].ok).toBe(true);
       // What lies before it is the proof's.
       await past('UPDATE credit_ledger SET delta = delta + 1 WHERE org_id = $1 AND seq = 1500');

@@ -25,7 +25,7 @@ const seed = (org, rows) => `
   FROM (SELECT n, now() - interval '${DAYS - 1} days' * (1 - n::float / ${rows + 1}) AS at FROM generate_series(1, ${rows}) n) s;
   INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, actor_id, balance_after, created_at)
   VALUES (uuidv7(interval '-${DAYS + 1} days'), '${org}', 1, 'granted', ${GRANTED}, 'adjust', 'adjust:bench', '', '${org}', ${GRANTED}, now() - interval '${DAYS + 1} days');
-  INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, ref_type, ref_id, rate_card_version, balance_after, total, created_at)
+  INSERT INTO credit_ledger (id, org_id, seq, bucket, delta, kind, key, content_hash, ref_type, ref_id, rate_card_version, balance_after, sum_until, created_at)
   SELECT uuidv7(created_at - now()), org_id, 1 + n, 'granted', -credits, 'burn', 'burn:' || id, sha256(uuid_send(id)), 'receipt', id, 1, ${GRANTED} - n * credits, CASE (1 + n) % 1000 WHEN 0 THEN ${GRANTED} - n * credits END, created_at
   FROM (SELECT *, row_number() OVER (ORDER BY id) AS n FROM inference_receipts WHERE org_id = '${org}') r;
   INSERT INTO org_credits (org_id, balance, ledger_seq) VALUES ('${org}', ${GRANTED} - ${rows} * 0.2, ${rows} + 1)

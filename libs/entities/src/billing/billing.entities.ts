@@ -286,7 +286,7 @@ export class CreditLedgerRow extends DatedRow {
   /** Of its bucket. Set by the trigger that moves the balance. */
   @Column('numeric', AMOUNT) balance_after: string;
   /** The sum of all rows of the organization up to it, so that nobody has to add them all up. Of each thousandth alone; kept by the trigger. */
-  @Column('numeric', { ...AMOUNT, nullable: true }) total: string | null;
+  @Column('numeric', { ...AMOUNT, nullable: true }) sum_until: string | null;
 }
 
 /** A proof of all credits: asked for, or of the night. */

@@ -32,7 +32,7 @@ export const LEDGER_EXTRAS: Extra[] = [
       WHERE org_id = NEW.org_id
       RETURNING ledger_seq, CASE NEW.bucket WHEN 'granted' THEN balance ELSE purchased_balance END INTO STRICT NEW.seq, NEW.balance_after;
       IF NEW.seq % ${LEDGER_SUMMED_EVERY} = 0 THEN
-        SELECT NEW.delta + coalesce(sum(l.delta) FILTER (WHERE l.seq > NEW.seq - ${LEDGER_SUMMED_EVERY}), 0) + coalesce(max(l.total), 0) INTO NEW.total
+        SELECT NEW.delta + coalesce(sum(l.delta) FILTER (WHERE l.seq > NEW.seq - ${LEDGER_SUMMED_EVERY}), 0) + coalesce(max(l.sum_until), 0) INTO NEW.sum_until
         FROM credit_ledger l WHERE l.org_id = NEW.org_id AND l.seq >= NEW.seq - ${LEDGER_SUMMED_EVERY} AND l.seq < NEW.seq;
       END IF;
       RETURN NEW; END $$`,

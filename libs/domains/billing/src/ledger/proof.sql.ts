@@ -81,7 +81,7 @@ const invariants = (of: (column: string) => string): Statement<InvariantRow>[] =
     {
       balance_after_is_a_chain: {
         broken: `l.balance_after <> l.before + l.delta OR l.seq <> l.place
-          OR l.total IS DISTINCT FROM CASE WHEN l.seq % ${LEDGER_SUMMED_EVERY} = 0 THEN l.summed END`,
+          OR l.sum_until IS DISTINCT FROM CASE WHEN l.seq % ${LEDGER_SUMMED_EVERY} = 0 THEN l.summed END`,
         difference: 'l.balance_after - l.before - l.delta',
         found: LINE,
       },

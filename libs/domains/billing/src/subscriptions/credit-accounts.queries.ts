@@ -54,7 +54,7 @@ const ACCOUNT = statement<AccountRow>(`
 
 // What the last thousandth row has summed up, and the rows since.
 const RECONCILED = statement<{ reconciled: boolean }>(`
-  SELECT coalesce((SELECT l.total FROM credit_ledger l WHERE l.org_id = $1 AND l.seq = s.seq), 0)
+  SELECT coalesce((SELECT l.sum_until FROM credit_ledger l WHERE l.org_id = $1 AND l.seq = s.seq), 0)
     + coalesce((SELECT sum(l.delta) FROM credit_ledger l WHERE l.org_id = $1 AND l.seq > s.seq), 0)
     = coalesce((SELECT c.balance + c.purchased_balance FROM org_credits c WHERE c.org_id = $1), 0) AS reconciled
   FROM (SELECT coalesce(max(l.seq), 0) / ${LEDGER_SUMMED_EVERY} * ${LEDGER_SUMMED_EVERY} AS seq FROM credit_ledger l WHERE l.org_id = $1) s`);
