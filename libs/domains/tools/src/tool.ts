@@ -1,6 +1,6 @@
 import type { TopicEvent } from '@aps/contracts';
 import type { Chat } from '@aps/entities';
-import type { Tx } from '@aps/platform/database';
+import type { Db, Tx } from '@aps/platform/database';
 import type { Effect } from '@aps/platform/runs';
 import { z } from 'zod';
 import type { DecisionMode, ToolHints } from './decision-mode';
@@ -142,6 +142,8 @@ interface ToolDescription<Args> {
   connectionId?: string;
   /** Of the connection behind it; calls that the mode covers need a recorded decision. Absent: off. */
   decisionMode?: DecisionMode;
+  /** Whether a call has something else make calls that a mode covers: then it needs a recorded decision itself. Asked where the log is on. */
+  callsCovered?: (db: Db, args: Args, context: Pick<ToolContext, 'orgId' | 'tools'>) => Promise<boolean>;
   isTerminal?: boolean;
   /** A call may make its turn wait for this. */
   waitsFor?: WaitKind;

@@ -22,7 +22,8 @@ const SCOPES = ['private', 'org'] as const;
 const DECISION_MODES = ['off', 'destructive', 'write', 'all'] as const;
 
 const IN_WHICH_WAY = 'How it proves who it is.';
-const WHICH_CALLS = 'Which calls of its tools need a recorded decision.';
+const WHICH_CALLS =
+  'Which calls of its tools need a recorded decision of the agent that makes them, or that runs a process which makes them. Steps of processes that people, inboxes or schedules begin need none.';
 const WHOSE = '`private`: there for its owner alone; `org`: for every member.';
 const ID = { description: 'The connection.', example: 'con_01k7064ynw9qxx294f5k2fqv7n' };
 

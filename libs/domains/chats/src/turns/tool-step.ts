@@ -247,10 +247,11 @@ export class ToolStepRunner {
     try {
       // What goes out holds no transaction; its result has one of its own.
       const sent =
-        tool.callOut && ((await this.undecided(this.db, turn, tool)) ?? answerOf(await this.calls.send(turn, tool, parsed.value, step)));
+        tool.callOut &&
+        ((await this.undecided(this.db, turn, tool, parsed.value)) ?? answerOf(await this.calls.send(turn, tool, parsed.value, step)));
       await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
         if (sent) return this.answer(tx, turn, tool, step, sent);
-        const undecided = await this.undecided(tx, turn, tool);
+        const undecided = await this.undecided(tx, turn, tool, parsed.value);
         if (undecided) return this.answer(tx, turn, tool, step, undecided);
         const outcome = await this.calls.run(turn, tool, parsed.value, step, tx);
         if (outcome.kind === 'result') return this.answer(tx, turn, tool, step, answerOf(outcome));
@@ -266,8 +267,12 @@ export class ToolStepRunner {
   }
 
   /** What a call gets that needs a recorded decision where there is none; null for one that may be made. */
-  private async undecided(db: Db, turn: RunningTurn, tool: Tool): Promise<CallAnswer | null> {
-    const content = await this.gate.refusal(db, { id: turn.claim.id, decision_log: turn.tools.grants.decision_log }, tool);
+  private async undecided(db: Db, turn: RunningTurn, tool: Tool, args: unknown): Promise<CallAnswer | null> {
+    const { tools, claim } = turn;
+    const { decision_log } = tools.grants;
+    const isCovered = decision_log && (await tool.callsCovered?.(db, args, { orgId: claim.org_id, tools }));
+    const gated = isCovered ? { ...tool, decisionMode: 'all' as const } : tool;
+    const content = await this.gate.refusal(db, { id: claim.id, decision_log }, gated);
     return content === null ? null : failed(content, 'undecided');
   }
 

@@ -1,4 +1,5 @@
 import { script, type TestOrg } from '@aps/chats/testing';
+import { Connection, ConnectionTool } from '@aps/entities';
 import { sql, type Answer } from '@aps/platform/testing';
 import { RunFiles } from '../engine/run-files';
 import { runningService, type DeployedProcess } from '../testing/running';
@@ -79,6 +80,29 @@ it('everything is granted by *, but for what is denied; and nobody has the tools
   const { content } = await called('run_process', { process: 'refunds', input: { n: 1 } });
   expect(content).toBe('There is no tool run_process, or you may not use it.');
   expect(await runs()).toHaveLength(1);
+});
+
+it('what an agent needs a recorded decision for, it needs one for in a process that does it, at whatever depth', async () => {
+  await grant(['process:refunds']);
+  const shop = { slug: 'shop', label: 'Shop', app_key: 'shop', provider_key: 'shop', method: 'none' as const, status: 'active' as const };
+  const connection_id = await t.insert(Connection, { ...shop, org_id: org.id, scope: 'org', decision_mode: 'destructive' });
+  const listed = { description: '', input_schema: {}, access_level: 'destructive' as const, hints: { destructiveHint: true } };
+  await t.db.manager.insert(ConnectionTool, { ...listed, org_id: org.id, connection_id, name: 'refund' });
+  const child = await t.deployed(org, DOUBLE);
+  await t.db.execute(sql(`UPDATE process_revisions SET tool_snapshot = '[{"tool_slug": "shop.refund"}]' WHERE id = $1`), [
+    child.revision_id,
+  ]);
+  await t.db.execute(sql(`UPDATE process_revisions SET refs = ARRAY['process:' || $2] WHERE id = $1`), [refunds.revision_id, child.id]);
+  const begin = { name: 'run_process', arguments: { process: 'refunds', input: { n: 4 } } };
+  const { chat, content } = await called(begin.name, begin.arguments);
+  expect(content).toMatch(/^run_process was not run: it needs a recorded decision\. .*tool_slug "run_process"/);
+  expect(await runs()).toEqual([]);
+  const act = { kind: 'act', summary: 'Refund it', basis: 'Rule 1', tool_slug: 'run_process' };
+  await t.send(org, chat, script({ tool_calls: [{ name: 'record_decision', arguments: act }] }, { tool_calls: [begin] }, { text: 'done' }));
+  await t.until(org, chat, (c) => c.status !== 'RUNNING' && c.messages.at(-1).content === 'done' && c.messages.length > 6);
+  expect(await runs()).toHaveLength(1);
+  await t.db.execute(sql(`UPDATE connections SET decision_mode = 'off' WHERE id = $1`), [connection_id]);
+  expect((await called(begin.name, begin.arguments)).content).toMatchObject({ status: 'started' });
 });
 
 it('an agent within a run begins one within that, so many levels deep', async () => {

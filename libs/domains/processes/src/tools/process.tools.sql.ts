@@ -1,4 +1,4 @@
-import type { ProcessRun } from '@aps/entities';
+import type { Connection, ConnectionTool, ProcessRun } from '@aps/entities';
 import { statement } from '@aps/platform/database';
 
 /** A process as an agent names it. */
@@ -9,6 +9,18 @@ export interface NamedProcess {
 export const NAMED = statement<NamedProcess>(
   'SELECT id, slug FROM processes WHERE org_id = $1 AND (id = $2 OR slug = $2) AND deleted_at IS NULL FOR KEY SHARE',
 );
+/** Tools of connections with a decision mode that a process calls, or one that its steps run, as they are now. Values: organization, process. */
+export const CALLED = statement<Pick<Connection, 'decision_mode'> & Pick<ConnectionTool, 'access_level' | 'hints'>>(`
+  WITH RECURSIVE reached AS (
+    SELECT $2::text AS id
+    UNION
+    SELECT substr(x.ref, 9) FROM reached p JOIN process_revisions r ON r.process_id = p.id AND r.status = 'deployed' CROSS JOIN LATERAL unnest(r.refs) AS x(ref)
+    WHERE x.ref LIKE 'process:%'
+  )
+  SELECT c.decision_mode, t.access_level, t.hints
+  FROM reached p JOIN process_revisions r ON r.process_id = p.id AND r.status = 'deployed' CROSS JOIN LATERAL jsonb_array_elements(r.tool_snapshot) AS s(tool)
+    JOIN connections c ON c.org_id = $1 AND c.decision_mode <> 'off' AND c.deleted_at IS NULL AND starts_with(s.tool->>'tool_slug', c.slug || '.')
+    JOIN connection_tools t ON t.connection_id = c.id AND s.tool->>'tool_slug' = c.slug || '.' || t.name`);
 /** Slugs of null are any. What is looked through has a bound, too: of very many a denial may hide some. */
 export const RUNNABLE = statement<{ slug: string; name: string; title: string; input_schema: unknown }>(`
   SELECT p.slug, p.name, p.title, r.definition->'input_schema' AS input_schema FROM processes p JOIN process_revisions r ON r.id = p.current_revision_id

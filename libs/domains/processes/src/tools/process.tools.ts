@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { storable, type Tx } from '@aps/platform/database';
-import { covers, defineTool, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import { storable, type Db, type Tx } from '@aps/platform/database';
+import { covers, defineTool, isCovered, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
 import { RunBegins, type RunBegin } from '../engine/run-begins';
 import { tooDeep } from '../engine/run-starter';
-import { ABOVE, NAMED, RUNNABLE, SEEN, type NamedProcess } from './process.tools.sql';
+import { ABOVE, CALLED, NAMED, RUNNABLE, SEEN, type NamedProcess } from './process.tools.sql';
 
 /** What the scope of a process begins with; its slug follows. */
 const SCOPE = 'process:';
@@ -34,6 +34,9 @@ const mayRunProcesses = ({ allowed_tools }: Pick<ToolGrants, 'allowed_tools'>): 
 const reachesProcess = ({ allowed_tools, denied_tools }: ToolGrants, slug: string): boolean =>
   covers(allowed_tools, `${SCOPE}${slug}`) && !covers(denied_tools, `${SCOPE}${slug}`);
 
+/** Of a call, what says which processes it may name. */
+type Granted = Pick<ToolContext, 'orgId' | 'tools'>;
+
 /** The tools by which an agent begins runs of the processes that it is granted, and sees what became of them. */
 @Injectable()
 export class ProcessTools {
@@ -54,6 +57,7 @@ export class ProcessTools {
         ...{ ...shared, slug: 'run_process', name: 'run_process', accessLevel: 'write', parameters: start },
         description:
           'Begins a run of a process, which goes on by itself; `get_process_run` says what became of it. Everybody in the organization can see the run and its input.',
+        callsCovered: (db, args, context) => this.callsCovered(db, args, context),
         run: (tx, args, context) => this.start(tx, args, context),
       }),
     );
@@ -70,6 +74,13 @@ export class ProcessTools {
     const named = grants.allowed_tools.includes('*') ? null : grants.allowed_tools.flatMap(slugIn);
     const found = await tx.query(RUNNABLE, [orgId, named, MAX_LISTED]);
     return said({ processes: found.filter(({ slug }) => reachesProcess(grants, slug)) });
+  }
+
+  /** Whether the steps of a process, or of one that it runs, call what agents need a recorded decision for: it would be a way around. */
+  private async callsCovered(db: Db, asked: z.infer<typeof start>, context: Granted): Promise<boolean> {
+    const process = await this.granted(db, context, storable(asked.process));
+    const called = process ? await db.query(CALLED, [context.orgId, process.id]) : [];
+    return called.some(({ decision_mode, access_level, hints }) => isCovered(decision_mode, { accessLevel: access_level, hints }));
   }
 
   private async start(tx: Tx, asked: z.infer<typeof start>, context: ToolContext): Promise<ToolResult> {
@@ -97,8 +108,8 @@ export class ProcessTools {
     return said({ run_id: id, process: slug, status: state, ...came, ...(error && { error }), ...(flag_reason && { flag_reason }) });
   }
 
-  private async granted(tx: Tx, { orgId, tools: { grants } }: ToolContext, ref: string): Promise<NamedProcess | null> {
-    const [process] = await tx.query(NAMED, [orgId, ref]);
+  private async granted(db: Db, { orgId, tools: { grants } }: Granted, ref: string): Promise<NamedProcess | null> {
+    const [process] = await db.query(NAMED, [orgId, ref]);
     return process && reachesProcess(grants, process.slug) ? process : null;
   }
 }
