@@ -23,6 +23,8 @@ interface Sealable {
 /** A revision that may be, or is, sealed. */
 export interface Candidate extends Sealable {
   sealed: Numbered | null;
+  /** Its instruction is one that is being written, and not published. */
+  isOfDraft?: boolean;
 }
 
 const sealable = (config: SealedAgentConfig): Sealable => ({ config, hash: hashOf(config) });
@@ -78,7 +80,7 @@ export class RevisionsService {
       );
       const isOther = draft && draft.content !== (published?.content ?? '');
       const config = configOf(agent, isOther ? { content: draft.content, version: agent.last_instruction_version + 1 } : published);
-      return { sealed: null, ...sealable(config) };
+      return { sealed: null, isOfDraft: Boolean(isOther), ...sealable(config) };
     }
     const sealed = await this.sealed.find(tx, scope, { agent_id: agent.id, ...(id === undefined ? { version } : { id }) });
     return sealed && { sealed, config: sealed.config as unknown as SealedAgentConfig, hash: sealed.hash };

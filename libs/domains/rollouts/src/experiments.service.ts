@@ -54,7 +54,7 @@ export class ExperimentsService {
       const arms: Rollout['arms'] = [];
       for (const { label, weight, ...candidate } of candidates) {
         const { id, version } = await this.revisions.sealCandidate(tx, scope, agent, candidate);
-        arms.push({ label, revision_id: id, version, weight, ...(candidate.sealed ? {} : { of_draft: true as const }) });
+        arms.push({ label, revision_id: id, version, weight, ...(candidate.isOfDraft && { of_draft: true as const }) });
         agent = await this.agents.lock(tx, scope, agent.id);
       }
       const control = arms.find(({ label }) => label === input.control)!;
@@ -98,7 +98,7 @@ export class ExperimentsService {
   }
 
   /**
-   * Ends it by a deployment of one of its arms. Of a draft that was sealed for it, the text is published, too: else the next revision that is
+   * Ends it by a deployment of one of its arms. Where it tried an instruction that was being written, the text is published, too: else the next revision that is
    * sealed would fall back behind it.
    *
    * @returns the experiment as it ended

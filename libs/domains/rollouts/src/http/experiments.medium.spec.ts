@@ -322,6 +322,19 @@ describe('an experiment', () => {
     expect(await read('/instruction')).toMatchObject({ active: { content: 'Four.' }, draft: { content: 'Five.' } });
   });
 
+  it('of a draft without an instruction of its own publishes none when it is promoted: what was published meanwhile stays', async () => {
+    await asOwner('PATCH', '', { description: 'Something else.' });
+    const arms = [
+      { label: 'a', weight: 5_000, version: 2 },
+      { label: 'new', weight: 5_000, use_draft: true },
+    ];
+    const { body } = await start({ arms });
+    await asOwner('PUT', '/instruction/draft', { content: 'With a sentence more.' });
+    expect((await asOwner('POST', '/instruction/draft/publish')).status).toBe(200);
+    expect((await asOwner('POST', `/rollouts/${body.id}/promote`, { arm: 'new' })).status).toBe(200);
+    expect(await read()).toMatchObject({ instruction: 'With a sentence more.', live_revision: { version: body.arms[1].version } });
+  });
+
   it('ends once, of many at once; and who comes too late is told what runs', async () => {
     const { body } = await start();
     const answers = await Promise.all(
