@@ -48,7 +48,7 @@ const DIALABLE = statement<Connection>(`
 // Few connections are managed, and fewer of organizations that are gone: those that are done have none.
 const OF_DELETED_ORGS = statement<Pick<Connection, 'org_id' | 'id'>>(`
   SELECT c.org_id, c.id FROM connections c JOIN organizations o ON o.id = c.org_id
-  WHERE c.method = 'oauth2' AND c.consent IS NOT NULL AND c.deleted_at IS NULL AND o.deleted_at IS NOT NULL ORDER BY c.id LIMIT $1`);
+  WHERE c.method = 'oauth2' AND c.consent IS NOT NULL AND c.deleted_at IS NULL AND o.deleted_at IS NOT NULL AND c.id > $2 ORDER BY c.id LIMIT $1`);
 
 /** What the end of somebody's membership leaves behind. */
 export type Left = Pick<Connection, 'id' | 'org_id' | 'slug' | 'scope'>;
@@ -127,9 +127,9 @@ export class ConnectionsRepository {
     await this.rows.delete(tx, scope, id);
   }
 
-  /** Managed connections with an account, of organizations that are deleted. */
-  ofDeletedOrgs(db: Db, limit: number): Promise<Pick<Connection, 'org_id' | 'id'>[]> {
-    return db.query(OF_DELETED_ORGS, [limit]);
+  /** Managed connections with an account, of organizations that are deleted: the next ones by their ids. */
+  ofDeletedOrgs(db: Db, limit: number, after: string): Promise<Pick<Connection, 'org_id' | 'id'>[]> {
+    return db.query(OF_DELETED_ORGS, [limit, after]);
   }
 
   /** Takes from somebody what they own; what was theirs alone is switched off. @param orgId null: in every organization */

@@ -1,6 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
+import { PURGE_API_TOKENS } from './api-tokens.sql';
 import { PURGE_LOGIN_ATTEMPTS } from './login-attempts.repository';
 import { PURGE_MAILED_LINKS } from './mailed-links.repository';
 import { PURGE_SIGN_IN_REQUESTS } from './oidc/identities.repository';
@@ -9,6 +10,7 @@ import { PURGE_SESSIONS } from './sessions.repository';
 const BATCH = 1_000;
 const PURGES = {
   sessions: PURGE_SESSIONS,
+  api_tokens: PURGE_API_TOKENS,
   login_attempts: PURGE_LOGIN_ATTEMPTS,
   mailed_links: PURGE_MAILED_LINKS,
   sign_in_requests: PURGE_SIGN_IN_REQUESTS,

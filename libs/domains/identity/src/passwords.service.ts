@@ -7,9 +7,10 @@ import { Audit } from '@aps/platform/audit';
 import { hashPassword, verifyPassword } from '@aps/platform/crypto';
 import { NO_CALLER, Database, Table, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
+import { rateLimitConfig } from '@aps/platform/rate-limit';
 import { ofAddress } from './address';
 import { COUNT_LIVE, REVOKE_LIVE } from './api-tokens.sql';
-import { resetTokenInvalid } from './identity.errors';
+import { resetTokenInvalid, tooManyAttempts } from './identity.errors';
 import { passwordChangedMail, passwordResetMail } from './identity.mails';
 import { LoginAttemptsRepository } from './login-attempts.repository';
 import { MailedLinksRepository } from './mailed-links.repository';
@@ -17,6 +18,9 @@ import { SessionsRepository } from './sessions.repository';
 
 /** {@link PasswordsService.forgot} takes this long for any address: writing a mail must not show in the time. */
 const FORGOT_MS = 100;
+
+/** Under this attempts count that begin within a session: neither do others' log-ins keep its user from it, nor does it those. */
+const WITHIN_SESSION = 'password change';
 
 /** How a password is replaced. */
 interface Replacing {
@@ -75,19 +79,24 @@ export class PasswordsService {
   }
 
   /**
-   * Replaces the password of somebody who knows it, and ends all sessions but the one that asks.
+   * Replaces the password of somebody who knows it, and ends all sessions but the one that asks. Whoever has but the session, and guesses, is
+   * slowed down as at a log-in, from however many addresses.
    *
-   * @throws DomainError 422 `password_incorrect`
+   * @throws DomainError 422 `password_incorrect`; 429 `too_many_attempts`
    */
   async change(actor: ActingUser, sessionId: string, current: string, password: string, { revokeTokens }: Replacing = {}): Promise<void> {
     const incorrect = () => refuseField('password_incorrect', ['current_password'], 'This is not your password.');
     const found = await this.users.find(this.db, actor.userId);
-    if (!(await verifyPassword(found?.password_hash, current))) throw incorrect();
+    if (!found) throw incorrect();
+    const attempt = rateLimitConfig.value.enabled ? await this.attempts.begin(this.db, found.email, WITHIN_SESSION) : null;
+    if (attempt?.refused) throw tooManyAttempts(attempt.waitS);
+    if (!(await verifyPassword(found.password_hash, current))) throw incorrect();
+    await this.attempts.clear(this.db, found.email, WITHIN_SESSION);
     const passwordHash = await hashPassword(password);
     await this.db.transaction(actor, async (tx) => {
       const user = await this.users.find(tx, actor.userId, 'for no key update');
       // Somebody else was faster, with a reset perhaps; theirs stands.
-      if (!user || user.password_hash !== found?.password_hash) throw incorrect();
+      if (!user || user.password_hash !== found.password_hash) throw incorrect();
       await this.replace(tx, actor, user, passwordHash, { action: 'user.password_changed', revokeTokens, exceptSession: sessionId });
     });
   }

@@ -22,7 +22,7 @@ export class AccountsProcessor {
     maintenance: Maintenance,
   ) {
     const run = () => accounts.leaveDeletedOrgs(BATCH);
-    maintenance.register({ name: 'accounts_of_deleted_organizations', everyS: EVERY_S, batch: BATCH, run });
+    maintenance.register({ name: 'accounts_of_deleted_organizations', everyS: EVERY_S, batch: Infinity, run });
   }
 
   /** @throws PutOff while the provider does not do it */

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { NIL_UUID, type Connection } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { ConnectionsRepository } from '../connections.repository';
@@ -25,10 +26,22 @@ export class ManagedAccounts {
     if (held?.id !== accountId) await this.managed.forget(accountId);
   }
 
-  /** Takes their accounts from connections of organizations that are deleted, but for those that cannot be read now. @returns of how many */
-  async leaveDeletedOrgs(limit: number): Promise<number> {
+  /**
+   * Takes their accounts from all connections of organizations that are deleted, but for those that cannot be read now.
+   *
+   * @param atOnce how many are looked for at a time
+   * @returns of how many
+   */
+  async leaveDeletedOrgs(atOnce: number): Promise<number> {
     let left = 0;
-    for (const { org_id, id } of await this.connections.ofDeletedOrgs(this.db, limit)) {
+    let found = await this.connections.ofDeletedOrgs(this.db, atOnce, NIL_UUID);
+    for (; found.length; found = await this.connections.ofDeletedOrgs(this.db, atOnce, found.at(-1)!.id)) left += await this.leave(found);
+    return left;
+  }
+
+  private async leave(found: readonly Pick<Connection, 'org_id' | 'id'>[]): Promise<number> {
+    let left = 0;
+    for (const { org_id, id } of found) {
       const scope = OrgScope.system(org_id, 'its organization is deleted');
       const leave = this.db.transaction(scope, async (tx) => {
         const connection = await this.connections.lock(tx, scope, id);

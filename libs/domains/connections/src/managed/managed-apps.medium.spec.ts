@@ -293,8 +293,13 @@ describe('connecting an account', () => {
     const job = { org_id: org.id, connection_id: connectionUuid(id)!, account_id: accounts(user)[0].id };
     await expect(t.get(AccountsProcessor).forget(job)).rejects.toBeInstanceOf(PutOff);
     await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [org.id]);
-    await t.get(ManagedAccounts).leaveDeletedOrgs(100);
+    // Nor does it stand before another one that can.
+    const other = await anOrg(t, { owner: org.member });
+    const readable = await connected('demo-crm', org.member, {}, other);
+    await t.db.execute(sql('UPDATE organizations SET deleted_at = now() WHERE id = $1'), [other.id]);
+    await t.get(ManagedAccounts).leaveDeletedOrgs(1);
     expect([(await rowOf(id)).consent !== null, accounts(user)]).toEqual([true, [only(job.account_id)]]);
+    expect((await rowOf(readable)).consent).toBeNull();
     // What has failed is not asked for the next one at once.
     seen = [];
     await expect(t.get(AccountsProcessor).forget({ ...job, account_id: 'another' })).rejects.toBeInstanceOf(PutOff);

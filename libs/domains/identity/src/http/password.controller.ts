@@ -44,7 +44,7 @@ export class PasswordController {
   @Operation({
     summary: 'Change my password',
     description: 'All other sessions end; API tokens only with `revoke_tokens`.',
-    refuses: ['password_incorrect'],
+    refuses: ['password_incorrect', 'too_many_attempts'],
   })
   change(@CurrentActor() actor: ActingUser, @CurrentPrincipal() { credentialId }: Principal, @Body() body: ChangePasswordRequest) {
     return this.passwords.change(actor, credentialId, body.current_password, body.new_password, { revokeTokens: body.revoke_tokens });

@@ -1,7 +1,7 @@
 import { Session, User } from '@aps/entities';
 import { sql } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
-import { anEmail, aUser, mailedLinks, PASSWORD } from '../testing';
+import { anEmail, aPerson, aUser, mailedLinks, PASSWORD } from '../testing';
 import { IDENTITY } from '../testing/identity';
 import { TestOrganizationAdapter } from '../testing/test-organization-adapter';
 
@@ -115,6 +115,22 @@ describe('failed log-ins', () => {
     const { email } = await aUser(t);
     const answers = await Promise.all(Array.from({ length: 12 }, () => login(email, PASSWORD)));
     expect(answers.map((a) => a.status)).toEqual(Array(12).fill(200));
+  });
+
+  it('within a session are slowed down as well, where its password is to be changed, and by themselves', async () => {
+    const person = await aPerson(t);
+    const change = async (current_password: string, n = 1) => {
+      const body = { current_password, new_password: 'staple battery horse' };
+      return (await t.call('POST', '/api/auth/password/change', { as: person, body, headers: { 'x-forwarded-for': `198.51.100.${n}` } }))
+        .status;
+    };
+    await fail(person.email, 6 - 1);
+    for (let n = 1; n <= 5; n++) expect(await change('not the password', n)).toBe(422);
+    await hold();
+    expect([await change(PASSWORD, 6), (await login(person.email, PASSWORD, '198.51.100.9')).status]).toEqual([429, 429]);
+    await pass();
+    expect(await change(PASSWORD, 6)).toBe(204);
+    expect(await change('not the password', 7)).toBe(422);
   });
 
   it('are not slowed down where rate limits are off', async () => {

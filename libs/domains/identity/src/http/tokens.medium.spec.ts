@@ -2,6 +2,7 @@ import { ApiToken, IdempotencyKeyEntity } from '@aps/entities';
 import { hashToken } from '@aps/platform/crypto';
 import type { Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
+import { PURGE_API_TOKENS } from '../api-tokens.sql';
 import { anApiToken, aPerson, stateOf, type Person } from '../testing';
 import { IDENTITY } from '../testing/identity';
 import { TestOrganizationAdapter } from '../testing/test-organization-adapter';
@@ -47,6 +48,19 @@ describe('API tokens', () => {
 
   it('may do everything and for ever unless something else is asked for', async () => {
     expect((await create({})).body.token_info).toMatchObject({ scope: '*', expires_at: null, org_id: null, description: null });
+  });
+
+  it('that have been of no use for 30 days are removed', async () => {
+    const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+    for (const days of [31, 29]) {
+      await anApiToken(t, me, { name: `${days}`, expires_at: ago(days) });
+      await anApiToken(t, me, { name: `${days}, revoked`, revoked_at: ago(days) });
+    }
+    await anApiToken(t, me, { name: 'live' });
+    expect(await t.db.execute(PURGE_API_TOKENS, [10])).toBe(2);
+    const names = (await t.db.manager.findBy(ApiToken, { user_id: me.id })).map(({ name }) => name);
+    expect(names.sort()).toEqual(['29', '29, revoked', 'live']);
+    expect(await list()).toMatchObject({ total: 2 });
   });
 
   it('are listed newest first, in pages', async () => {
