@@ -1,7 +1,7 @@
 export type { ChatMessage, ChatResult, Dialect, ProviderState, Usage, UserContent } from './client';
 export { InferenceMaintenanceModule } from './holds/hold.maintenance';
 export { Holds, type HoldingWork, type Quote, type WorkHold } from './holds/holds.service';
-export { sumOf } from './client';
+export { sumOf, tokensOf, tokensOfCalls, withinTokens } from './client';
 export { InferenceError } from './inference.errors';
 export { GovernanceModule } from './governance/governance.module';
 export { InferenceModule } from './inference.module';

@@ -1,6 +1,6 @@
 import type { FileInputMode } from '@aps/contracts';
 import { ExtractionError, isText } from '@aps/files';
-import type { DocumentPart, ImagePart, UserContent } from './client';
+import { tokensOf, withinTokens, type DocumentPart, type ImagePart, type UserContent } from './client';
 
 /** A file on its way to a model. */
 export interface ReadableFile {
@@ -39,6 +39,8 @@ export interface ModelFilesOptions {
   /** Of all texts together, and of one. */
   characters: number;
   charactersOfOne: number;
+  /** Of all texts together, by our count; as many as their characters come to where it is left out. */
+  tokens?: number;
 }
 
 /*
@@ -74,9 +76,11 @@ export class ModelFiles {
   private parts = MAX_PARTS;
   private partsBytes = PARTS_BYTES;
   private characters: number;
+  private tokens: number;
 
   constructor(private readonly options: ModelFilesOptions) {
     this.characters = options.characters;
+    this.tokens = options.tokens ?? Infinity;
   }
 
   /** @throws what reading the file throws, but for one that cannot be read */
@@ -145,22 +149,22 @@ export class ModelFiles {
     return garbled ? { ...read, lacks: { why: 'kind', what: 'it is not text throughout' } } : read;
   }
 
-  /** Characters that there is room for in the next text. */
+  /** Characters that there is room for in the next text, at most: none is less than a quarter of a token. */
   private get room(): number {
-    return Math.min(this.options.charactersOfOne, this.characters);
+    return Math.min(this.options.charactersOfOne, this.characters, Math.floor(this.tokens * 4));
   }
 
   /** As much of a text as there is room for. @param isAll false where the file goes on behind it */
   private give(file: ReadableFile, text: string, what: string, isAll = true): ModelFile {
-    const { room } = this;
-    const content = text.slice(0, room).toWellFormed();
+    const content = withinTokens(text.slice(0, this.room), this.tokens).toWellFormed();
     this.characters -= content.length;
+    this.tokens -= tokensOf(content);
     const whole = isAll && content.length === text.length;
     const follows = whole ? `${what} follows` : `its first ${content.length} characters follow, and the rest was left out`;
     return {
       text: `${note(file, follows)}\n${fenced(content)}`,
       content,
-      ...(!whole && { lacks: { why: 'size', what: `it has more than ${room} characters` } }),
+      ...(!whole && { lacks: { why: 'size', what: `it has more than ${content.length} characters` } }),
     };
   }
 }

@@ -1,4 +1,5 @@
 import type { Memory, SharedBlock } from '@aps/entities';
+import { tokensOf } from '@aps/inference';
 import { hashOf } from '@aps/platform/definitions';
 import type { NamedBase } from '@aps/knowledge';
 import type { RunnablePrompt } from '@aps/prompts';
@@ -53,11 +54,7 @@ export interface Told {
 
 /** Of memories, in tokens. */
 const MEMORY_TOKENS = 8_000;
-/** Some four letters are a token; of what has no letters, or takes three bytes of UTF-8, a character is nearly one. */
-const tokensOf = ({ content }: Pick<Memory, 'content'>): number => {
-  const wide = content.replace(/[\u0000-\u07ff]+/g, '').length;
-  return Math.ceil(content.length / 4 + wide / 2);
-};
+const tokensOfMemory = ({ content }: Pick<Memory, 'content'>): number => Math.ceil(tokensOf(content));
 
 /** Tools are the union of all grants; skills are the project's, the team's and the agent's, each once. */
 export function withShares(sealed: SealedAgentConfig, shares: readonly Share[]): AgentContext {
@@ -69,7 +66,7 @@ export function withShares(sealed: SealedAgentConfig, shares: readonly Share[]):
 /** Those of the memories that a turn is told, in their order, until they come to too much. */
 export function toldMemories<M extends Pick<Memory, 'content'>>(memories: readonly M[]): M[] {
   let left = MEMORY_TOKENS;
-  const end = memories.findIndex((memory) => (left -= tokensOf(memory)) < 0);
+  const end = memories.findIndex((memory) => (left -= tokensOfMemory(memory)) < 0);
   return end < 0 ? [...memories] : memories.slice(0, end);
 }
 
@@ -105,7 +102,7 @@ export function effectiveContext({ sealed, shares }: Layers, { skills, memories 
     tools: [...tools].map(([scope, sources]) => ({ scope, sources, denied: isDenied(sealed.denied_tools, scope) })),
     skills: [...mounted].map(([slug, source]) => ({ slug, source })),
     memories: memories.map(({ id, owner_kind, owner_id }) => ({ id, owner: { kind: owner_kind, id: owner_id } })),
-    memory_tokens: memories.reduce((sum, memory) => sum + tokensOf(memory), 0),
+    memory_tokens: memories.reduce((sum, memory) => sum + tokensOfMemory(memory), 0),
   };
 }
 

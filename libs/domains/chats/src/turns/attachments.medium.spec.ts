@@ -361,6 +361,8 @@ describe('what the model gets', () => {
         [await reference(text, '1.txt'), await reference(text, '2.txt')],
       ]);
       expect(none).toContain('"none.txt" (text/plain, 1 bytes): it was left out');
+      const [japanese] = await readBy(model(false, 80_000), [[await reference('返金'.repeat(30_000), 'japanese.txt')]]);
+      expect(japanese).toContain('its first 26666 characters follow');
     });
 
     it('for images, each and together', async () => {

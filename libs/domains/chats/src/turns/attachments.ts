@@ -7,10 +7,9 @@ import type { TranscriptRow } from '../state/chat.types';
 import { DocumentTexts, TEXT_CHARACTERS } from './document-texts';
 import type { CallingTurn } from './running-turn';
 
-/* What one model call carries of texts, so that no turn eats its worker's memory: 100,000 characters a file, together 400,000 and a quarter of the model's window at most. */
+/* What one model call carries of texts, so that no turn eats its worker's memory: 100,000 characters a file, together 400,000, and at most so many as come to a quarter of the model's window. */
 const TEXTS_CHARACTERS = 400_000;
 const WINDOW_SHARE = 0.25;
-const CHARACTERS_PER_TOKEN = 4;
 /** Where a model's window is not known. */
 const DEFAULT_WINDOW = 128_000;
 /** So long a turn waits for what documents say; what takes longer is there for a later one. */
@@ -54,12 +53,12 @@ export class TurnAttachments {
     const scope = OrgScope.system(turn.claim.org_id, 'turn');
     const ids = [...new Set(lists.flat().map((file) => file.file_id))];
     const rows = new Map((await this.files.visible(scope, ids)).map((row) => [row.id, row]));
-    const share = Math.floor((model.context_window ?? DEFAULT_WINDOW) * WINDOW_SHARE) * CHARACTERS_PER_TOKEN;
     // PDFs are shown to none: a provider of dialect_1 may not take them, and would refuse every later turn of the chat.
     const reader = new ModelFiles({
       vision: model.entry.supports_vision,
-      characters: Math.min(TEXTS_CHARACTERS, share),
+      characters: TEXTS_CHARACTERS,
       charactersOfOne: TEXT_CHARACTERS,
+      tokens: Math.floor((model.context_window ?? DEFAULT_WINDOW) * WINDOW_SHARE),
     });
     const patience = new Cutoff(turn.lease.signal, turn.readingMs ?? READING_MS);
     const fileOf = (reference: FileReference): ReadableFile => {

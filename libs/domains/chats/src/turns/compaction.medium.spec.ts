@@ -122,6 +122,37 @@ describe('compaction', () => {
     expect(Math.max(...(await turnInputs(chat)))).toBeLessThan(WINDOW * 1.5);
   });
 
+  it('makes a part of what a provider finds too long, however little it was counted to be, and twice at most', async () => {
+    const chat = await app.chat(org);
+    for (let i = 1; i <= 4; i++) {
+      await app.send(org, chat, `${i}: ${words(100)}`);
+      await app.settled(org, chat, i);
+    }
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    const asked: number[] = [];
+    let refused = 1;
+    jest.spyOn(models, 'streamChat').mockImplementation((model, call, options) => {
+      if (call.feature !== 'turn') return real(model, call, options);
+      asked.push(call.messages.length);
+      if (refused-- > 0) throw new InferenceError('context_overflow', 'The prompt is too long.');
+      return real(model, call, options);
+    });
+    await app.send(org, chat, 'and now?');
+    const answered = await app.until(org, chat, (c) => c.status !== 'RUNNING');
+    expect([answered.status, answered.messages.at(-1).content]).toEqual(['ACTIVE', 'You said: and now?']);
+    const [compacted] = await events(chat);
+    expect(compacted.data.tokens_before).toBeLessThan(WINDOW * 0.3);
+    expect(compacted.data.tokens_after).toBeLessThan(compacted.data.tokens_before / 2);
+    expect(asked).toEqual([9, 3]);
+    // What is never short enough ends the turn.
+    refused = 9;
+    await app.send(org, chat, words(200));
+    const ended = await app.until(org, chat, (c) => c.status === 'ERRORED');
+    expect(ended.error).toMatchObject({ code: 'context_overflow' });
+    expect(asked.length).toBeLessThanOrEqual(5);
+  });
+
   it('covers what is too far back to be read', async () => {
     const chat = await app.chat(org);
     await app.send(org, chat, 'hello');

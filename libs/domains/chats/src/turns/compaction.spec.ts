@@ -1,3 +1,4 @@
+import { tokensOf } from '@aps/inference';
 import type { TranscriptRow } from '../state/chat.types';
 import { cutPoint, pieces, tokensOfRows } from './compaction';
 import { toModelMessages } from './transcript';
@@ -51,9 +52,10 @@ describe('cutPoint', () => {
 
 describe('pieces', () => {
   it('loses nothing and keeps to the size', () => {
-    const texts = ['a'.repeat(25), 'b'.repeat(4), 'c'.repeat(30), 'd'];
-    const made = pieces(texts, 10);
-    expect(made.every((p) => p.length <= 10)).toBe(true);
+    const texts = ['a'.repeat(25), 'b'.repeat(4), '返金'.repeat(15), 'd', 'e', '1'.repeat(30), '😀😀'];
+    const made = pieces(texts, 3);
+    expect(made.every((p) => tokensOf(p) <= 3)).toBe(true);
+    expect(made).toContain('返金\n\nd\n\ne');
     expect(made.join('').replaceAll('\n', '')).toBe(texts.join(''));
   });
 });
@@ -68,6 +70,6 @@ describe('a summary in a request', () => {
   });
 
   it('counts calls and their arguments', () => {
-    expect(tokensOfRows([row('assistant', 'abcd', { tool_calls: [{ id: '1', name: 'abcd', arguments: '12345678' }] })])).toBe(4);
+    expect(tokensOfRows([row('assistant', 'abcd', { tool_calls: [{ id: '1', name: 'abcd', arguments: 'efghijkl' }] })])).toBe(4);
   });
 });

@@ -2,7 +2,17 @@ import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
-import { costOf, Holds, InferenceError, ModelCalls, sumOf, type WorkHold, type ChatResult, type ResolvedModel } from '@aps/inference';
+import {
+  costOf,
+  Holds,
+  InferenceError,
+  ModelCalls,
+  sumOf,
+  tokensOf,
+  type WorkHold,
+  type ChatResult,
+  type ResolvedModel,
+} from '@aps/inference';
 import { NO_CALLER, Database, storable } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
@@ -29,8 +39,6 @@ const surplus = counter(
   'turn_cut_off_tokens_total',
   'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them',
 );
-/** What a token comes to, roughly. */
-const CHARACTERS_PER_TOKEN = 4;
 
 /** How far a step has come that is under way. */
 interface PartialAnswer {
@@ -173,14 +181,15 @@ export class ModelStepRunner {
     return { ...second, usage: sumOf(first.usage, second.usage), attempts: first.attempts + second.attempts };
   }
 
-  /** A count of ours may be wrong: what a provider finds too long is compacted, and asked once more. */
+  /** A count of ours may be wrong: what a provider finds too long is compacted, and asked anew, twice at most. */
   private async askFitting(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
-    try {
-      return await this.ask(turn, model, messageId, partial);
-    } catch (error) {
-      if (!(error instanceof InferenceError) || error.code !== 'context_overflow' || !(await this.compaction.fit(turn, model, true)))
-        throw error;
-      return this.ask(turn, model, messageId, partial);
+    for (let fitted = 0; ; fitted++) {
+      try {
+        return await this.ask(turn, model, messageId, partial);
+      } catch (error) {
+        const isTooLong = error instanceof InferenceError && error.code === 'context_overflow' && fitted < 2;
+        if (!isTooLong || !(await this.compaction.fit(turn, model, true))) throw error;
+      }
     }
   }
 
@@ -205,7 +214,7 @@ export class ModelStepRunner {
       partial.hold.receipt({ resolved: model, ...result });
       return result;
     } catch (error) {
-      if (error instanceof LeaseEnded) surplus.inc(Math.ceil(partial.text.length / CHARACTERS_PER_TOKEN));
+      if (error instanceof LeaseEnded) surplus.inc(Math.ceil(tokensOf(partial.text)));
       turn.signals.discardText(messageId);
       throw error;
     } finally {

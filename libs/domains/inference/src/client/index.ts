@@ -23,4 +23,4 @@ export type {
   Usage,
   UserContent,
 } from './types';
-export { charactersOfPrompt, sumOf, tokensOf } from './usage';
+export { sumOf, tokensOf, tokensOfCalls, tokensOfPrompt, withinTokens } from './usage';

@@ -314,7 +314,7 @@ const usageOf = (input: number): Usage => ({ input, cached_input: 0, cache_write
 function tokensRead(reported: unknown, texts: readonly string[]): { input: number; estimated: boolean } {
   const tokens = reported === undefined ? NaN : count(reported);
   if (!Number.isNaN(tokens)) return { input: tokens, estimated: false };
-  return { input: texts.reduce((sum, text) => sum + tokensOf(text.length), 0), estimated: true };
+  return { input: texts.reduce((sum, text) => sum + Math.ceil(tokensOf(text)), 0), estimated: true };
 }
 
 /** Not every provider normalises shortened vectors, and search compares lengths of 1. */

@@ -11,6 +11,15 @@ describe('estimateOf', () => {
     expect(estimateOf({ max_output_tokens }, asked)).toEqual({ input: 1_000, cached_input: 0, cache_write: 0, output, reasoning: 0 });
   });
 
+  it.each([
+    // By o200k_base 5, 14 and 13.
+    ['English', 'Where is my order?', 5],
+    ['Japanese', '返金は三十日以内に受け付ける。', 12],
+    ['numbers', '2026-11-28T10:35:51Z', 12],
+  ])('counts %s as what it is', (_, content, input) => {
+    expect(estimateOf({ max_output_tokens: 1 }, { messages: [{ role: 'user', content }] }).input).toBe(input);
+  });
+
   it('counts the tools that are offered', () => {
     const tools = [{ name: 'look', parameters: { description: 'z'.repeat(1_000) } }];
     const told = Math.ceil(JSON.stringify(tools).length / 4);

@@ -1,4 +1,4 @@
-import { charactersOfPrompt, tokensOf, type ChatRequest, type Usage } from '../client';
+import { tokensOf, tokensOfPrompt, type ChatRequest, type Usage } from '../client';
 import type { ModelChoice } from '../inference.types';
 
 /** Output tokens of a call that has no cap. */
@@ -18,7 +18,7 @@ export const ESTIMATED_SECONDS = 60;
 /** What a call may use: its prompt as it is counted before any provider has, and all the output that it may have. */
 export function estimateOf(model: Pick<ModelChoice, 'max_output_tokens'>, call: Call): Usage {
   return {
-    input: tokensOf(charactersOfPrompt(call) + (call.tools?.length ? JSON.stringify(call.tools).length : 0)),
+    input: Math.ceil(tokensOfPrompt(call) + (call.tools?.length ? tokensOf(JSON.stringify(call.tools)) : 0)),
     cached_input: 0,
     cache_write: 0,
     output: outputCapOf(model, call) ?? UNCAPPED_OUTPUT,
