@@ -119,6 +119,23 @@ describe('dialect_1 stream', () => {
     });
   });
 
+  it('tells calls apart by their ids where all have the same index', () => {
+    const call = (id: string, name: string, args: string) => ({ index: 0, id, type: 'function', function: { name, arguments: args } });
+    const { decoder } = decode(
+      delta({ tool_calls: [call('a', 'f', '{"x":1}'), call('b', 'g', '')] }),
+      delta({ tool_calls: [{ index: 0, function: { arguments: '{"y"' } }] }),
+      // The id again with each piece, as some have it.
+      delta({ tool_calls: [{ index: 0, id: 'b', function: { name: 'g', arguments: ':2}' } }] }),
+      delta({ tool_calls: [call('c', 'f', '{}')] }, 'tool_calls'),
+      '[DONE]',
+    );
+    expect(decoder.result().toolCalls).toEqual([
+      { id: 'a', name: 'f', arguments: '{"x":1}' },
+      { id: 'b', name: 'g', arguments: '{"y":2}' },
+      { id: 'c', name: 'f', arguments: '{}' },
+    ]);
+  });
+
   it('reads both names of reasoning deltas and shows them apart from the text', () => {
     const { decoder, events } = decode(
       delta({ reasoning_content: 'hm' }),

@@ -97,6 +97,8 @@ class Decoder implements ChatDecoder {
   private text = '';
   private reasoning = '';
   private readonly calls: ToolCall[] = [];
+  /** The newest call of each index. */
+  private readonly open = new Map<number, ToolCall>();
   private usage?: Usage;
   private finish?: FinishReason;
   private providerFinish?: string;
@@ -150,8 +152,14 @@ class Decoder implements ChatDecoder {
     // Some compatible servers give no index; there an id starts the next call.
     const index = typeof fragment.index === 'number' ? fragment.index : Math.max(0, this.calls.length - (fragment.id ? 0 : 1));
     if (!Number.isInteger(index) || index < 0 || index > this.calls.length) throw badResponse('the provider sent a tool call out of order');
-    const call = (this.calls[index] ??= { id: '', name: '', arguments: '' });
-    if (typeof fragment.id === 'string' && call.id === '') call.id = fragment.id;
+    const id = typeof fragment.id === 'string' ? fragment.id : '';
+    let call = this.open.get(index);
+    // Others give all calls the same one; there another id beside a name starts the next call.
+    if (!call || (id && called.name && call.id && call.name && call.id !== id)) {
+      this.calls.push((call = { id: '', name: '', arguments: '' }));
+      this.open.set(index, call);
+    }
+    call.id ||= id;
     if (typeof called.name === 'string' && call.name === '') call.name = called.name;
     if (typeof called.arguments === 'string') call.arguments += called.arguments;
   }
