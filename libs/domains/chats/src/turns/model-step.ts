@@ -39,11 +39,15 @@ const surplus = counter(
   'turn_cut_off_tokens_total',
   'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them',
 );
+/** Of an answer, in characters, with its reasoning and the arguments of its calls: more than any model gives, and as much as many turns can hold at once. */
+const MAX_ANSWER = 1_000_000;
 
 /** How far a step has come that is under way. */
 interface PartialAnswer {
   /** What the model has said so far. */
   text: string;
+  /** Characters of all that has come. */
+  size: number;
   /** Of what the model was told beside the chat. */
   contextHash?: string;
   /** What the step holds of the budget, and what its calls have come to. */
@@ -103,7 +107,7 @@ export class ModelStepRunner {
     await this.compaction.fit(turn, model);
     return this.holds.holding(heldTurn(turn, 'turn'), async (hold) => {
       const started = performance.now();
-      const partial: PartialAnswer = { text: '', hold };
+      const partial: PartialAnswer = { text: '', size: 0, hold };
       try {
         const result = await this.answer(turn, model, messageId, partial);
         lease.signal.throwIfAborted();
@@ -199,10 +203,14 @@ export class ModelStepRunner {
     try {
       const { call, contextHash } = await this.calls.of(turn, model);
       partial.contextHash = contextHash;
+      partial.size = 0;
       await partial.hold.reserve(model, call);
       const result = await this.models.streamChat(model, call, {
         signal: lease.signal,
         onEvent: (event) => {
+          partial.size += (event.type === 'tool_call' ? event.arguments : event.text).length;
+          if (partial.size > MAX_ANSWER)
+            throw new InferenceError('provider_bad_response', `The answer has more than ${MAX_ANSWER} characters.`);
           if (event.type !== 'text') return;
           if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, this.db.now().getTime() - claim.ready_at.getTime()) / 1000);
           spoke = true;
@@ -225,6 +233,7 @@ export class ModelStepRunner {
   /** The answer starts anew: what has been heard of it is void. */
   private async forget(turn: RunningTurn, messageId: string, partial: PartialAnswer): Promise<void> {
     partial.text = '';
+    partial.size = 0;
     if (turn.signals.discardText(messageId)) await this.announceRestart(turn, messageId);
   }
 
@@ -232,7 +241,10 @@ export class ModelStepRunner {
     turn: RunningTurn,
     model: ResolvedModel,
     result: ChatResult,
-    step: { messageId: string; stepNo: number; final: boolean; restarted: boolean; durationMs: number } & Omit<PartialAnswer, 'text'>,
+    step: { messageId: string; stepNo: number; final: boolean; restarted: boolean; durationMs: number } & Omit<
+      PartialAnswer,
+      'text' | 'size'
+    >,
   ): Promise<void> {
     const { claim } = turn;
     const at = this.db.now();

@@ -187,6 +187,32 @@ describe('odd answers of a model', () => {
       ]);
     });
 
+    it.each([
+      ['words', { type: 'text', text: 'x'.repeat(600_000) }],
+      ['thoughts', { type: 'reasoning', text: 'x'.repeat(600_000) }],
+      ['arguments', { type: 'tool_call', id: 'a', name: 'todo_write', arguments: 'x'.repeat(600_000) }],
+    ] as const)('may be %s without an end, and are heard no further than a million characters', async (_, event) => {
+      const models = app.get(ModelCalls);
+      const real = models.streamChat.bind(models);
+      const heard = jest.fn();
+      const asked = jest.spyOn(models, 'streamChat').mockImplementation((model, call, options) =>
+        real(model, call, {
+          ...options,
+          onEvent: () => {
+            options?.onEvent?.(event);
+            heard();
+          },
+        }),
+      );
+      const chat = await app.chat(org);
+      await app.send(org, chat, 'one two three four');
+      const body = await app.until(org, chat, (c) => c.status === 'ERRORED');
+      asked.mockRestore();
+      expect([body.error.code, body.messages.length, heard.mock.calls.length]).toEqual(['provider_bad_response', 1, 1]);
+      await app.send(org, chat, 'and now?');
+      expect((await ended(org, chat)).error).toBeNull();
+    });
+
     it('may be blanks: readers are told to forget these before the model is asked once more', async () => {
       const steps = app.get(ModelStepRunner) as unknown as { announceRestart(...args: unknown[]): Promise<void> };
       const announce = steps.announceRestart.bind(steps);
