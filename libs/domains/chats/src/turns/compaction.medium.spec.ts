@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream';
+import { FilesService } from '@aps/files';
+import { OrgScope } from '@aps/guards';
 import { InferenceError, ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
@@ -120,6 +123,37 @@ describe('compaction', () => {
         .every((m: { tool_calls: unknown[] }) => m.tool_calls.length === 1),
     ).toBe(true);
     expect(Math.max(...(await turnInputs(chat)))).toBeLessThan(WINDOW * 1.5);
+  });
+
+  it('tells of files that were attached, also once it is summarized itself, and reads short ones', async () => {
+    const member = OrgScope.member(org.id, org.owner.id, 'MEMBER');
+    const file = async (content: string, filename: string) =>
+      (await app.get(FilesService).upload(member, { filename, bytes: Readable.from([Buffer.from(content)]), complete: Promise.resolve() }))
+        .id;
+    const asked = jest.spyOn(app.get(ModelCalls), 'streamChat');
+    const told = (feature: string) =>
+      asked.mock.calls.flatMap(([, call]) => (call.feature === feature ? [JSON.stringify(call.messages)] : []));
+    const chat = await app.chat(org);
+    const attachment_ids = [await file('Clause 7: thirty days.', 'contract.txt'), await file('long '.repeat(2_000), 'annex.txt')];
+    await app.make('POST', `${org.path}/${chat}/messages`, {
+      as: org.owner,
+      body: { content: `${words(400)}\n${script({ text: 'noted' })}`, attachment_ids },
+    });
+    await app.settled(org, chat, 1);
+    let sent = 1;
+    for (const compactions of [1, 2]) {
+      while ((await events(chat)).length < compactions) {
+        await app.send(org, chat, `${++sent}: ${words(500)}`);
+        await app.settled(org, chat, sent);
+      }
+      expect(told('turn').at(-1)).toMatch(/Files that were attached.*contract\.txt.*annex\.txt/);
+    }
+    const [first] = told('compaction');
+    expect([
+      first.includes('Clause 7'),
+      first.includes('[Attached file \\"annex.txt\\" (text/plain)]'),
+      first.includes('long long'),
+    ]).toEqual([true, true, false]);
   });
 
   it('makes a part of what a provider finds too long, however little it was counted to be, and twice at most', async () => {
