@@ -1,4 +1,4 @@
-import { Injectable, OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import { Egress } from '@aps/platform/egress';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { beginSpan, failSpan } from '@aps/platform/tracing';
@@ -37,9 +37,13 @@ const labelsOf = ({ byo_key, route, entry }: ResolvedModel) => ({
   model: entry.owner_org_id === null ? entry.key : 'own',
 });
 
+/** Codes of what a provider says of the account that asks: its name, its limits, what is left of it. That is for whoever has the account. */
+const OF_ACCOUNT = new Set(['provider_auth', 'provider_rate_limited']);
+
 /** Calls resolved models: guarded where the organization chose the address, measured, and with one kind of error. */
 @Injectable()
 export class ModelCalls implements OnApplicationShutdown {
+  private readonly logger = new Logger('ModelCalls');
   private readonly client = new ModelClient({ limits: { totalMs: inferenceConfig.value.modelCallMaxS * 1000 } });
 
   constructor(private readonly egress: Egress) {}
@@ -105,7 +109,7 @@ export class ModelCalls implements OnApplicationShutdown {
       for (const [kind, count] of Object.entries(result.usage)) if (count) tokens.inc({ ...labels, kind }, count as number);
       return result;
     } catch (cause) {
-      const error = InferenceError.from(cause, model);
+      const error = this.withoutAccount(InferenceError.from(cause, model), model);
       const outcome = signal?.aborted ? 'aborted' : error instanceof InferenceError ? error.code : 'internal';
       stop({ outcome });
       if (outcome === 'aborted') span.setAttribute('aps.outcome', outcome);
@@ -115,5 +119,12 @@ export class ModelCalls implements OnApplicationShutdown {
     } finally {
       span.end();
     }
+  }
+
+  /** What is said of the platform's account goes to the log, and no further. */
+  private withoutAccount(error: unknown, model: ResolvedModel): unknown {
+    if (model.byo_key || !(error instanceof InferenceError) || error.status === undefined || !OF_ACCOUNT.has(error.code)) return error;
+    this.logger.warn({ msg: 'A provider refused a call with a key of the platform', ...labelsOf(model), error: error.message });
+    return new InferenceError(error.code, `the provider answered ${error.status}`, error);
   }
 }

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { EgressError, type Egress } from '@aps/platform/egress';
 import { metrics } from '@aps/platform/observability';
 import { Agent, type Dispatcher } from 'undici';
@@ -135,6 +136,21 @@ describe('ModelCalls', () => {
     await serve((res) => json(res, status, { error: { message: 'no' } }, { 'retry-after-ms': '1' }));
     const error = await ask(model({ byo_key }, tenant)).catch((e: unknown) => e);
     expect(error).toMatchObject({ isOfOrganization });
+  });
+
+  it.each([
+    [429, 'provider_rate_limited'],
+    [403, 'provider_auth'],
+  ])('tells what a provider says of an account by %s only to whoever has it', async (status, code) => {
+    await serve((res) => json(res, status, { error: { message: 'Limit 30000, used 29000.' } }, { 'retry-after-ms': '1' }));
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const told = async (byo_key: boolean) => (await ask(model({ byo_key })).catch((e: unknown) => e)) as InferenceError;
+    const retryable = status === 429;
+    expect(await told(true)).toMatchObject({ code, status, message: `the provider answered ${status}: Limit 30000, used 29000.` });
+    expect(warned).not.toHaveBeenCalled();
+    expect(await told(false)).toMatchObject({ code, status, retryable, message: `the provider answered ${status}` });
+    expect(warned).toHaveBeenCalledWith(expect.objectContaining({ error: expect.stringContaining('used 29000') }));
+    warned.mockRestore();
   });
 
   it('passes on the caller’s own reason to stop', async () => {

@@ -115,6 +115,8 @@ describe('scrubbing', () => {
     for (const text of [
       `bad key ${KEY}.`,
       'Incorrect API key provided: sk-proj-****************wxyz.',
+      'Rate limit reached in organization org-Abc123Abc123Abc123Abc123 on tokens per min: Limit 30000, Used 29000.',
+      'Project `proj_Abc123Abc123Abc123` has no access.',
       'Authorization: Bearer abc.def',
       'https://x/?key=zzz123&y=1',
       'AIzaSyD-1234567890abcdef',

@@ -199,10 +199,10 @@ function guardedError(error: EgressError): ProviderError {
 }
 
 const KEY_SHAPES =
-  /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][\w*.\u2026-]{4,}|\bAIza[\w*-]{8,}|\bBearer\s+[^\s"',]+|\beyJ[\w-]{8,}\.[\w-]+\.?[\w-]*|([?&](?:api[-_]?)?key=)[^&\s"']+|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{32,}/gi;
+  /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][\w*.\u2026-]{4,}|\bAIza[\w*-]{8,}|\bBearer\s+[^\s"',]+|\b(?:org|proj|acct)[-_][A-Za-z0-9]{12,}|\beyJ[\w-]{8,}\.[\w-]+\.?[\w-]*|([?&](?:api[-_]?)?key=)[^&\s"']+|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{32,}/gi;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Takes the given secrets, and whatever looks like a key, out of a provider's words. */
+/** Takes the given secrets, and whatever looks like a key or the id of an account, out of a provider's words. */
 export function scrub(text: string, secrets: readonly string[]): string {
   let out = text;
   for (const secret of secrets) {
