@@ -49,6 +49,13 @@ const reached = (over: Partial<ToolGrants>): string[] => {
 };
 
 describe('what an agent reaches', () => {
+  it('is told of each tool by the same object in every step and turn', () => {
+    const [first, again] = [new ToolSet(grants({}), catalog.own()), new ToolSet(grants({ allowed_tools: ['*'] }), catalog.own())];
+    const [todo] = first.offered();
+    expect(first.offered()[0]).toBe(todo);
+    expect(again.offered()).toContain(todo);
+  });
+
   it.each<[string, Partial<ToolGrants>, string[]]>([
     ['core tools without any grant', {}, ['todo']],
     ['what is for chats that an inbox has begun', { origin: { kind: 'inbox', ref_id: 'm1' } }, ['todo', 'reply']],

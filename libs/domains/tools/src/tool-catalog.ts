@@ -34,6 +34,16 @@ export interface ToolSpec {
   parameters: Record<string, unknown>;
 }
 
+const specs = new WeakMap<Tool, ToolSpec>();
+
+/** The same object each time, since clients write a tool in a provider's words once for each that they meet. */
+function specOf(tool: Tool): ToolSpec {
+  const { name, description, schema } = tool;
+  let spec = specs.get(tool);
+  if (!spec) specs.set(tool, (spec = { name, description, parameters: schema }));
+  return spec;
+}
+
 /** So many mistakes in its arguments a model is told at once. */
 const MAX_PROBLEMS = 10;
 
@@ -76,7 +86,7 @@ export class ToolSet {
 
   /** What the model is offered. */
   offered(): ToolSpec[] {
-    return [...this.byName.values()].map(({ name, description, schema }) => ({ name, description, parameters: schema }));
+    return Array.from(this.byName.values(), specOf);
   }
 
   /** The tool behind a call; undefined when there is none or the grants do not reach it. A model may ask for anything. */
