@@ -4,6 +4,7 @@ import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { ChatsService } from './chats.service';
 import { chatsService, script, type TestOrg } from './testing/chats';
+import { TitleRepository } from './turns/title.repository';
 
 describe('chats', () => {
   const app = chatsService();
@@ -196,6 +197,17 @@ describe('chats', () => {
       { feature: 'title' },
       { feature: 'turn' },
     ]);
+  });
+
+  it('writes down a title that its database could not take at once, without another call', async () => {
+    const asked = jest.spyOn(app.get(ModelCalls), 'streamChat');
+    jest.spyOn(app.get(TitleRepository), 'lockUntitled').mockRejectedValueOnce(new Error('Connection terminated unexpectedly'));
+    const chat = await app.chat(org, {});
+    await app.send(org, chat, 'Where do the invoices of April go?');
+    await app.until(org, chat, (c) => c.title !== null);
+    expect(asked.mock.calls.filter(([, call]) => call.feature === 'title')).toHaveLength(1);
+    jest.restoreAllMocks();
+    expect(await app.db.query(sql(`SELECT 1 FROM inference_receipts WHERE chat_id = $1 AND feature = 'title'`), [chat])).toHaveLength(1);
   });
 
   it('has no name where neither its model nor its opening words have one', async () => {

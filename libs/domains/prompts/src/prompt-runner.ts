@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Blockers, Entitlements, refusalOf } from '@aps/billing';
 import { DomainError, refuseField, type FileInputMode, type ModelMode, type ReasoningEffort } from '@aps/contracts';
@@ -24,7 +23,7 @@ import {
   type Usage,
   type UserContent,
 } from '@aps/inference';
-import { Database, NO_CALLER, storable, type Listed, type Slice, type Tx } from '@aps/platform/database';
+import { Database, insist, NO_CALLER, storable, type Listed, type Slice, type Tx } from '@aps/platform/database';
 import { runtimeConfig } from '@aps/platform/runtime';
 import { uuidv7 } from 'uuidv7';
 import { extractionOf, schemaOf } from './extraction.policy';
@@ -44,8 +43,6 @@ const FEATURE = 'prompt_default';
 const CANCELLED = 'cancelled';
 /** So long before the end of its process a run is cut. */
 const CUT_MS = 3_000;
-const END_TRIES = 4;
-const END_PAUSE_MS = 1_000;
 
 /** What a template is run on, and with. */
 export interface PromptRequest extends PromptFilesRequest {
@@ -351,20 +348,15 @@ export class PromptRunner implements BeforeApplicationShutdown {
     const { receipts } = hold;
     const owner = { org_id: scope.orgId, chat_id, turn_id, agent_id, run_id };
     const { usd_cost: cost_usd, credits: cost_credits } = costOf(receipts);
-    for (let tries = 1; ; tries++) {
-      try {
-        // Not for the caller to lose, who may have gone.
-        return await this.db.transaction(NO_CALLER, async (tx) => {
-          const run = await this.runs.end(tx, id, { ...how, output, data, usage, cost_usd, cost_credits });
-          // Receipts come last: what they burn is taken under the lock of their organization's credits.
-          await this.receipts.insertOnce(tx, receipts, owner, async (cost) => charge?.(tx, cost, run));
-          return run;
-        });
-      } catch (cause) {
-        if (tries === END_TRIES) throw cause;
-        await sleep(tries * END_PAUSE_MS);
-      }
-    }
+    // Not for the caller to lose, who may have gone.
+    const write = () =>
+      this.db.transaction(NO_CALLER, async (tx) => {
+        const run = await this.runs.end(tx, id, { ...how, output, data, usage, cost_usd, cost_credits });
+        // Receipts come last: what they burn is taken under the lock of their organization's credits.
+        await this.receipts.insertOnce(tx, receipts, owner, async (cost) => charge?.(tx, cost, run));
+        return run;
+      });
+    return insist(write);
   }
 
   private errorOf(cause: unknown, signal: AbortSignal): NonNullable<PromptRun['error']> {

@@ -5,6 +5,7 @@ export * from './database.config';
 export * from './database.module';
 export { Deletions, type Deleted } from './deletions';
 export * from './errors';
+export { insist } from './insist';
 export { idOrNone, Listing, OrgListing } from './listing';
 export * from './lists';
 export * from './one-by-one';

@@ -10,7 +10,7 @@ import {
   type ModelCall,
   type ReceiptRow,
 } from '@aps/inference';
-import { NO_CALLER, Database } from '@aps/platform/database';
+import { NO_CALLER, Database, insist, type Tx } from '@aps/platform/database';
 import { ChatLog } from '../state/chat-log';
 import { ChatState } from '../state/chat-state.repository';
 import { headOf } from '../state/text';
@@ -76,7 +76,7 @@ export class TitleService {
     return receipt;
   }
 
-  /** The call is paid for, also where the chat has got a title meanwhile. */
+  /** The call is paid for, also where the chat has got a title meanwhile. Tried again here, since the job would ask the model again. */
   private async store(
     chatId: string,
     chat: { org_id: string; agent_id: string },
@@ -84,17 +84,18 @@ export class TitleService {
     receipt: ReceiptRow | undefined,
   ): Promise<void> {
     const at = this.db.now();
-    await this.db.transaction(NO_CALLER, async (tx) => {
+    const write = async (tx: Tx) => {
       // Where there is no word to name it by, a later turn may have one.
       if (title && (await this.titles.lockUntitled(tx, chatId))) {
         await this.chats.rename(tx, chatId, title, at);
         await this.log.tell(tx, chatId, [{ type: 'title_changed', data: { title } }], at);
       }
       if (!receipt) return;
-      await this.chats.addCost(tx, chatId, receipt);
       const { org_id, agent_id } = chat;
-      await this.receipts.insert(tx, { ...receipt, org_id, chat_id: chatId, agent_id });
-    });
+      const owner = { org_id, chat_id: chatId, agent_id };
+      await this.receipts.insertOnce(tx, [receipt], owner, (cost) => this.chats.addCost(tx, chatId, cost));
+    };
+    await insist(() => this.db.transaction(NO_CALLER, write));
   }
 }
 
