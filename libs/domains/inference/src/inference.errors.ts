@@ -17,7 +17,11 @@ export interface InferenceErrorDetails {
 }
 
 /** What each organization sets, or asks for, itself. */
-const OF_ORGANIZATION: readonly InferenceErrorCode[] = ['budget_exceeded', 'credits_exhausted', 'context_overflow'];
+const OF_ORGANIZATION: Partial<Record<InferenceErrorCode, true>> = {
+  budget_exceeded: true,
+  credits_exhausted: true,
+  context_overflow: true,
+};
 /** What a provider says about who asks, and what for: whose key that is tells whose matter. */
 const ABOUT_KEYS: readonly ProviderErrorCode[] = ['provider_auth', 'provider_rate_limited', 'provider_rejected'];
 
@@ -41,7 +45,7 @@ export class InferenceError extends Error {
     this.status = details.status;
     this.attempts = details.attempts ?? 0;
     this.credits = details.credits;
-    this.isOfOrganization = details.isOfOrganization ?? OF_ORGANIZATION.includes(code);
+    this.isOfOrganization = details.isOfOrganization ?? OF_ORGANIZATION[code] ?? false;
   }
 
   /**

@@ -1,6 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { instructionsOf } from '@aps/agents';
-import { Holds, InferenceError, ModelCalls, ModelResolver, type ModelCall, type ResolvedModel, type WorkHold } from '@aps/inference';
+import {
+  Holds,
+  InferenceError,
+  ModelCalls,
+  ModelResolver,
+  tokensOf,
+  withinTokens,
+  type ModelCall,
+  type ResolvedModel,
+  type WorkHold,
+} from '@aps/inference';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { Cutoff } from '@aps/platform/signals';
@@ -17,14 +27,13 @@ const MAX_OFFERED = 128;
 const OFFERED_SHARE = 0.25;
 /** Where a model's window is not known. */
 const DEFAULT_WINDOW = 128_000;
-const CHARACTERS_PER_TOKEN = 4;
 
 /** A turn waits no longer for the model that chooses. */
 const CHOOSING_MS = 20_000;
 const MAX_ANSWER_TOKENS = 2_000;
 /** Share of that model's window that the tools fill which it chooses from. */
 const ASKED_SHARE = 0.5;
-/** Characters of a tool's description that it is told, where there is room. */
+/** Characters of a tool's description that it is told. */
 const DESCRIPTION_CHARS = 200;
 /** Messages that it is told, and characters of each, and of the agent's instructions. */
 const MESSAGES = 6;
@@ -37,8 +46,7 @@ const choices = counter('tool_choices_total', 'Turns that reach more tools than 
   'outcome',
 ]);
 
-const sizeOf = ({ name, description, parameters }: ToolSpec): number =>
-  name.length + description.length + JSON.stringify(parameters).length;
+const sizeOf = (spec: ToolSpec): number => tokensOf(JSON.stringify(spec));
 
 /**
  * What of its tools a turn's model is offered, in their order: our own, what the chat has called, and of the others of connections, in
@@ -56,7 +64,7 @@ export function offerOf(tools: ToolSet, rows: readonly TranscriptRow[], model: R
     ...all.filter(({ name }) => called.has(name)),
     ...(chosen ? chosen.flatMap((name) => byName.get(name) ?? []) : all),
   ]);
-  let left = (model.context_window ?? DEFAULT_WINDOW) * OFFERED_SHARE * CHARACTERS_PER_TOKEN;
+  let left = (model.context_window ?? DEFAULT_WINDOW) * OFFERED_SHARE;
   const offered = new Set<ToolSpec>();
   for (const spec of wanted) {
     if (offered.size === MAX_OFFERED) break;
@@ -66,12 +74,11 @@ export function offerOf(tools: ToolSet, rows: readonly TranscriptRow[], model: R
   return all.filter((spec) => offered.has(spec));
 }
 
-/** The tools as they are told to the model that chooses, one a line; descriptions are cut so that all names have room in `characters`. */
-export function listed(specs: readonly ToolSpec[], characters: number): string {
-  const names = specs.reduce((sum, { name }) => sum + name.length + 3, 0);
-  const each = Math.min(DESCRIPTION_CHARS, Math.max(0, Math.floor((characters - names) / specs.length)));
-  const line = ({ name, description }: ToolSpec): string => `${name}: ${description.replace(/\s+/g, ' ').slice(0, each)}`.toWellFormed();
-  return specs.map(line).join('\n').slice(0, characters);
+/** The tools as they are told to the model that chooses, one a line: their names alone where there is no room for more. */
+function listed(specs: readonly ToolSpec[], tokens: number): string {
+  const lines = specs.map(({ name, description }) => `${name}: ${description.replace(/\s+/g, ' ').slice(0, DESCRIPTION_CHARS)}`);
+  const text = lines.join('\n').toWellFormed();
+  return tokensOf(text) <= tokens ? text : withinTokens(specs.map(({ name }) => name).join('\n'), tokens);
 }
 
 /** Chooses the tools that a turn's model is offered, where the turn reaches more than there is room for: by asking a small model, once a turn. */
@@ -114,7 +121,7 @@ export class ToolRouter {
     const { claim, config, rows, tools } = turn;
     await claim.committed;
     const model = await this.resolver.resolve({ orgId: claim.org_id, scope: FEATURE });
-    const room = (model.context_window ?? DEFAULT_WINDOW) * ASKED_SHARE * CHARACTERS_PER_TOKEN;
+    const room = (model.context_window ?? DEFAULT_WINDOW) * ASKED_SHARE;
     const call: ModelCall = {
       system: `${SYSTEM}\n\n${listed(tools.offered(), room)}`,
       messages: [{ role: 'user', content: told(config, rows) }],
