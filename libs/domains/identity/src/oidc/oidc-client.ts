@@ -98,9 +98,11 @@ export class OidcClient extends AuthorizationServers {
     };
   }
 
-  /** A provider that says no is believed, too: what the operator has said counts where it says nothing. */
+  /** A provider that says no is believed, too: what the operator has said counts where it says nothing. Of addresses that are not its own nothing is. */
   private believes({ email, email_verified }: Claims): boolean {
-    return email_verified ?? this.provider.trusted_domains.includes(domainOf(email ?? '') ?? '');
+    const { domains, trusted_domains } = this.provider;
+    const domain = domainOf(email ?? '') ?? '';
+    return (!domains || domains.includes(domain)) && (email_verified ?? trusted_domains.includes(domain));
   }
 
   private async verified(token: string, { issuer, jwks_uri }: ProviderMetadata, currentDate: Date): Promise<JWTPayload> {

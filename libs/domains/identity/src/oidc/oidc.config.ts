@@ -10,6 +10,11 @@ const isTrustworthy = ({ protocol, hostname }: URL): boolean =>
 /** The domain of an address, as it is compared; undefined of what is none. */
 export const domainOf = (email: string): string | undefined => canonicalEmail(email)?.split('@')[1];
 
+/** Domains of addresses. */
+const Domains = z.array(
+  z.string().refine((domain) => domainOf(`a@${domain}`) === domain, 'each domain must be written in lower case and ASCII'),
+);
+
 const Provider = z.object({
   name: z.string().max(64).refine(isSlug, 'each name must be a slug'),
   /** What people are shown. */
@@ -18,9 +23,9 @@ const Provider = z.object({
   client_id: z.string().min(1).max(500),
   client_secret: z.string().min(1).max(5_000).optional(),
   /** Whose addresses are believed where the provider does not say whether it has verified them. */
-  trusted_domains: z
-    .array(z.string().refine((domain) => domainOf(`a@${domain}`) === domain, 'each domain must be written in lower case and ASCII'))
-    .default([]),
+  trusted_domains: Domains.default([]),
+  /** Of whose addresses alone it may speak; absent: of any. */
+  domains: Domains.optional(),
 });
 
 /** An identity provider that people may sign in by. */
@@ -43,7 +48,7 @@ export const oidcConfig = configSection('oidc', {
   providers: setting(
     'OIDC_PROVIDERS',
     providers,
-    'Identity providers (OpenID Connect) that people may sign in by, a JSON list of {"name", "label", "issuer", "client_id", "client_secret", "trusted_domains"}; each sends people back to <APP_URL>/api/auth/oidc/<name>/callback. Where there is one, a plan with enforced_idp_sso refuses sessions that began with a password',
+    'Identity providers (OpenID Connect) that people may sign in by, a JSON list of {"name", "label", "issuer", "client_id", "client_secret", "domains", "trusted_domains"}; each sends people back to <APP_URL>/api/auth/oidc/<name>/callback. Where there is one, a plan with enforced_idp_sso refuses sessions that began with a password',
     { secret: true },
   ),
 });

@@ -169,6 +169,28 @@ describe('signing in by an identity provider', () => {
     }
   });
 
+  it('believes a provider of no address outside its own domains, where it has some, and goes on with whom it has brought before', async () => {
+    const [provider] = JSON.parse(server.setting()) as object[];
+    const { id, email: of } = (await aUser(t)) as { id: string; email: string };
+    await somebody(of);
+    expect((await signIn()).body).toMatchObject({ user: { id } });
+    const known = server.person;
+    t.configure({ OIDC_PROVIDERS: JSON.stringify([{ ...provider, domains: ['corp.example'], trusted_domains: ['other.example'] }]) });
+    for (const [domain, claims] of [
+      ['other.example', {}],
+      ['other.example', { email_verified: undefined }],
+      ['sub.corp.example', {}],
+    ] as const) {
+      const email = await somebody(anEmail().replace(/@.*/, `@${domain}`), claims);
+      expect(outcome(await signIn())).toEqual([401, 'provider_sign_in_failed']);
+      await nothing(email);
+    }
+    const email = await somebody(anEmail().replace(/@.*/, '@CORP.example'));
+    expect((await signIn()).body).toMatchObject({ user: { email } });
+    server.person = known;
+    expect((await signIn()).body).toMatchObject({ user: { id } });
+  });
+
   it('asks further whether an address is proven where the token does not say', async () => {
     const [provider] = JSON.parse(server.setting()) as object[];
     const email = await somebody();
