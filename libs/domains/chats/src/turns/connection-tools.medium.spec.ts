@@ -1,10 +1,13 @@
 import { entitle } from '@aps/billing/testing';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, connectManaged, tool } from '@aps/connections/testing';
-import { ModelCalls } from '@aps/inference';
+import { ModelCalls, type ResolvedModel } from '@aps/inference';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
+import { ToolSet, type Tool, type ToolGrants } from '@aps/tools';
 import { startDemoTools } from '../../../../../tools/demo-tools/server';
 import { calls, ChatsService, script, type TestOrg } from '../testing/chats';
+import { offerOf } from './tool-router';
+import type { TranscriptRow } from '../state/chat.types';
 import { OUTCOME_UNKNOWN } from './transcript';
 
 const said = (words: string) => ({ content: [{ type: 'text', text: words }] });
@@ -273,6 +276,28 @@ describe('tools of connections in a turn', () => {
       expect(await app.db.query(RECEIPTS, [chat])).toEqual([{ n: 2 }]);
     });
 
+    it('are chosen once in a turn that waits and goes on', async () => {
+      const turns = asking();
+      const chat = await app.chat(org);
+      const ask = { tool_calls: [{ name: 'ask_human', arguments: { kind: 'question', prompt: 'Shall demo__t9 be used?' } }] };
+      await app.send(org, chat, script(ask, { text: 'done' }));
+      await app.until(org, chat, (c) => c.status === 'PAUSED');
+      const requests = `/api/orgs/${org.id}/hitl-requests`;
+      const { items } = (await app.call('GET', `${requests}?chat_id=${chat}`, { as: org.owner })).body;
+      await app.make('POST', `${requests}/${items[0].id}/answer`, { as: org.owner, body: { answer: 'Yes' } });
+      await app.settled(org, chat, 1);
+      expect(turns().map(({ names }) => names)).toEqual([['demo__t9'], ['demo__t9']]);
+      expect(await app.db.query(RECEIPTS, [chat])).toEqual([{ n: 1 }]);
+    });
+
+    it('are those that fit, in order, where none is named', async () => {
+      const turns = asking();
+      const chat = await say('Do what has to be done.');
+      const [{ all: offered, names }] = turns();
+      expect([offered, names[0]]).toEqual([128, 'demo__t0']);
+      expect(await app.db.query(RECEIPTS, [chat.id])).toEqual([{ n: 1 }]);
+    });
+
     it('are those that fit, in order, where none can be chosen', async () => {
       const turns = asking();
       await entitle(app, { enforces_credits: true, direct_model_choice: true });
@@ -282,5 +307,36 @@ describe('tools of connections in a turn', () => {
       expect([offered, names[0]]).toEqual([128, 'demo__t0']);
       expect(await app.db.query(RECEIPTS, [chat.id])).toEqual([{ n: 0 }]);
     });
+  });
+});
+
+describe('what of its tools a turn is offered', () => {
+  const long = 'x'.repeat(2_000);
+  const toolOf = (slug: string, description = slug, scope = 'con:demo'): Tool =>
+    ({ name: slug, slug, description, scope, schema: { type: 'object' } }) as unknown as Tool;
+  const grants = { allowed_tools: ['*'], denied_tools: [], enabled_scopes: null } as unknown as ToolGrants;
+  const offer = (tools: Tool[], { called = [] as string[], chosen = undefined as string[] | undefined, window = 8_000 }) => {
+    const rows = called.map((name) => ({ tool_calls: [{ name }] })) as unknown as TranscriptRow[];
+    return offerOf(new ToolSet(grants, tools), rows, { context_window: window } as ResolvedModel, chosen).map(({ name }) => name);
+  };
+
+  it('goes on behind a tool that is too large', () => {
+    const large = toolOf('large', 'x'.repeat(9_000));
+    expect(offer([large, toolOf('small'), toolOf('own', long, 'core')], {})).toEqual(['small', 'own']);
+    expect(offer([large, toolOf('small'), toolOf('other')], { chosen: ['large', 'other'] })).toEqual(['other']);
+  });
+
+  it('leaves half of the room for what is chosen', () => {
+    const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => toolOf(name, long));
+    expect(offer(all, { called: ['a', 'b', 'c', 'd'] })).toEqual(['b', 'c', 'd']);
+    expect(offer(all, { called: ['a', 'b', 'c', 'd'], chosen: ['e', 'f'] })).toEqual(['d', 'e', 'f']);
+    const many = Array.from({ length: 300 }, (_, i) => toolOf(`t${i}`));
+    const called = many.slice(0, 200).map(({ name }) => name);
+    expect(offer(many, { called, chosen: ['t299'], window: 200_000 })).toEqual([...called.slice(-64), 't299']);
+  });
+
+  it('counts what scripts of three bytes come to', () => {
+    const wide = ['a', 'b', 'c', 'd'].map((name) => toolOf(name, '工具'.repeat(500)));
+    expect(offer(wide, {})).toEqual(['a', 'b']);
   });
 });

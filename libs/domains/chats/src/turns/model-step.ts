@@ -323,6 +323,7 @@ export class ModelStepRunner {
         attempts: result.attempts,
         restarted: step.restarted || undefined,
         context_sha256: step.contextHash,
+        chosen_tools: turn.chosenTools,
         requested_model: model.requested_model,
         resolved_model: model.resolved_model,
         reason: model.reason,

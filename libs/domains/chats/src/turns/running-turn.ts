@@ -24,6 +24,8 @@ export interface RunningTurn {
   readonly tools: ToolSet;
   /** What of that its model is told of, once it is known. */
   offered?: ToolSpec[];
+  /** Names of those that were chosen for it, where there are too many. */
+  chosenTools?: string[];
   /** The messages that the model sees, own ones included; grows with every step. */
   readonly rows: TranscriptRow[];
   /** Steps that are finished; since they end in their order, the next one has the number after it. */

@@ -19,6 +19,7 @@ import type { TranscriptRow } from '../state/chat.types';
 import { heldTurn } from './held-turn';
 import type { CallingTurn, RunningTurn } from './running-turn';
 import { TurnCharges } from './turn-charges';
+import { TurnRepository } from './turn.repository';
 
 const FEATURE = 'tool_router';
 /** Providers refuse a request with more tools. */
@@ -30,7 +31,7 @@ const DEFAULT_WINDOW = 128_000;
 
 /** A turn waits no longer for the model that chooses. */
 const CHOOSING_MS = 20_000;
-const MAX_ANSWER_TOKENS = 2_000;
+const MAX_ANSWER_TOKENS = 4_000;
 /** Share of that model's window that the tools fill which it chooses from. */
 const ASKED_SHARE = 0.5;
 /** Characters of a tool's description that it is told. */
@@ -49,28 +50,31 @@ const choices = counter('tool_choices_total', 'Turns that reach more tools than 
 const sizeOf = (spec: ToolSpec): number => tokensOf(JSON.stringify(spec));
 
 /**
- * What of its tools a turn's model is offered, in their order: our own, what the chat has called, and of the others of connections, in
- * their order or in that of `chosen`, as many as there is room for.
+ * What of its tools a turn's model is offered, in their order: our own, what the chat has called, the newest first, and of the others of
+ * connections, in their order or in that of `chosen`, as many as there is room for.
  *
- * @param chosen names; others are then left out
+ * @param chosen names; others are then left out, and what the chat has called leaves them half of the room
  */
 export function offerOf(tools: ToolSet, rows: readonly TranscriptRow[], model: ResolvedModel, chosen?: readonly string[]): ToolSpec[] {
   const all = tools.offered();
-  const called = new Set(rows.flatMap(({ tool_calls }) => (tool_calls ?? []).map(({ name }) => name)));
-  const isOfConnection = ({ name }: ToolSpec): boolean => tools.find(name)!.scope.startsWith('con:');
   const byName = new Map(all.map((spec) => [spec.name, spec]));
-  const wanted = new Set([
-    ...all.filter((spec) => !isOfConnection(spec)),
-    ...all.filter(({ name }) => called.has(name)),
-    ...(chosen ? chosen.flatMap((name) => byName.get(name) ?? []) : all),
-  ]);
-  let left = (model.context_window ?? DEFAULT_WINDOW) * OFFERED_SHARE;
-  const offered = new Set<ToolSpec>();
-  for (const spec of wanted) {
-    if (offered.size === MAX_OFFERED) break;
-    if (isOfConnection(spec) && (left -= sizeOf(spec)) < 0) break;
-    offered.add(spec);
-  }
+  const named = (names: readonly string[]): ToolSpec[] => names.flatMap((name) => byName.get(name) ?? []);
+  const isOfConnection = ({ name }: ToolSpec): boolean => tools.find(name)!.scope.startsWith('con:');
+  const offered = new Set(all.filter((spec) => !isOfConnection(spec)));
+  let tokens = (model.context_window ?? DEFAULT_WINDOW) * OFFERED_SHARE;
+  const offer = (specs: readonly ToolSpec[], share = 1): void => {
+    const most = offered.size + Math.floor((MAX_OFFERED - offered.size) * share);
+    const kept = tokens * (1 - share);
+    for (const spec of specs) {
+      // A smaller one may have room behind it.
+      if (offered.has(spec) || offered.size >= most || sizeOf(spec) > tokens - kept) continue;
+      offered.add(spec);
+      tokens -= sizeOf(spec);
+    }
+  };
+  const called = rows.flatMap(({ tool_calls }) => (tool_calls ?? []).map(({ name }) => name));
+  offer(named(called.reverse()), chosen && 0.5);
+  offer(chosen ? named(chosen) : all);
   return all.filter((spec) => offered.has(spec));
 }
 
@@ -92,6 +96,7 @@ export class ToolRouter {
     private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly charges: TurnCharges,
+    private readonly turns: TurnRepository,
   ) {}
 
   /**
@@ -101,13 +106,16 @@ export class ToolRouter {
    */
   async choose(turn: RunningTurn, model: ResolvedModel): Promise<void> {
     if (turn.offered) return;
-    const fitting = offerOf(turn.tools, turn.rows, model);
-    turn.offered = fitting;
-    if (fitting.length === turn.tools.offered().length) return;
+    turn.offered = offerOf(turn.tools, turn.rows, model);
+    if (turn.offered.length === turn.tools.offered().length) return;
     try {
-      const chosen = await this.holds.holding(heldTurn(turn, FEATURE), (hold) => this.chosen(turn, hold));
-      turn.offered = offerOf(turn.tools, turn.rows, model, chosen);
-      choices.inc({ outcome: 'done' });
+      // What was chosen stays, so that the beginning of what the model is told does.
+      turn.chosenTools = turn.stepsDone > 0 ? await this.turns.chosenTools(this.db, turn.claim.id) : undefined;
+      if (!turn.chosenTools) {
+        turn.chosenTools = await this.holds.holding(heldTurn(turn, FEATURE), (hold) => this.chosen(turn, hold));
+        choices.inc({ outcome: 'done' });
+      }
+      turn.offered = offerOf(turn.tools, turn.rows, model, turn.chosenTools);
     } catch (error) {
       // The turn goes on, unless nothing is left for it either; where it does not, its own error says why.
       if (!(error instanceof InferenceError) || error.code === 'budget_exceeded' || error.code === 'credits_exhausted') throw error;
@@ -116,11 +124,13 @@ export class ToolRouter {
     }
   }
 
-  /** @returns names, the likeliest first; some may be of no tool */
+  /** @returns names of tools, the likeliest first */
   private async chosen(turn: RunningTurn, hold: WorkHold): Promise<string[]> {
     const { claim, config, rows, tools } = turn;
     await claim.committed;
-    const model = await this.resolver.resolve({ orgId: claim.org_id, scope: FEATURE });
+    // Nobody needs to think hard about it, and a model that does would have nothing left to answer with.
+    const requested = { reasoningEffort: 'low' };
+    const model = await this.resolver.resolve({ orgId: claim.org_id, scope: FEATURE, requested });
     const room = (model.context_window ?? DEFAULT_WINDOW) * ASKED_SHARE;
     const call: ModelCall = {
       system: `${SYSTEM}\n\n${listed(tools.offered(), room)}`,
@@ -133,7 +143,9 @@ export class ToolRouter {
       await hold.reserve(model, call);
       const result = await this.models.streamChat(model, call, { signal: cut.signal });
       hold.receipt({ resolved: model, ...result });
-      return result.text.match(/[a-zA-Z0-9_-]+/g) ?? [];
+      const names = new Set((result.text.match(/[a-zA-Z0-9_-]+/g) ?? []).filter((name) => tools.find(name)));
+      if (names.size === 0) throw new InferenceError('provider_bad_response', 'The model that chooses tools named none.');
+      return [...names].slice(0, MAX_OFFERED);
     } catch (error) {
       if (cut.isLate) throw new InferenceError('provider_timeout', 'The model that chooses tools took too long.');
       throw error;

@@ -25,7 +25,7 @@ export const wishOf = (
 });
 
 const someOf = (count: number): string =>
-  `## Tools\nOf your ${count} tools some are offered now, those that this message seems to need. Where another one is needed, say which, and go on when it is asked for.`;
+  `## Tools\nOf your ${count} tools some are offered now. Where another one is needed, say which, and go on when it is asked for.`;
 
 /** Chooses the model of a turn, and says what it is asked. */
 @Injectable()

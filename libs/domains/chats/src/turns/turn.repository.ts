@@ -8,7 +8,17 @@ import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Cla
 import type { ChatError, NewEvent, Pause, TranscriptRow } from '../state/chat.types';
 import { ChatState } from '../state/chat-state.repository';
 import { changeChats, insertMessages } from '../state/chat-state.sql';
-import { AWAIT_WRITER, CLAIM, COMMIT_FINAL_STEP, COMMIT_STEP, KEEP_INTERRUPTED, TRANSCRIPT, TURN_RUNS, type Committing } from './turn.sql';
+import {
+  AWAIT_WRITER,
+  CHOSEN_TOOLS,
+  CLAIM,
+  COMMIT_FINAL_STEP,
+  COMMIT_STEP,
+  KEEP_INTERRUPTED,
+  TRANSCRIPT,
+  TURN_RUNS,
+  type Committing,
+} from './turn.sql';
 
 /** A turn, its chat and its organization. */
 export interface TurnRef {
@@ -204,6 +214,11 @@ export class TurnRepository {
   /** The messages that a turn sees: up to its own, and what it has written itself. */
   transcript(db: Db, turn: { chat_id: string; seq: number }): Promise<TranscriptRow[]> {
     return db.query(TRANSCRIPT, [turn.chat_id, turn.seq]);
+  }
+
+  /** Names of the tools that its model was offered of too many; undefined where none were chosen yet. */
+  async chosenTools(db: Db, turnId: string): Promise<string[] | undefined> {
+    return (await db.query(CHOSEN_TOOLS, [turnId]))[0]?.chosen;
   }
 
   /**

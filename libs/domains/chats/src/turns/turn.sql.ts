@@ -294,3 +294,8 @@ WITH l AS MATERIALIZED (
 ), c AS (${changeChats({ from: 'l', id: 'l.chat_id', at: '$3', messageAfter: 'l.message_seq', set: { event_seq: 'l.event_seq + 1' } })}
 )
 SELECT l.event_seq, l.message_seq + 1 AS message_seq FROM l`);
+
+/** The tools that were chosen for a turn, as its first step notes them. */
+export const CHOSEN_TOOLS = statement<{ chosen: string[] }>(
+  `SELECT detail->'chosen_tools' AS chosen FROM turn_steps WHERE turn_id = $1 AND kind = 'model' AND detail ? 'chosen_tools' ORDER BY step_no LIMIT 1`,
+);
