@@ -34,6 +34,9 @@ const NOT_ANSWERED: Record<string, string[]> = {
   'MessagesController.terminate': ['not_held', 'payload_expired', 'still_evaluating'],
   // An event of its stream says it; and a budget is of what chats spend.
   'PromptTemplatesController.test': ['internal_error', 'budget_exceeded'],
+  // The organization's budget is of what chats spend.
+  'DraftChecksController.check': ['budget_exceeded'],
+  'SimulationsController.start': ['budget_exceeded'],
   // What closes a gate has it search by words alone.
   'KnowledgeSearchController.search': ['budget_exceeded', 'credits_exhausted'],
   'KnowledgeSearchController.searchOne': ['budget_exceeded', 'credits_exhausted'],

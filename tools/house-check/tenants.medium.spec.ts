@@ -40,6 +40,7 @@ const CHOICES: Record<string, unknown> = {
     arms: [1, 2].map((version) => ({ label: `v${version}`, weight: 5_000, version })),
     control: 'v1',
   },
+  'POST /api/orgs/:org_id/agents/:agent_id/simulations': { use_draft: true },
   'PATCH /api/orgs/:org_id/agents/:agent_id/chats/:chat_id': { title: 'x' },
   'PUT /api/orgs/:org_id/agents/:agent_id/chats/:chat_id/toggles': { enabled_scopes: [] },
 };

@@ -25,6 +25,7 @@ export const INFO = {
     'Agent revisions': 'Immutable seals of an agent’s configuration, and their deployment.',
     'Agent memories': 'What an agent remembers from one chat to the next.',
     Rollouts: 'Which revisions new chats run on, now and before.',
+    Simulations: 'Past chats, played again on another configuration of their agent.',
     'Agent teams': 'Agents that work on the same things, and what they share.',
     Projects: 'Resources of any kind that belong together, and what the agents among them share.',
     Connections: 'Tool servers elsewhere, whose tools agents use: of the organization, or of a member alone.',

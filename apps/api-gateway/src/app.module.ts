@@ -24,6 +24,7 @@ import { MailModule } from '@aps/platform/mail';
 import { PlatformModule } from '@aps/platform/runtime';
 import { ProcessesHttpModule } from '@aps/processes/http';
 import { ProjectsHttpModule } from '@aps/projects/http';
+import { ReplaysHttpModule } from '@aps/replays/http';
 import { RolloutsHttpModule } from '@aps/rollouts/http';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { ProxyModule } from './proxy';
@@ -47,6 +48,7 @@ import { ProxyModule } from './proxy';
     AgentsHttpModule,
     ProjectsHttpModule,
     RolloutsHttpModule,
+    ReplaysHttpModule,
     PromptsHttpModule,
     ConnectionsHttpModule,
     KnowledgeHttpModule,

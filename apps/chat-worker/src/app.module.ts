@@ -16,8 +16,9 @@ import { PromptsMaintenanceModule } from '@aps/prompts';
 import { WorkersModule } from '@aps/platform/queues';
 import { PlatformModule } from '@aps/platform/runtime';
 import { RunControlModule } from '@aps/processes';
+import { ReplaysJobsModule } from '@aps/replays/jobs';
 
-/** Runs agent turns, names chats and sends mail. */
+/** Runs agent turns, plays past ones again, names chats and sends mail. */
 @Module({
   imports: [
     PlatformModule.forRoot('chat-worker', { entities: ENTITIES, migrations: MIGRATIONS }),
@@ -32,11 +33,12 @@ import { RunControlModule } from '@aps/processes';
     PromptsMaintenanceModule,
     DeletedOrganizationsModule,
     ChatsJobsModule,
+    ReplaysJobsModule,
     AnsweringModule,
     RunControlModule,
     MailJobsModule,
     ConnectionsJobsModule,
-    WorkersModule.forQueues('turns', 'titles', 'maintenance'),
+    WorkersModule.forQueues('turns', 'titles', 'maintenance', 'replays'),
   ],
 })
 export class AppModule {}

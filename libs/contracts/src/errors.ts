@@ -151,6 +151,7 @@ export const ERRORS = {
   unknown_arm: { status: 422, means: 'the experiment has no arm of this label; `context.labels` has those that it has.' },
   unknown_revision: { status: 422, means: 'the agent has no such revision.' },
   not_continuable: { status: 422, means: 'the chat has not failed, and is not closed for a reason that can pass.' },
+  nothing_to_check: { status: 422, means: 'there is nothing that could be played again.' },
   nothing_to_retry: { status: 422, means: 'no user has written in the chat before its first answer.' },
   number_unsafe: { status: 422, means: 'a double cannot keep a number of the body; send it as a string.' },
   organization_owned: { status: 422, means: 'it belongs to an organization, which alone changes it.' },

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 
 /** The queues of the service. A worker app consumes the ones named in `QUEUES`. */
-export const QUEUES = ['turns', 'titles', 'maintenance', 'billing', 'inbox-messages', 'process-runs', 'knowledge', 'environments'] as const;
+export const QUEUES = [
+  'turns',
+  'titles',
+  'maintenance',
+  'billing',
+  'inbox-messages',
+  'process-runs',
+  'knowledge',
+  'environments',
+  'replays',
+] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 const ids = {
@@ -32,6 +42,7 @@ export const JOBS = {
   'environment.command': { queue: 'environments', version: 1, payload: z.object({ ...ids, command_id: z.uuid() }) },
   'environment.validate': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
   'environment.remove': { queue: 'environments', version: 1, payload: z.object({ ...ids, environment_id: z.uuid() }) },
+  'replay.run': { queue: 'replays', version: 1, payload: z.object({ ...ids, replay_id: z.uuid() }) },
   'connection.forget_account': {
     queue: 'maintenance',
     version: 1,
@@ -87,6 +98,8 @@ export const QUEUE_POLICY: Record<QueueName, QueuePolicy> = {
   knowledge: { concurrency: 20, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // A command is taken once: of one whose process has died, the next delivery finds that, and leaves it.
   environments: { concurrency: 16, attempts: 5, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
+  // As turns. They wait for models, and of an organization two run at once.
+  replays: { concurrency: 64, attempts: 1, backoffMs: 1_000, lockMs: 15_000, stalledMs: 5_000, maxStalledCount: 1_000 },
   // Deliveries are applied under the lock of their organization, and beside the door that the provider waits at.
   billing: { concurrency: 2, attempts: 8, backoffMs: 2_000, lockMs: 30_000, stalledMs: 15_000, maxStalledCount: 3 },
 };

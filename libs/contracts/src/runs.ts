@@ -25,6 +25,8 @@ export const RUN_KINDS = {
   // Files may be large, and whoever adds many expects to wait.
   knowledge_source: { job: 'knowledge.index', app: 'process-engine', ready_per_pod: 50, scale_after_s: 30, late_after_s: 120 },
   knowledge_sync: { job: 'knowledge.sync', app: 'process-engine', ready_per_pod: 50, scale_after_s: 30, late_after_s: 120 },
+  // Whoever replays many chats expects to wait.
+  replay: { job: 'replay.run', app: 'chat-worker', ready_per_pod: 50, scale_after_s: 30, late_after_s: 120 },
 } as const satisfies Record<string, RunKindPolicy>;
 
 export type RunKindName = keyof typeof RUN_KINDS;

@@ -14,4 +14,5 @@ export * from './orgs';
 export * from './processes';
 export * from './projects';
 export * from './prompts';
+export * from './replays';
 export * from './rollouts';

@@ -14,6 +14,7 @@ import * as orgs from './orgs/orgs.entities';
 import * as processes from './processes/processes.entities';
 import * as projects from './projects/projects.entities';
 import * as prompts from './prompts/prompts.entities';
+import * as replays from './replays/replays.entities';
 import * as auditLog from './platform/audit-log.entity';
 import * as dataKey from './platform/data-key.entity';
 import * as event from './platform/event.entity';
@@ -40,6 +41,7 @@ export * from './orgs/orgs.entities';
 export * from './processes/processes.entities';
 export * from './projects/projects.entities';
 export * from './prompts/prompts.entities';
+export * from './replays/replays.entities';
 export * from './platform/audit-log.entity';
 export * from './platform/data-key.entity';
 export * from './platform/durable-run.entity';
@@ -93,6 +95,7 @@ export const ENTITIES: EntityClass[] = [
   processes,
   projects,
   prompts,
+  replays,
   auditLog,
   dataKey,
   event,

@@ -204,6 +204,7 @@ export const LIST_TALLY: Tally = {
     list('agent_revisions', OF_AGENT),
     list('instruction_revisions', OF_AGENT),
     list('rollouts', OF_AGENT),
+    list('replays', { of_id: 'row.agent_id', facet: 'row.kind' }),
     // Of the arms of rollouts, deleted ones too: they were assigned.
     list(
       'chats',

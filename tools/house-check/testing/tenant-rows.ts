@@ -213,6 +213,33 @@ export async function known(
   return syncId;
 }
 
+/** A check of a draft and a simulation, each with what it came to. */
+export async function replayed(
+  db: Database,
+  o: { id: string; mark: string; agentId: string; chatId: string; ownerId: string },
+): Promise<{ check_id: string; simulation_id: string }> {
+  const [checkId, simulationId] = [uuidv7(), uuidv7()];
+  const decision = { decision_id: uuidv7(), set: 'guard', kind: 'act', basis: o.mark, should_have: null, should_have_kind: null };
+  const done = { tools: [], decisions: [], final_text: o.mark };
+  const before = { ...done, cost: '0.5', tokens: 1 };
+  const checked = { now: null, verdict: 'no_decision', judged_by: null, error: null };
+  for (const [id, kind, of, result] of [
+    [checkId, 'draft_check', decision, checked],
+    [simulationId, 'simulation', null, { before, after: done, differences: [], misses: 0, error: null }],
+  ] as const) {
+    await db.execute(
+      sql(`INSERT INTO replays (id, org_id, status, agent_id, kind, config, billing_unit, spent, estimate, created_by, finished_at)
+       VALUES ($2, $1, 'completed', $3, $4, jsonb_build_object('instruction', $5::text), 'usd', 0.5, '{"model_calls": 1, "credits": null, "usd": "0.5"}', $6, now())`),
+      [o.id, id, o.agentId, kind, o.mark, o.ownerId],
+    );
+    await db.execute(
+      sql(`INSERT INTO replay_items (replay_id, place, org_id, chat_id, decision, result, cost) VALUES ($2, 0, $1, $3, $4, $5, 0.5)`),
+      [o.id, id, o.chatId, of && JSON.stringify(of), JSON.stringify(result)],
+    );
+  }
+  return { check_id: checkId, simulation_id: simulationId };
+}
+
 /** A row of each table of billing. */
 export async function billed(db: Database, o: { id: string; mark: string; ownerId: string }): Promise<void> {
   const rows: [string, unknown[]][] = [

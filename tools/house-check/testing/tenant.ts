@@ -5,7 +5,7 @@ import { uuidv7 } from 'uuidv7';
 import { Membership } from '@aps/entities';
 import { anApiToken, aPerson, type Person } from '@aps/identity/testing';
 import type { House } from './house';
-import { billed, commanded, connected, known, ran, received, writeDirectly } from './tenant-rows';
+import { billed, commanded, connected, known, ran, received, replayed, writeDirectly } from './tenant-rows';
 
 /** An organization with a row of every kind. Every text of its own carries its mark, so that a leak of any of it is seen. */
 export interface Tenant {
@@ -79,6 +79,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
   const config_id = await known(db, { id, mark, kbId: base.id, sourceId: document.source_id, connectionId });
   const { environment } = await make('POST', '/environments', { kind: 'REMOTE_MACHINE', name: mark });
   await commanded(db, { id, mark, environmentId: environment.id, chatId: chat.id });
+  const ofReplays = await replayed(db, { id, mark, agentId: agent.id, chatId: chat.id, ownerId: owner.id });
   const invitation = await make('POST', '/members/invitations', { email: `${mark}@example.com` });
   await make('PATCH', '/settings/ai/routes', { routes: { openai: { api_key: `sk-${mark}` } } });
   await make('PATCH', '/settings/ai', { provider_2_api_key: `sk-${mark}`, ai_gateway_token: `cf-${mark}`, ai_gateway_account_id: mark });
@@ -130,6 +131,7 @@ export async function tenant(house: House, name: string): Promise<Tenant> {
       'projects.memory_id': ofProject.id,
       'processes.revision_id': draft.id,
       ...ofRun,
+      ...ofReplays,
       request_id: requestId,
       revision_id: revision.id,
       rollout_id: rollout.id,

@@ -43,6 +43,7 @@ const WORDS: Record<RunKindName, [string, string]> = {
   process_run: ['run of a process', 'runs of processes'],
   knowledge_source: ['source of a knowledge base', 'sources of knowledge bases'],
   knowledge_sync: ['synchronisation of a knowledge base', 'synchronisations of knowledge bases'],
+  replay: ['replay of chats', 'replays of chats'],
 };
 const queueOf = (kind: RunKindName) => JOBS[RUN_KINDS[kind].job].queue;
 const waits = (n: number, kind: RunKindName) => (n === 1 ? `One ${WORDS[kind][0]} waits` : `${n} ${WORDS[kind][1]} wait`);

@@ -6,6 +6,7 @@ export { AgentsService } from './agents.service';
 export { InstructionsService, type AmendedInstruction } from './instructions.service';
 export { MAX_MEMORY_BYTES, MemoriesService, type MemoryOwner } from './memories.service';
 export { AgentRevisions } from './revisions.queries';
+export type { SealedAgentConfig } from './sealed-config';
 export { RevisionsService, type Candidate } from './revisions.service';
 export { AgentReferences } from './agent-references';
 export { AgentsRepository } from './agents.repository';

@@ -23,6 +23,7 @@ export const FEATURES = [
   'prompt_default',
   'embedding',
   'rerank',
+  'judge',
 ] as const;
 export type InferenceFeature = (typeof FEATURES)[number];
 

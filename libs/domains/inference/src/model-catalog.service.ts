@@ -15,10 +15,11 @@ export class ModelCatalog {
    * Refuses a key that names no chat model, or one that the organization does not allow for this use. Asks the database and not the
    * view in memory, which may be older than what the caller has seen.
    *
+   * @param field of the body that names it
    * @throws DomainError 422 `model_unknown`, `model_not_allowed`
    */
-  async assertKnownChatModel(db: Db, scope: OrgScope, key: string, use: ModelScope): Promise<void> {
-    await this.assertUsable(db, scope, key, use, await this.repository.knownChatKeys(db, scope, [key]));
+  async assertKnownChatModel(db: Db, scope: OrgScope, key: string, use: ModelScope, field = 'model'): Promise<void> {
+    await this.assertUsable(db, scope, key, use, await this.repository.knownChatKeys(db, scope, [key]), field);
   }
 
   /** The same for what is stored: until the transaction ends nobody deletes or renames the model. */
@@ -38,10 +39,17 @@ export class ModelCatalog {
     return (await this.repository.holdChatKeys(tx, scope, [key])).has(key);
   }
 
-  private async assertUsable(db: Db, scope: OrgScope, key: string, use: ModelScope, known: ReadonlySet<string>): Promise<void> {
-    if (!known.has(key)) throw refuseField('model_unknown', ['model'], 'There is no such model.');
+  private async assertUsable(
+    db: Db,
+    scope: OrgScope,
+    key: string,
+    use: ModelScope,
+    known: ReadonlySet<string>,
+    field = 'model',
+  ): Promise<void> {
+    if (!known.has(key)) throw refuseField('model_unknown', [field], 'There is no such model.');
     const allowed = allowlistOf(await this.repository.settings(db, scope), use);
     if (allowed.length && !allowed.includes(key))
-      throw refuseField('model_not_allowed', ['model'], 'This organization does not allow this model here.', { allowed: [...allowed] });
+      throw refuseField('model_not_allowed', [field], 'This organization does not allow this model here.', { allowed: [...allowed] });
   }
 }

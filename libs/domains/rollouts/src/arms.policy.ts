@@ -14,7 +14,7 @@ type Choice = 'version' | 'revision_id' | 'use_draft';
 const CHOICES = ['version', 'revision_id', 'use_draft'] as const satisfies Choice[];
 
 /** The ways in which an arm says which revision it means; one that is null or false says nothing. */
-const chosen = (arm: ArmInput): Choice[] =>
+export const chosen = (arm: Partial<Record<Choice, unknown>>): Choice[] =>
   CHOICES.filter((choice) => arm[choice] !== undefined && arm[choice] !== null && arm[choice] !== false);
 
 /** @returns the field by which an arm has said which revision it means */

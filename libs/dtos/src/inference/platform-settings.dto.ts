@@ -43,6 +43,7 @@ export class FeatureModelsInput {
   @StringField(modelKey('of prompts that name none')) prompt_default?: string | null;
   @StringField(modelKey('that embeds, of the kind `embedding`')) embedding?: string | null;
   @StringField(modelKey('that ranks, of the kind `rerank`')) rerank?: string | null;
+  @StringField(modelKey('that judges what a check of an instruction has brought')) judge?: string | null;
 }
 
 /** Only what is there changes; null defers to the environment. */

@@ -316,6 +316,14 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"prompt_runs_kept\" ON \"prompt_runs\"  (\"created_at\") WHERE input_preview IS NOT NULL OR output IS NOT NULL OR data IS NOT NULL");
     await runner.query("CREATE INDEX \"prompt_runs_call\" ON \"prompt_runs\"  (\"org_id\", \"call_key\") WHERE call_key IS NOT NULL");
     await runner.query("CREATE INDEX \"prompt_runs_template\" ON \"prompt_runs\"  (\"template_id\", \"id\") ");
+    await runner.query("CREATE TABLE \"replays\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"status\" text NOT NULL, \"lease_owner\" text, \"lease_expires_at\" TIMESTAMP WITH TIME ZONE, \"fence\" bigint NOT NULL DEFAULT '0', \"parked\" boolean NOT NULL DEFAULT false, \"wait\" jsonb, \"deliveries\" integer NOT NULL DEFAULT '0', \"steps_done\" integer NOT NULL DEFAULT '0', \"error\" jsonb, \"dispatched_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"started_at\" TIMESTAMP WITH TIME ZONE, \"finished_at\" TIMESTAMP WITH TIME ZONE, \"agent_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"config\" jsonb NOT NULL, \"revision_id\" uuid, \"judge_model\" text, \"billing_unit\" text NOT NULL, \"budget\" numeric(20,6), \"spent\" numeric(20,6) NOT NULL DEFAULT '0', \"estimate\" jsonb NOT NULL, \"created_by\" uuid NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"replays_org_id\" UNIQUE (\"org_id\", \"id\"), CONSTRAINT \"replays_status\" CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')), CONSTRAINT \"replays_kind\" CHECK (kind IN ('draft_check', 'simulation')), CONSTRAINT \"PK_25cfbee6682178c5c90149cbb3a\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"replays_parked\" ON \"replays\"  (\"org_id\", \"dispatched_at\") WHERE parked");
+    await runner.query("CREATE INDEX \"replays_waiting\" ON \"replays\"  (\"org_id\") WHERE status = 'waiting' AND finished_at IS NULL");
+    await runner.query("CREATE INDEX \"replays_owned\" ON \"replays\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
+    await runner.query("CREATE INDEX \"replays_age\" ON \"replays\"  (\"created_at\") ");
+    await runner.query("CREATE INDEX \"replays_agent\" ON \"replays\"  (\"agent_id\", \"kind\", \"id\") ");
+    await runner.query("CREATE TABLE \"replay_items\" (\"replay_id\" uuid NOT NULL, \"place\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"decision\" jsonb, \"progress\" jsonb, \"result\" jsonb, \"cost\" numeric(20,6) DEFAULT '0', \"tokens\" bigint NOT NULL DEFAULT '0', CONSTRAINT \"PK_72eec66549df10a9081ead319b9\" PRIMARY KEY (\"replay_id\", \"place\"))");
+    await runner.query("CREATE INDEX \"replay_items_chat\" ON \"replay_items\"  (\"chat_id\") ");
     await runner.query("CREATE TABLE \"audit_log\" (\"id\" uuid NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"source\" text NOT NULL, \"action\" text NOT NULL, \"org_id\" uuid, \"actor_id\" uuid, \"target_kind\" text NOT NULL, \"target_id\" text, \"metadata\" jsonb NOT NULL DEFAULT '{}', \"request_id\" text, CONSTRAINT \"PK_07fefa57f7f5ab8fc3f52b3ed0b\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"audit_log_platform_action\" ON \"audit_log\"  (\"action\", \"created_at\", \"id\") WHERE source = 'admin' OR org_id IS NULL");
     await runner.query("CREATE INDEX \"audit_log_platform_actor\" ON \"audit_log\"  (\"actor_id\", \"created_at\", \"id\") WHERE source = 'admin' OR org_id IS NULL");
@@ -440,11 +448,19 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("ALTER TABLE \"prompt_runs\" ADD CONSTRAINT \"FK_0d1d47035718e5de3b85b9b2e14\" FOREIGN KEY (\"org_id\", \"chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"prompt_runs\" ADD CONSTRAINT \"FK_6784401807829f73010b18ddfe9\" FOREIGN KEY (\"org_id\", \"revision_id\") REFERENCES \"prompt_revisions\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     await runner.query("ALTER TABLE \"prompt_runs\" ADD CONSTRAINT \"FK_3f2e66cbcdf3e3c9728a41be334\" FOREIGN KEY (\"org_id\", \"template_id\") REFERENCES \"prompt_templates\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"replays\" ADD CONSTRAINT \"FK_2ccafe2bacf1d8c5d8a186d656e\" FOREIGN KEY (\"org_id\", \"revision_id\") REFERENCES \"agent_revisions\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"replays\" ADD CONSTRAINT \"FK_fcb3bf0ec2a837dbcced425db28\" FOREIGN KEY (\"org_id\", \"agent_id\") REFERENCES \"agents\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"replay_items\" ADD CONSTRAINT \"FK_2f08a5668da2d4794513f10e37a\" FOREIGN KEY (\"org_id\", \"chat_id\") REFERENCES \"chats\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
+    await runner.query("ALTER TABLE \"replay_items\" ADD CONSTRAINT \"FK_5dec757e7b13b1bb554e0a689f1\" FOREIGN KEY (\"org_id\", \"replay_id\") REFERENCES \"replays\"(\"org_id\",\"id\") ON DELETE NO ACTION ON UPDATE NO ACTION");
     for (const extra of SCHEMA_EXTRAS) await runner.query(extra.up);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     for (const extra of [...SCHEMA_EXTRAS].reverse()) await runner.query(extra.down);
+    await runner.query("ALTER TABLE \"replay_items\" DROP CONSTRAINT \"FK_5dec757e7b13b1bb554e0a689f1\"");
+    await runner.query("ALTER TABLE \"replay_items\" DROP CONSTRAINT \"FK_2f08a5668da2d4794513f10e37a\"");
+    await runner.query("ALTER TABLE \"replays\" DROP CONSTRAINT \"FK_fcb3bf0ec2a837dbcced425db28\"");
+    await runner.query("ALTER TABLE \"replays\" DROP CONSTRAINT \"FK_2ccafe2bacf1d8c5d8a186d656e\"");
     await runner.query("ALTER TABLE \"prompt_runs\" DROP CONSTRAINT \"FK_3f2e66cbcdf3e3c9728a41be334\"");
     await runner.query("ALTER TABLE \"prompt_runs\" DROP CONSTRAINT \"FK_6784401807829f73010b18ddfe9\"");
     await runner.query("ALTER TABLE \"prompt_runs\" DROP CONSTRAINT \"FK_0d1d47035718e5de3b85b9b2e14\"");
@@ -569,6 +585,14 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"audit_log_platform_actor\"");
     await runner.query("DROP INDEX \"audit_log_platform_action\"");
     await runner.query("DROP TABLE \"audit_log\"");
+    await runner.query("DROP INDEX \"replay_items_chat\"");
+    await runner.query("DROP TABLE \"replay_items\"");
+    await runner.query("DROP INDEX \"replays_agent\"");
+    await runner.query("DROP INDEX \"replays_age\"");
+    await runner.query("DROP INDEX \"replays_owned\"");
+    await runner.query("DROP INDEX \"replays_waiting\"");
+    await runner.query("DROP INDEX \"replays_parked\"");
+    await runner.query("DROP TABLE \"replays\"");
     await runner.query("DROP INDEX \"prompt_runs_template\"");
     await runner.query("DROP INDEX \"prompt_runs_call\"");
     await runner.query("DROP INDEX \"prompt_runs_kept\"");

@@ -60,10 +60,11 @@ export class Outbox {
     @InjectQueue(QUEUES[5]) processRuns: Queue,
     @InjectQueue(QUEUES[6]) knowledge: Queue,
     @InjectQueue(QUEUES[7]) environments: Queue,
+    @InjectQueue(QUEUES[8]) replays: Queue,
     private readonly db: Database,
     @Inject(CommandRedis) private readonly redis: Redis,
   ) {
-    for (const queue of [turns, titles, maintenance, billing, inboxMessages, processRuns, knowledge, environments]) {
+    for (const queue of [turns, titles, maintenance, billing, inboxMessages, processRuns, knowledge, environments, replays]) {
       // BullMQ reports connection errors on every queue; the Redis module has already said it once.
       queue.on('error', () => undefined);
       this.queues.set(queue.name as QueueName, queue);

@@ -72,6 +72,7 @@ export const LISTS = {
     ['rollouts, one with all chats', { agent_id: of.mine }, of.rows],
     ['rollouts, those before', { agent_id: of.mine, offset: 1 }, of.rows],
   ],
+  'GET /api/orgs/{org_id}/agents/{agent_id}/simulations': (of) => [['simulations', { agent_id: of.mine }, of.rows]],
   'GET /api/orgs/{org_id}/skills': (of) => [
     ['skills', {}, of.rows],
     ['skills, of a project', { project_id: NAMED }, SHARED],

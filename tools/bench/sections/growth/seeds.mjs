@@ -66,6 +66,10 @@ export const AGENT_SEEDS = {
   rollouts: ({ rows, org, agent, revision }) => `
     INSERT INTO rollouts (id, org_id, agent_id, kind, status, arms, started_at, ended_at)
     SELECT ${idAt('at', 'rollout')}, '${org}', '${agent}', 'deploy', 'superseded', '[{"label": "live", "revision_id": "${revision}", "version": 1, "weight": 10000}]', at, at FROM ${numbered(rows)}`,
+  replays: ({ rows, org, agent, revision, owner }) => `
+    INSERT INTO replays (id, org_id, agent_id, kind, status, config, revision_id, billing_unit, estimate, created_by, created_at, finished_at)
+    SELECT ${idAt('at', 'replay')}, '${org}', '${agent}', 'simulation', 'completed', (SELECT config FROM agent_revisions WHERE id = '${revision}'), '${revision}', 'usd',
+      '{"model_calls": 1, "credits": null, "usd": "0.1"}', '${owner}', at, at FROM ${numbered(rows)}`,
 };
 
 const ENVELOPE = JSON.stringify({

@@ -8,6 +8,7 @@ import { AgentsQueries } from '../agents.queries';
 import { AgentDelegates } from '../delegates.queries';
 import { MemoriesService } from '../memories.service';
 import { AgentRevisions } from '../revisions.queries';
+import type { SealedAgentConfig } from '../sealed-config';
 import { SkillsRepository } from '../skills.repository';
 import {
   contextHash,
@@ -58,6 +59,11 @@ export class AgentContexts {
       belongs ? db.query(SHARES, [scope.orgId, agentId]) : [],
     ]);
     return withShares(config, shares);
+  }
+
+  /** The same on a configuration that need not be sealed. */
+  async ofConfig(scope: OrgScope, config: SealedAgentConfig): Promise<AgentContext> {
+    return withShares(config, await this.db.query(SHARES, [scope.orgId, config.agent_id]));
   }
 
   /** All that a turn is told beside its chat and its instructions. */

@@ -5,6 +5,7 @@ import { Database, type Db } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
 import { chargeFor, type Terms } from '../charge';
+import type { Usage } from '../client';
 import { Allowances, type Spender } from './allowances';
 import { HoldRepository, type CreditUse, type Reserved, type Reserving, type Verdict, type WideHold } from './hold.repository';
 import { ESTIMATED_SECONDS, estimateOf } from './estimate.policy';
@@ -243,6 +244,23 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     };
   }
 
+  /** What so many calls would cost that together use so much, in what the organization is held to; null without a price. Nothing is held. */
+  async priced(
+    orgId: string,
+    feature: string,
+    model: ResolvedModel,
+    usage: Usage,
+    calls: number,
+  ): Promise<{ credits: string } | { usd: string | null }> {
+    const terms = await this.termsOf(orgId);
+    // Tiers and fees are about one call.
+    const each = mapUsage(usage, (tokens) => Math.ceil(tokens / Math.max(calls, 1)));
+    const all = (amount: string) => text(new Money(amount).times(calls));
+    if (terms.enforced) return { credits: all(chargeFor(terms.card, model, feature, each, ESTIMATED_SECONDS).credits) };
+    const { usd } = priceOf(model.entry, each);
+    return { usd: usd && all(usd) };
+  }
+
   /** Why a model without a price may not be called for a person who can be told, whoever pays for it; null where that is no matter. */
   async unpricedBecause(orgId: string, model: ResolvedModel): Promise<string | null> {
     return !isPriced(model.entry) && (await this.entitlements.has(orgId, 'enforces_credits')) ? unpriced(model) : null;
@@ -291,6 +309,14 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
 /** Whether nobody knows what a call costs who is to pay it in credits: what the organization pays for by itself costs it none. */
 const isUncounted = (enforced: boolean, { entry, byo_key }: ResolvedModel): boolean => enforced && !byo_key && !isPriced(entry);
 const unpriced = ({ entry }: ResolvedModel): string => `The model ${entry.key} has no price, so its cost in credits is not known.`;
+
+const mapUsage = (usage: Usage, each: (tokens: number) => number): Usage => ({
+  input: each(usage.input),
+  cached_input: each(usage.cached_input),
+  cache_write: each(usage.cache_write),
+  output: each(usage.output),
+  reasoning: each(usage.reasoning),
+});
 
 /** In what the organization is held to. */
 const amountOf = ({ enforced }: Terms, { credits, usd_cost }: CallCost): string => (enforced ? credits : (usd_cost ?? '0'));

@@ -1,0 +1,348 @@
+import { override, withCredits, withRateCard } from '@aps/billing/testing';
+import { ChatsService, script, type TestOrg } from '@aps/chats/testing';
+import { eventually, sql, type Answer } from '@aps/platform/testing';
+import { LeaseEnded, RunSweeper } from '@aps/platform/runs';
+import { uuidv7 } from 'uuidv7';
+import { ReplaysJobsModule } from '../jobs';
+import { ReplayKind } from '../replay.kind';
+import { ReplaysRepository } from '../replays.repository';
+import { ReplaysHttpModule } from '.';
+
+const app = new ChatsService({}, [ReplaysHttpModule, ReplaysJobsModule], ['replays']);
+beforeAll(() => app.start());
+afterAll(() => app.close());
+afterEach(() => jest.restoreAllMocks());
+
+let org: TestOrg;
+let path: string;
+beforeEach(async () => {
+  // With an instruction, or a draft would add a message to what the model server counts by.
+  org = await app.org({ instruction: 'Refund.' });
+  path = `${org.path.slice(0, -'/chats'.length)}`;
+});
+
+const decide = (kind: string, summary = 'Refund it') => ({
+  ...{ name: 'record_decision', arguments: { kind, summary, basis: 'Rule 1' } },
+});
+const deciding = (kind: string, summary?: string) => ({ tool_calls: [decide(kind, summary)] });
+const TODO = { name: 'todo_write', arguments: { todos: [{ title: 'call back', status: 'pending' }] } };
+/** Says one thing when it happens, and another one when it is played again. */
+const first = (then: object, again: object) => [then, again];
+const steps = (...all: unknown[]) => script(...(all as Record<string, unknown>[]));
+
+const post = (to: string, body: object = {}, as = org.owner) => app.call('POST', `${path}/${to}`, { as, body });
+const get = (from: string, as = org.owner) => app.call('GET', `${path}/${from}`, { as });
+
+/** A chat in which all this has been said. */
+async function said(...messages: string[]): Promise<string> {
+  const chat = await app.chat(org);
+  for (const [i, message] of messages.entries()) {
+    await app.send(org, chat, message);
+    await app.settled(org, chat, i + 1);
+  }
+  return chat;
+}
+async function reviewed(message: string, body: object): Promise<{ chat: string; decision: string }> {
+  const chat = await said(message);
+  const [{ id }] = await app.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE chat_id = $1'), [chat]);
+  const answer = await app.call('POST', `/api/orgs/${org.id}/chats/${chat}/decisions/${id}/review`, { as: org.owner, body });
+  expect(answer.status).toBe(200);
+  return { chat, decision: id };
+}
+const draft = (content = 'Never refund.') => app.make('PUT', `${path}/instruction/draft`, { as: org.owner, body: { content } });
+const over = (from: string) =>
+  eventually(
+    async () => (await get(from)).body,
+    (body) => body.finished_at !== null,
+  );
+async function checked(body: object = {}): Promise<Answer['body']> {
+  const started = await post('instruction/draft/check', body);
+  expect([started.status, started.body]).toEqual([202, { check_id: expect.any(String) }]);
+  return over(`instruction/draft/checks/${started.body.check_id}`);
+}
+async function simulated(body: object): Promise<Answer['body']> {
+  const started = await post('simulations', body);
+  expect([started.status, started.body]).toEqual([202, { simulation_id: expect.any(String) }]);
+  return over(`simulations/${started.body.simulation_id}`);
+}
+const receipts = (feature: string) =>
+  app.db.query(
+    sql<{ agent_id: string; chat_id: string | null }>(
+      'SELECT agent_id, chat_id FROM inference_receipts WHERE org_id = $1 AND feature = $2',
+    ),
+    [org.id, feature],
+  );
+/** What of an organization nothing may be added to by what is played again. */
+const state = () =>
+  app.db.query(
+    sql(`SELECT (SELECT count(*) FROM chats WHERE org_id = $1)::int AS chats, (SELECT count(*) FROM messages WHERE org_id = $1)::int AS messages, (SELECT count(*) FROM decisions WHERE org_id = $1)::int AS decisions,
+      (SELECT count(*) FROM todos WHERE org_id = $1)::int AS todos, (SELECT count(*) FROM hitl_requests WHERE org_id = $1)::int AS questions, (SELECT count(*) FROM events WHERE org_id = $1)::int AS events`),
+    [org.id],
+  );
+
+describe('a check of an instruction draft', () => {
+  it('plays disputed and agreed decisions again, and changes nothing', async () => {
+    const dispute = { review_status: 'disputed', should_have: 'Leave it', should_have_kind: 'no_act' };
+    const fixed = await reviewed(steps(first(deciding('act'), deciding('no_act', 'Leave it')), { text: 'done' }), dispute);
+    const wrong = await reviewed(steps(deciding('act'), { text: 'done' }), dispute);
+    const silent = await reviewed(steps(first(deciding('act'), { text: 'nothing' }), { text: 'done' }), dispute);
+    const guarded = await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
+    const broken = await reviewed(steps(first(deciding('act'), deciding('escalate')), { text: 'done' }), { review_status: 'agreed' });
+    await app.make('POST', `${path}/decisions/archive`, { as: org.owner, body: { decision_ids: [fixed.decision] } });
+    await draft();
+    const before = await state();
+
+    const check = await checked();
+    expect(check).toMatchObject({
+      ...{ status: 'completed', error: null, created_by: org.owner.id },
+      draft_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      totals: { cases: 5, fixed: 1, still_wrong: 2, guard_broken: 1, unjudged: 0, cost_credits: null, cost_usd: expect.any(String) },
+    });
+    const item = ({ decision, chat }: { decision: string; chat: string }, set: string, now: string | null, verdict: string) => ({
+      ...{ decision_id: decision, chat_id: chat, set, verdict, error: null, was: { kind: 'act', basis: 'Rule 1' } },
+      now: now && expect.objectContaining({ kind: now, basis: 'Rule 1' }),
+      judged_by: now && 'kind',
+    });
+    expect(check.items).toEqual(
+      [
+        item(silent, 'regression', null, 'no_decision'),
+        item(wrong, 'regression', 'act', 'differs'),
+        item(fixed, 'regression', 'no_act', 'agrees'),
+        item(broken, 'guard', 'escalate', 'differs'),
+        item(guarded, 'guard', 'act', 'agrees'),
+      ].map((one) => expect.objectContaining(one)),
+    );
+    expect(await state()).toEqual(before);
+    expect(await receipts('draft_check')).toEqual(Array.from({ length: 5 }, () => ({ agent_id: org.agentId, chat_id: null })));
+    expect(Number(check.totals.cost_usd)).toBeGreaterThan(0);
+  });
+
+  it('has a model judge where a dispute says no kind', async () => {
+    const judgedAs = (verdict: string) => ({ review_status: 'disputed', should_have: `Leave it.\nverdict: ${verdict}` });
+    for (const verdict of ['agrees', 'differs', 'unclear']) await reviewed(steps(deciding('act'), { text: 'done' }), judgedAs(verdict));
+    await draft();
+    const { items, totals } = await checked({ guard_sample: 0 });
+    expect(items.map((i: { verdict: string; judged_by: string }) => [i.verdict, i.judged_by])).toEqual([
+      ['unjudged', 'model'],
+      ['differs', 'model'],
+      ['agrees', 'model'],
+    ]);
+    expect(totals).toMatchObject({ cases: 3, fixed: 1, still_wrong: 1, unjudged: 1 });
+    expect(await receipts('draft_check')).toHaveLength(6);
+    expect((await post('instruction/draft/check', { judge_model: 'nobody' })).body.detail).toEqual([
+      expect.objectContaining({ loc: ['body', 'judge_model'], type: 'semantic.model_unknown' }),
+    ]);
+  });
+
+  it('leaves what was said before as it was, and answers calls from the journal', async () => {
+    const chat = await said(steps({ text: 'as it was' }), steps({ tool_calls: [TODO] }, deciding('act'), { text: 'done' }));
+    const [{ id }] = await app.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE chat_id = $1'), [chat]);
+    const review = { review_status: 'disputed', should_have: 'Leave it', should_have_kind: 'no_act' };
+    await app.call('POST', `/api/orgs/${org.id}/chats/${chat}/decisions/${id}/review`, { as: org.owner, body: review });
+    await draft();
+    const noted = jest.spyOn(app.get(ReplaysRepository), 'note');
+    await checked({ decision_ids: [id] });
+    const last = noted.mock.calls.at(-1)![2] as { rows: { role: string; content: string }[] };
+    // Of the answer at hand alone.
+    expect(last.rows.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool']);
+    expect(last.rows[2].content).toContain('call back');
+  });
+
+  it('refuses what there is nothing of', async () => {
+    expect((await post('instruction/draft/check')).status).toBe(404);
+    await draft();
+    expect(await post('instruction/draft/check')).toMatchObject({ status: 422, body: { code: 'nothing_to_check' } });
+    expect((await post('instruction/draft/check', { decision_ids: [uuidv7()] })).status).toBe(404);
+    // One that is seen, and not disputed.
+    const { decision, chat } = await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
+    const named = { decision_ids: [decision], guard_sample: 0 };
+    expect((await post('instruction/draft/check', named)).body.code).toBe('nothing_to_check');
+    // The chat is the owner's alone.
+    expect((await post('instruction/draft/check', named, org.member)).status).toBe(404);
+    expect((await post('instruction/draft/check', {}, org.member)).body.code).toBe('nothing_to_check');
+    expect(chat).toBeDefined();
+  });
+
+  it('hides the decisions of chats that its reader may not open', async () => {
+    await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
+    await draft();
+    const { id, items } = await checked();
+    expect(items).toHaveLength(1);
+    expect((await get(`instruction/draft/checks/${id}`, org.member)).body).toMatchObject({ items: [], totals: { cases: 0 } });
+  });
+});
+
+describe('a simulation', () => {
+  it('plays what users said again, and compares', async () => {
+    const same = await said(steps({ tool_calls: [TODO] }, { text: 'noted' }), 'and then?');
+    const other = await said(
+      steps(first(deciding('act'), { ...deciding('no_act'), text: 'no' }), first({ text: 'done' }, { text: 'left' })),
+    );
+    const before = await state();
+    const simulation = await simulated({ use_draft: true, chat_ids: [same, other] });
+    expect(simulation).toMatchObject({ status: 'completed', revision_id: null, error: null, billing_unit: 'usd' });
+    const of = (chat: string) => simulation.items.find((i: { chat_id: string }) => i.chat_id === chat);
+    expect(of(same)).toMatchObject({ differences: [], tool_call_misses: 0, error: null });
+    expect(of(same).after).toEqual({ ...of(same).before, cost: expect.any(String), tokens: expect.any(Number) });
+    expect(of(same).after).toMatchObject({ tools: ['todo_write'], decisions: [], final_text: 'You said: and then?' });
+    expect(of(other)).toMatchObject({
+      before: { tools: ['record_decision'], decisions: [{ kind: 'act' }], final_text: 'done' },
+      after: { tools: ['record_decision'], decisions: [{ kind: 'no_act' }], final_text: 'left' },
+      ...{ differences: ['decisions', 'final_text'], tool_call_misses: 1 },
+    });
+    const { totals } = simulation;
+    expect(totals).toMatchObject({ chats: 2, same_tools: 2, same_decisions: 1, tool_call_misses: 1 });
+    expect([Number(totals.cost_before), Number(totals.cost_after), totals.tokens_before, totals.tokens_after].every((n) => n > 0)).toBe(
+      true,
+    );
+    expect(await state()).toEqual(before);
+    expect(await receipts('simulation')).toHaveLength(5);
+
+    const { body } = await get('simulations');
+    expect(body).toMatchObject({ total: 1, items: [{ id: simulation.id, totals }] });
+    expect(body.items[0].items).toBeUndefined();
+    const hidden = await get(`simulations/${simulation.id}`, org.member);
+    expect(hidden.body).toMatchObject({ items: [], totals: { chats: 0, tokens_after: 0 } });
+    expect((await post('simulations', { use_draft: true, chat_ids: [same] }, org.member)).status).toBe(403);
+
+    await override(app, org.id, { enforces_credits: true });
+    const { body: bare } = await get(`simulations/${simulation.id}`);
+    expect([bare.estimate.usd, bare.totals.cost_after, bare.items[0].after.cost]).toEqual([null, null, null]);
+    expect(bare.totals.tokens_after).toBe(totals.tokens_after);
+  });
+
+  it('goes on where a provider refuses a chat', async () => {
+    const refused = await said(steps(first({ text: 'fine' }, { error: { status: 400 } })));
+    const other = await said('hello');
+    const { status, items, totals } = await simulated({ use_draft: true, chat_ids: [refused, other] });
+    expect(status).toBe('completed');
+    expect(items).toEqual([
+      expect.objectContaining({
+        chat_id: refused,
+        before: null,
+        after: null,
+        error: expect.objectContaining({ code: 'provider_rejected' }),
+      }),
+      expect.objectContaining({ chat_id: other, differences: [], error: null }),
+    ]);
+    expect(totals).toMatchObject({
+      chats: 2,
+      same_tools: 1,
+      same_decisions: 1,
+      cost_before: expect.any(String),
+      cost_after: expect.any(String),
+    });
+  });
+
+  it('says what it would take, and does nothing', async () => {
+    await said(steps({ tool_calls: [TODO] }, { text: 'noted' }));
+    const quote = await post('simulations', { version: 1, quote: true });
+    expect([quote.status, quote.body]).toEqual([200, { estimate: { model_calls: 2, credits: null, usd: expect.stringMatching(/^0\.0/) } }]);
+    expect((await get('simulations')).body.total).toBe(0);
+    expect(await receipts('simulation')).toEqual([]);
+  });
+
+  it('refuses what it cannot play', async () => {
+    const chat = await said('hello');
+    const refusal = async (body: object) => (await post('simulations', body)).body.code;
+    expect(await refusal({ use_draft: true, version: 1 })).toBe('validation_error');
+    expect(await refusal({})).toBe('validation_error');
+    expect(await refusal({ use_draft: true, chat_ids: [chat], sample: 1 })).toBe('validation_error');
+    expect(await refusal({ version: 9 })).toBe('unknown_revision');
+    expect(await refusal({ use_draft: true, chat_ids: [chat, uuidv7()] })).toBe('not_found');
+    expect(await refusal({ use_draft: true, chat_ids: [await app.chat(org)] })).toBe('nothing_to_check');
+    const [foreign, theirs] = [await app.org(), await app.chat(org, { title: 'x' }, org.member)];
+    expect(await refusal({ use_draft: true, chat_ids: [await app.chat(foreign)] })).toBe('not_found');
+    expect(await refusal({ use_draft: true, chat_ids: [theirs] })).toBe('not_found');
+  });
+
+  it('ends at its budget, in credits where these are paid', async () => {
+    await withRateCard(app);
+    await override(app, org.id, { enforces_credits: true });
+    await withCredits(app, org.id, { granted: '1000' });
+    const chat = await said('hello', 'again', 'and again');
+    const simulation = await simulated({ use_draft: true, chat_ids: [chat], budget: '0.000001' });
+    expect(simulation).toMatchObject({ status: 'failed', error: { code: 'budget_exceeded' }, billing_unit: 'credits', budget: '0.000001' });
+    expect(await receipts('simulation')).toHaveLength(1);
+    expect(simulation.items).toEqual([expect.objectContaining({ chat_id: chat, after: null })]);
+    app.blocker = { code: 'credits_exhausted', credits_remaining: '0' };
+    expect(await post('simulations', { use_draft: true, chat_ids: [chat] })).toMatchObject({
+      status: 402,
+      body: { code: 'credits_exhausted' },
+    });
+    app.blocker = null;
+  });
+
+  it('goes on where it was when its worker dies, and charges nothing twice', async () => {
+    const chat = await said('one', 'two', 'three');
+    const repository = app.get(ReplaysRepository);
+    const note = repository.note.bind(repository);
+    let deaths = 0;
+    const died = new Promise<void>((resolve) => {
+      jest.spyOn(repository, 'note').mockImplementation(async (...args) => {
+        if (deaths++ !== 1) return note(...args);
+        await note(...args);
+        resolve();
+        throw new LeaseEnded('lost');
+      });
+    });
+    const { simulation_id } = (await post('simulations', { use_draft: true, chat_ids: [chat] })).body;
+    await died;
+    await app.db.execute(sql(`UPDATE replays SET lease_expires_at = now() - interval '2 seconds' WHERE id = $1`), [simulation_id]);
+    await app.get(RunSweeper).sweep(app.get(ReplayKind));
+    const simulation = await over(`simulations/${simulation_id}`);
+    expect(simulation).toMatchObject({
+      status: 'completed',
+      totals: { chats: 1 },
+      items: [{ differences: [], after: { final_text: 'You said: three' } }],
+    });
+    expect(await receipts('simulation')).toHaveLength(3);
+  });
+
+  it('ends when it is cancelled, and pays for what it was answered', async () => {
+    const chat = await said('one', 'two', 'three');
+    const repository = app.get(ReplaysRepository);
+    const note = repository.note.bind(repository);
+    let id = '';
+    const cancelled = new Promise<Answer>((resolve) => {
+      jest.spyOn(repository, 'note').mockImplementationOnce(async (...args) => {
+        resolve(
+          await eventually(
+            () => post(`simulations/${id || 'x'}/cancel`),
+            ({ status }) => status === 200,
+          ),
+        );
+        return note(...args);
+      });
+    });
+    id = (await post('simulations', { use_draft: true, chat_ids: [chat] })).body.simulation_id;
+    expect((await cancelled).body).toEqual({ simulation_id: id, cancelled: true, status: 'cancelled' });
+    await eventually(
+      () => receipts('simulation'),
+      (rows) => rows.length === 1,
+    );
+    expect((await get(`simulations/${id}`)).body).toMatchObject({ status: 'cancelled', items: [{ after: null }] });
+    expect((await post(`simulations/${id}/cancel`)).body).toEqual({ simulation_id: id, cancelled: false, status: 'cancelled' });
+    expect((await post(`simulations/${uuidv7()}/cancel`)).status).toBe(404);
+  });
+
+  it('plays no chat again that whoever began it has lost, and is forgotten after 30 days', async () => {
+    const [kept, lost] = [await said('one'), await said('two')];
+    const repository = app.get(ReplaysRepository);
+    const next = repository.next.bind(repository);
+    jest.spyOn(repository, 'next').mockImplementationOnce(async (id) => {
+      await app.call('DELETE', `${org.path}/${lost}`, { as: org.owner });
+      return next(id);
+    });
+    const { id, items, status } = await simulated({ use_draft: true, sample: 2, within_hours: 1 });
+    expect([status, items.map((i: { chat_id: string }) => i.chat_id)]).toEqual(['completed', [kept]]);
+    expect(await receipts('simulation')).toHaveLength(1);
+
+    await repository.purge(30, 100);
+    expect((await get(`simulations/${id}`)).status).toBe(200);
+    await app.db.execute(sql(`UPDATE replays SET created_at = now() - interval '31 days' WHERE id = $1`), [id]);
+    await repository.purge(30, 100);
+    expect((await get(`simulations/${id}`)).status).toBe(404);
+    expect((await get('simulations')).body.total).toBe(0);
+  });
+});

@@ -1,0 +1,1 @@
+export { ReplayingModule, ReplaysModule } from './replays.module';

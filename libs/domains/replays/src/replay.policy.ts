@@ -1,0 +1,180 @@
+import { STEP_LIMIT, storableCalls, storableState, type TranscriptRow } from '@aps/chats';
+import { DECISION_KINDS, type DecisionKind } from '@aps/entities';
+import type { ChatResult } from '@aps/inference';
+import { storable } from '@aps/platform/database';
+import { canonicalJson } from '@aps/platform/definitions';
+
+/** What a call is answered that the journal does not know. */
+export const SIMULATED = JSON.stringify({ status: 'simulated' });
+
+const MAX_TEXT = 50_000;
+
+/** What calls were answered when they were made, by tool and arguments, in their order. */
+export type Journal = ReadonlyMap<string, readonly string[]>;
+/** The tool's own name, of what a model called it. */
+export type SlugOf = (name: string) => string;
+
+/** What users said before an answer. */
+export type Said = TranscriptRow[];
+
+/** How far a replay has come; what it is stored as between its model calls. */
+export interface Progress {
+  /** What was said since it began, of users and the agent. */
+  rows: TranscriptRow[];
+  /** Number of the answer at hand, from 0. */
+  turn: number;
+  /** Model calls that it has taken so far. */
+  steps: number;
+  /** How often the journal has answered each call. */
+  taken: Record<string, number>;
+  /** Calls that it could not answer. */
+  misses: number;
+  isOver: boolean;
+  /** What a judge said of it, where one was asked. */
+  verdict?: Verdict;
+}
+
+export interface ReplayedDecision {
+  kind: DecisionKind;
+  basis: string;
+  summary: string;
+  tool_slug: string | null;
+}
+
+/** What an agent did in a chat, as far as it can be compared. */
+export interface Doings {
+  /** Slugs of what it called, in their order. */
+  tools: string[];
+  decisions: ReplayedDecision[];
+  final_text: string;
+}
+
+export const DIFFERENCES = ['tools', 'decisions', 'final_text'] as const;
+export type Difference = (typeof DIFFERENCES)[number];
+
+const emptyRow = { tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null };
+
+/** A call as the journal knows it: the order of keys and the writing of numbers make no other of it. */
+function keyOf(slug: string, args: string): string {
+  try {
+    return `${slug} ${canonicalJson(args.trim() === '' ? {} : JSON.parse(args))}`;
+  } catch {
+    return `${slug} ${args}`;
+  }
+}
+
+const callsOf = (rows: readonly TranscriptRow[]) => rows.flatMap(({ tool_calls }) => tool_calls ?? []);
+
+export function journalOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Journal {
+  const results = new Map(
+    rows.flatMap((row) => (row.role === 'tool' && row.tool_call_id ? [[row.tool_call_id, row.content] as const] : [])),
+  );
+  const journal = new Map<string, string[]>();
+  for (const { id, name, arguments: args } of callsOf(rows)) {
+    const result = results.get(id);
+    const key = keyOf(slugOf(name), args);
+    if (result !== undefined) journal.set(key, [...(journal.get(key) ?? []), result]);
+  }
+  return journal;
+}
+
+/** @param said what users said, for each answer; at least one */
+export const begin = (said: readonly Said[]): Progress => ({ rows: [...said[0]], turn: 0, steps: 0, taken: {}, misses: 0, isOver: false });
+
+/**
+ * Goes on by an answer of the model. Its calls get what they got when they were made; nothing is run.
+ *
+ * @param of `before`: what was said before the replay began; `isLast`: no call of this answer is to be answered
+ */
+export function advance(
+  { rows, turn, steps, taken, misses }: Progress,
+  result: Pick<ChatResult, 'text' | 'toolCalls' | 'providerState'>,
+  of: { before: readonly TranscriptRow[]; said: readonly Said[]; journal: Journal; slugOf: SlugOf; isLast: boolean },
+): Progress {
+  const calls = storableCalls(result.toolCalls, `${turn}_${steps}`, [...of.before, ...rows]);
+  const next: Progress = { rows: [...rows], turn, steps: steps + 1, taken: { ...taken }, misses, isOver: false };
+  next.rows.push({
+    ...emptyRow,
+    role: 'assistant',
+    content: storable(result.text),
+    tool_calls: calls.length ? calls : null,
+    provider_state: storableState(result.providerState),
+  });
+  for (const { id, name, arguments: args } of calls) {
+    const content = of.isLast ? STEP_LIMIT : answerTo(next, keyOf(of.slugOf(name), args), of.journal);
+    next.rows.push({ ...emptyRow, role: 'tool', content, tool_call_id: id, tool_name: name });
+  }
+  if (calls.length > 0 && !of.isLast) return next;
+  const said = of.said[turn + 1];
+  return said ? { ...next, rows: [...next.rows, ...said], turn: turn + 1, steps: 0 } : { ...next, isOver: true };
+}
+
+/** Of what was called several times each answer in its turn, and the last from then on. */
+function answerTo(progress: Progress, key: string, journal: Journal): string {
+  const answers = journal.get(key);
+  if (!answers) {
+    progress.misses += 1;
+    return SIMULATED;
+  }
+  const n = progress.taken[key] ?? 0;
+  progress.taken[key] = n + 1;
+  return answers[Math.min(n, answers.length - 1)];
+}
+
+export function doingsOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Doings {
+  const calls = callsOf(rows);
+  return {
+    tools: calls.map(({ name }) => slugOf(name)),
+    decisions: calls.flatMap(({ name, arguments: args }) => (slugOf(name) === 'record_decision' ? decisionOf(args) : [])),
+    final_text: (rows.findLast(({ role }) => role === 'assistant')?.content ?? '').slice(0, MAX_TEXT),
+  };
+}
+
+function decisionOf(args: string): ReplayedDecision[] {
+  try {
+    const { kind, basis, summary, tool_slug } = JSON.parse(args) as Record<string, unknown>;
+    const text = (value: unknown) => (typeof value === 'string' ? storable(value).trim() : '');
+    const known = DECISION_KINDS.find((one) => one === kind);
+    return known && text(basis) && text(summary)
+      ? [{ kind: known, basis: text(basis), summary: text(summary), tool_slug: text(tool_slug) || null }]
+      : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Decisions are the same where they are of one kind and about one tool, whatever they say of it. */
+export function differencesOf(before: Doings, after: Doings): Difference[] {
+  const decided = ({ decisions }: Doings) => decisions.map(({ kind, tool_slug }) => [kind, tool_slug]);
+  const same: Record<Difference, (of: Doings) => unknown> = {
+    tools: ({ tools }) => tools,
+    decisions: decided,
+    final_text: (of) => of.final_text,
+  };
+  return DIFFERENCES.filter((name) => canonicalJson(same[name](before)) !== canonicalJson(same[name](after)));
+}
+
+/** A decision that is checked, as it was when the check began. */
+export interface CheckedDecision {
+  decision_id: string;
+  turn_id: string;
+  /** Its number among those of its turn, from 0. */
+  nth: number;
+  /** One that is right as it is: `guard`. */
+  set: 'regression' | 'guard';
+  kind: DecisionKind;
+  basis: string;
+  summary: string;
+  should_have: string | null;
+  should_have_kind: DecisionKind | null;
+}
+
+export const VERDICTS = ['agrees', 'differs', 'no_decision', 'unjudged', 'error'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** @returns null where words have to be compared */
+export function verdictByKind({ set, kind, should_have_kind }: CheckedDecision, now: ReplayedDecision | undefined): Verdict | null {
+  if (!now) return 'no_decision';
+  const wanted = set === 'guard' ? kind : should_have_kind;
+  return wanted && (now.kind === wanted ? 'agrees' : 'differs');
+}

@@ -1,0 +1,218 @@
+import { Injectable } from '@nestjs/common';
+import { AgentContexts, type SealedAgentConfig } from '@aps/agents';
+import { Money } from '@aps/billing';
+import { isLastStep, TurnCalls, TurnTools, type CallingTurn, type TranscriptRow } from '@aps/chats';
+import type { Replay, ReplayItem } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
+import { Holds, InferenceError, ModelCalls, ModelResolver, type ChatResult, type ModelCall, type ResolvedModel } from '@aps/inference';
+import { Database } from '@aps/platform/database';
+import type { Lease, OwnedRun } from '@aps/platform/runs';
+import { judgeCall, judged } from './judge.policy';
+import {
+  advance,
+  begin,
+  differencesOf,
+  doingsOf,
+  journalOf,
+  verdictByKind,
+  type CheckedDecision,
+  type Progress,
+  type Said,
+  type SlugOf,
+  type Verdict,
+} from './replay.policy';
+import { ReplaysRepository, type ClaimedReplay } from './replays.repository';
+import { CHAT, ROWS, TOOK, type ReplayedChat, type ReplayedRow } from './replays.sql';
+
+const SPENT_UP = new Set<string>(['credits_exhausted', 'budget_exceeded']);
+/** What ends a replay, and not only the item at hand. */
+const FATAL = new Set<string>([...SPENT_UP, 'provider_auth', 'route_disabled', 'model_unavailable']);
+
+type Owned = OwnedRun<ClaimedReplay>;
+
+/** What is played again of a chat. */
+interface Case {
+  chat: ReplayedChat;
+  /** Stands as it was. */
+  before: TranscriptRow[];
+  said: Said[];
+  /** How each answer chose its model. */
+  choices: Pick<ReplayedRow, 'model' | 'model_mode_override' | 'reasoning_effort'>[];
+  /** What calls are answered from. */
+  journal: TranscriptRow[];
+  /** It is over once so many decisions, from 0, have been made. */
+  until: number;
+}
+
+/** An answer as a turn would be asked for it. */
+type ReplayedTurn = Omit<CallingTurn, 'modelSteps'> & { no: number; modelSteps: number };
+
+/** A replay under way, in this process. */
+interface Replaying {
+  run: Owned;
+  replay: Replay;
+  lease: Lease;
+}
+
+/**
+ * Plays chats again: users say what they said, the agent answers as the configuration at hand has it, and its calls get what they got then.
+ * Nothing is executed, stored in the chat, remembered, asked or told to anybody.
+ */
+@Injectable()
+export class Replays {
+  constructor(
+    private readonly db: Database,
+    private readonly replays: ReplaysRepository,
+    private readonly contexts: AgentContexts,
+    private readonly calls: TurnCalls,
+    private readonly tools: TurnTools,
+    private readonly resolver: ModelResolver,
+    private readonly models: ModelCalls,
+    private readonly holds: Holds,
+  ) {}
+
+  /** Plays one item again, from where it has come to, and notes what came of it. @throws LeaseEnded, or what ends the replay */
+  async play(replaying: Replaying, item: ReplayItem): Promise<void> {
+    const checked = item.decision as CheckedDecision | null;
+    let result: object;
+    try {
+      result = await (checked ? this.check(replaying, item, checked) : this.simulate(replaying, item));
+    } catch (error) {
+      if (!(error instanceof InferenceError) || FATAL.has(error.code)) throw error;
+      const { code, message } = error;
+      result = failed(checked, { code, message });
+    }
+    await this.replays.finishItem(replaying.run, item, result);
+  }
+
+  private async check(replaying: Replaying, item: ReplayItem, checked: CheckedDecision): Promise<object> {
+    const found = await this.find(replaying, item, checked.turn_id);
+    const turnNo = found?.rows.find(({ turn_id }) => turn_id === checked.turn_id)?.turn_no;
+    if (!found || turnNo === undefined) return failed(checked, GONE);
+    const { chat, rows } = found;
+    // What was said before stands as it was, so that the case is the one that was judged.
+    const own = rows.filter((row) => row.turn_no === turnNo);
+    const before = rows.filter((row) => row.turn_no < turnNo);
+    const said = own.filter(({ role }) => role === 'user' || role === 'system');
+    const replayed = { chat, before, said: [said], choices: [own[0]], journal: [...before, ...own], until: checked.nth };
+    const { progress, slugOf } = await this.run(replaying, item, replayed);
+    const now = doingsOf(progress.rows, slugOf).decisions[checked.nth];
+    const verdict = verdictByKind(checked, now);
+    if (verdict) return { now: now ?? null, verdict, judged_by: now ? 'kind' : null, error: null };
+    return {
+      now,
+      verdict: progress.verdict ?? (await this.judge(replaying, item, progress, judgeCall(checked, now))),
+      judged_by: 'model',
+      error: null,
+    };
+  }
+
+  private async simulate(replaying: Replaying, item: ReplayItem): Promise<object> {
+    const found = await this.find(replaying, item);
+    const words = found?.rows.filter(({ role }) => role === 'user') ?? [];
+    if (!found || !words.length) return failed(null, GONE);
+    const { chat, rows } = found;
+    const said = [...new Set(words.map(({ turn_no }) => turn_no))].map((no) => words.filter(({ turn_no }) => turn_no === no));
+    const replayed = { chat, before: [], said, choices: said.map(([row]) => row), journal: rows, until: Infinity };
+    const { progress, slugOf } = await this.run(replaying, item, replayed);
+    const [took] = await this.db.query(TOOK, [item.org_id, [item.chat_id], null]);
+    const tokens = took.input + took.cached_input + took.cache_write + took.output + took.reasoning;
+    const [before, after] = [doingsOf(rows, slugOf), doingsOf(progress.rows, slugOf)];
+    return {
+      before: { ...before, cost: took[replaying.replay.billing_unit], tokens },
+      after,
+      differences: differencesOf(before, after),
+      misses: progress.misses,
+      error: null,
+    };
+  }
+
+  private async run(
+    replaying: Replaying,
+    item: ReplayItem,
+    { chat, before, said, choices, journal: recorded, until }: Case,
+  ): Promise<{ progress: Progress; slugOf: SlugOf }> {
+    const { run, replay, lease } = replaying;
+    const scope = OrgScope.system(run.org_id, 'replay');
+    // What is offered is what whoever replays may use: connections of theirs, and of no other member.
+    const asking = { ...chat, principal_id: replay.created_by, unpriced_allowed: false };
+    const config = await this.contexts.ofConfig(scope, replay.config as unknown as SealedAgentConfig);
+    const [tools, told] = await Promise.all([this.tools.of(asking, config), this.contexts.told(scope, config)]);
+    const slugOf: SlugOf = (name) => tools.named(name)?.slug ?? name;
+    const journal = journalOf(recorded, slugOf);
+    let progress = (item.progress as Progress | null) ?? begin(said);
+    const turnAt = ({ turn, steps, rows }: Progress): ReplayedTurn => {
+      const claim = { ...asking, ...choices[turn] };
+      return { no: turn, claim, config, told, tools, rows: [...before, ...rows], modelSteps: steps, lease };
+    };
+    let turn = turnAt(progress);
+    while (!progress.isOver && doingsOf(progress.rows, slugOf).decisions.length <= until) {
+      lease.requireNext();
+      const model = await this.calls.resolve(turn);
+      const { call } = await this.calls.of(turn, model);
+      const [at, isLast] = [progress, isLastStep(turn)];
+      progress = await this.ask(replaying, item, model, call, (result) => advance(at, result, { before, said, journal, slugOf, isLast }));
+      // The files of an answer's messages are read once.
+      if (progress.turn !== turn.no) turn = turnAt(progress);
+      turn.modelSteps = progress.steps;
+      turn.rows.splice(before.length, Infinity, ...progress.rows);
+    }
+    return { progress, slugOf };
+  }
+
+  /** A judge that cannot be asked, or gives no clear answer, judges nothing. */
+  private async judge(replaying: Replaying, item: ReplayItem, progress: Progress, call: ModelCall): Promise<Verdict> {
+    const { judge_model, org_id: orgId } = replaying.replay;
+    replaying.lease.requireNext();
+    try {
+      const who = judge_model ? { requested: { messageModel: judge_model } } : { feature: 'judge' as const };
+      const model = await this.resolver.resolve({ orgId, scope: 'chat', ...who });
+      const asked = await this.ask(replaying, item, model, call, ({ text }) => ({ ...progress, verdict: judged(text) }));
+      return asked.verdict;
+    } catch (error) {
+      if (error instanceof InferenceError && !SPENT_UP.has(error.code)) return 'unjudged';
+      throw error;
+    }
+  }
+
+  /** One call of a model: within what the replay may spend, and charged with what it has brought. */
+  private async ask<P extends Progress>(
+    { run, replay, lease }: Replaying,
+    item: ReplayItem,
+    model: ResolvedModel,
+    call: ModelCall,
+    goOn: (result: ChatResult) => P,
+  ): Promise<P> {
+    const budget = replay.budget === null ? undefined : () => this.requireBudget(run.id);
+    const work = { orgId: run.org_id, chatId: null, agentId: run.agent_id, name: `replay:${run.id}`, feature: run.kind, budget };
+    return this.holds.holding(work, async (hold) => {
+      await hold.reserve(model, call);
+      const result = await this.models.streamChat(model, call, { signal: lease.signal });
+      hold.receipt({ resolved: model, ...result });
+      const progress = goOn(result);
+      await this.replays.note(run, item, progress, { receipts: hold.receipts, unit: replay.billing_unit });
+      return progress;
+    });
+  }
+
+  private async requireBudget(id: string): Promise<void> {
+    const { spent, budget } = await this.replays.maySpend(id);
+    if (budget !== null && new Money(spent).greaterThanOrEqualTo(budget))
+      throw new InferenceError('budget_exceeded', 'The budget of this replay is used up.');
+  }
+
+  /** Null for a chat that whoever replays may not open any more. */
+  private async find(
+    { replay }: Replaying,
+    { org_id, chat_id }: ReplayItem,
+    turnId: string | null = null,
+  ): Promise<{ chat: ReplayedChat; rows: ReplayedRow[] } | null> {
+    const [chat] = await this.db.query(CHAT, [org_id, chat_id, replay.created_by]);
+    return chat ? { chat, rows: await this.db.query(ROWS, [chat_id, turnId]) } : null;
+  }
+}
+
+const GONE = { code: 'not_found', message: 'The chat is not there any more.' };
+
+const failed = (checked: CheckedDecision | null, error: { code: string; message: string }): object =>
+  checked ? { now: null, verdict: 'error', judged_by: null, error } : { before: null, after: null, differences: [], misses: 0, error };

@@ -1,0 +1,145 @@
+import type { CallingTurn, TranscriptRow } from '@aps/chats';
+import type { Decision, Replay, ReplayItem } from '@aps/entities';
+import { chatSeenBy } from '@aps/guards';
+import type { Usage } from '@aps/inference';
+import { statement } from '@aps/platform/database';
+import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
+
+const TABLE = 'replays';
+const RUN_TABLE = {
+  kind: 'replay',
+  table: TABLE,
+  payload: { org_id: 'org_id', replay_id: 'id' },
+  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
+  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
+} satisfies RunTable<'replay.run'>;
+export const RUNS = runStatements<'replay.run'>(RUN_TABLE);
+export const CLAIM = claimStatement(RUN_TABLE, {
+  from: `${TABLE} r`,
+  lock: 'r',
+  key: 'id',
+  columns: 'r.agent_id, r.kind',
+  isGone: 'false',
+  refusals: [],
+  effects: '',
+  answer: 'v.agent_id, v.kind',
+});
+
+export const LOAD = statement<Replay>(`SELECT * FROM ${TABLE} WHERE id = $1`);
+export const NEXT_ITEM = statement<ReplayItem>('SELECT * FROM replay_items WHERE replay_id = $1 AND result IS NULL ORDER BY place LIMIT 1');
+export const ADD_ITEMS = statement(`
+  INSERT INTO replay_items (replay_id, place, org_id, chat_id, decision)
+  SELECT $1, x.place, $2, x.chat_id, x.decision FROM jsonb_to_recordset($3::jsonb) AS x(place int, chat_id uuid, decision jsonb)`);
+export const NOTE_PROGRESS = statement(
+  'UPDATE replay_items SET progress = $3, cost = cost + $4, tokens = tokens + $5 WHERE replay_id = $1 AND place = $2',
+);
+export const NOTE_RESULT = statement('UPDATE replay_items SET progress = NULL, result = $3 WHERE replay_id = $1 AND place = $2');
+/** What a replay may spend, and has. */
+export const MAY_SPEND = statement<Pick<Replay, 'spent' | 'budget'>>(`SELECT spent, budget FROM ${TABLE} WHERE id = $1`);
+export const SPENT = statement(`UPDATE ${TABLE} SET spent = spent + $2 WHERE id = $1`);
+export const FORGET_PROGRESS = statement('UPDATE replay_items SET progress = NULL WHERE replay_id = $1 AND progress IS NOT NULL');
+/** Ends a replay that its owner cannot go on with or, without a fence, that nobody has any more. */
+export const FAILED = statement<{ id: string }>(`
+  UPDATE ${TABLE} SET ${runOver(`'failed'`, 'now()')}, error = $2
+  WHERE id = $1 AND finished_at IS NULL AND CASE WHEN $3::bigint IS NULL THEN coalesce(lease_expires_at, '-infinity') <= now() ELSE fence = $3 AND status = 'running' END RETURNING id`);
+export const LOCK = statement<Pick<Replay, 'status'>>(
+  `SELECT status FROM ${TABLE} WHERE org_id = $1 AND agent_id = $2 AND kind = $3 AND id = $4 FOR NO KEY UPDATE`,
+);
+
+/** Removes replays that are older than so many days, with their items. */
+export const PURGE = statement(`
+  WITH old AS MATERIALIZED (
+    SELECT id FROM ${TABLE} WHERE created_at < now() - make_interval(days => $1::int) AND finished_at IS NOT NULL ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  ), items AS (DELETE FROM replay_items i USING old WHERE i.replay_id = old.id)
+  DELETE FROM ${TABLE} r USING old WHERE r.id = old.id`);
+
+/** What of a chat says how its turns ask. */
+export type ReplayedChat = Pick<
+  CallingTurn['claim'],
+  'org_id' | 'chat_id' | 'agent_id' | 'enabled_scopes' | 'max_steps' | 'origin' | 'chat_mode'
+>;
+// Who began the replay may have left, or lost the chat, since.
+export const CHAT = statement<ReplayedChat>(`
+  SELECT c.id AS chat_id, c.org_id, c.agent_id, c.enabled_scopes, c.max_steps, json_build_object('kind', c.origin_kind, 'ref_id', c.origin_ref_id) AS origin, c.model_mode_override AS chat_mode
+  FROM chats c JOIN agents a ON a.id = c.agent_id
+  WHERE c.org_id = $1 AND c.id = $2 AND ${chatSeenBy('$3')} AND a.deleted_at IS NULL
+    AND EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.user_id = $3 AND u.deactivated_at IS NULL)`);
+
+/** A message, with how its turn chose a model. */
+export type ReplayedRow = Omit<TranscriptRow, 'covered' | 'left_out'> & { turn_no: number; seq: number } & Pick<
+    CallingTurn['claim'],
+    'model' | 'model_mode_override' | 'reasoning_effort'
+  >;
+/** The newest 2,000 of a chat, or those up to the end of a turn of it. */
+export const ROWS = statement<ReplayedRow>(`
+  SELECT m.*, t.model, t.model_mode_override, t.reasoning_effort FROM (
+    SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name, m.provider_state, m.finish_reason, m.turn_id, m.attachments, m.turn_no, m.seq
+    FROM messages m WHERE m.chat_id = $1 AND ($2::uuid IS NULL OR m.turn_no <= (SELECT t.seq FROM turns t WHERE t.id = $2)) ORDER BY m.turn_no DESC, m.seq DESC LIMIT 2000
+  ) m LEFT JOIN turns t ON t.chat_id = $1 AND t.seq = m.turn_no ORDER BY m.turn_no, m.seq`);
+
+const SUMMED = `coalesce(sum(r.input_tokens), 0)::float8 AS input, coalesce(sum(r.cached_input_tokens), 0)::float8 AS cached_input, coalesce(sum(r.cache_write_tokens), 0)::float8 AS cache_write,
+  coalesce(sum(r.output_tokens), 0)::float8 AS output, coalesce(sum(r.reasoning_tokens), 0)::float8 AS reasoning`;
+export interface Spent extends Usage {
+  calls: number;
+  usd: string | null;
+  credits: string | null;
+}
+/** What answers took: those of chats, or of these turns of theirs alone. */
+export const TOOK = statement<Spent>(`
+  SELECT count(*)::int AS calls, ${SUMMED}, CASE WHEN bool_or(r.usd_cost IS NULL) THEN NULL ELSE coalesce(sum(r.usd_cost), 0)::text END AS usd,
+    CASE WHEN bool_or(r.unpriced) THEN NULL ELSE coalesce(sum(r.credits), 0)::text END AS credits
+  FROM inference_receipts r WHERE r.org_id = $1 AND r.feature = 'turn' AND r.chat_id = ANY ($2::uuid[]) AND ($3::uuid[] IS NULL OR r.turn_id = ANY ($3))`);
+
+const TO_REPLAY = `c.org_id = $1 AND c.agent_id = $2 AND ${chatSeenBy('$3')}`;
+const HAS_WORDS = `EXISTS (SELECT 1 FROM messages m WHERE m.chat_id = c.id AND m.role = 'user')`;
+/** Those of these chats that the caller may open. */
+export const CHATS = statement<{ id: string; has_words: boolean }>(
+  `SELECT c.id, ${HAS_WORDS} AS has_words FROM chats c WHERE ${TO_REPLAY} AND c.id = ANY ($4::uuid[]) ORDER BY c.id`,
+);
+/** Some of the newest 5,000. Values: organization, agent, reader, hours, how many, what chance goes by. */
+export const SAMPLE = statement<{ id: string }>(`
+  SELECT n.id FROM (
+    SELECT c.id FROM chats c WHERE ${TO_REPLAY} AND c.source_chat_id IS NULL AND ($4::int IS NULL OR c.last_message_at > now() - make_interval(hours => $4)) AND ${HAS_WORDS}
+    ORDER BY c.id DESC LIMIT 5000
+  ) n ORDER BY md5(n.id::text || $6), n.id LIMIT $5`);
+
+export type FoundDecision = Pick<
+  Decision,
+  'id' | 'chat_id' | 'turn_id' | 'kind' | 'basis' | 'summary' | 'should_have' | 'should_have_kind'
+> & { nth: number };
+const FOUND = `SELECT d.id, d.chat_id, d.turn_id, d.kind, d.basis, d.summary, d.should_have, d.should_have_kind,
+    (SELECT count(*)::int FROM decisions e WHERE e.turn_id = d.turn_id AND (e.created_at, e.id) < (d.created_at, d.id)) AS nth
+  FROM decisions d WHERE d.org_id = $1 AND d.agent_id = $2 AND ${chatSeenBy('$3', 'd')}`;
+/** Newest first. The archived ones, too: archiving tidies the queue. */
+export const DISPUTED = statement<FoundDecision>(
+  `${FOUND} AND d.review_status = 'disputed' AND d.should_have IS NOT NULL AND ($4::uuid[] IS NULL OR d.id = ANY ($4)) ORDER BY d.id DESC LIMIT $5`,
+);
+export const AGREED = statement<FoundDecision>(`${FOUND} AND d.review_status = 'agreed' ORDER BY d.id DESC LIMIT $4`);
+export const KNOWN = statement<{ n: number }>(
+  `SELECT count(*)::int AS n FROM decisions d WHERE d.org_id = $1 AND d.agent_id = $2 AND ${chatSeenBy('$3', 'd')} AND d.id = ANY ($4::uuid[])`,
+);
+
+/** What of a replay its reader may see: of chats that they may open. */
+export const ITEMS = statement<Omit<ReplayItem, 'progress'>>(`
+  SELECT i.replay_id, i.place, i.org_id, i.chat_id, i.decision, i.result, i.cost, i.tokens FROM replay_items i JOIN chats c ON c.id = i.chat_id
+  WHERE i.org_id = $1 AND i.replay_id = $2 AND ${chatSeenBy('$3')} ORDER BY i.place`);
+export interface SimulationTotals {
+  replay_id: string;
+  chats: number;
+  same_tools: number;
+  same_decisions: number;
+  cost_before: string | null;
+  cost_after: string | null;
+  tokens_before: number;
+  tokens_after: number;
+  tool_call_misses: number;
+}
+const without = (difference: string) =>
+  `count(*) FILTER (WHERE i.result->'after' <> 'null' AND NOT i.result->'differences' ? '${difference}')::int`;
+const sumOrNone = (cost: string) => `CASE WHEN bool_or(${cost} IS NULL) THEN NULL ELSE trim_scale(coalesce(sum(${cost}), 0))::text END`;
+const BEFORE = `CASE WHEN jsonb_typeof(i.result->'before') = 'object' THEN (i.result->'before'->>'cost')::numeric ELSE 0 END`;
+export const TOTALS = statement<SimulationTotals>(`
+  SELECT i.replay_id, count(*)::int AS chats, ${without('tools')} AS same_tools, ${without('decisions')} AS same_decisions, ${sumOrNone(BEFORE)} AS cost_before, ${sumOrNone('i.cost')} AS cost_after,
+    coalesce(sum((i.result->'before'->>'tokens')::bigint), 0)::float8 AS tokens_before, coalesce(sum(i.tokens), 0)::float8 AS tokens_after,
+    coalesce(sum((i.result->>'misses')::int), 0)::int AS tool_call_misses
+  FROM replay_items i JOIN chats c ON c.id = i.chat_id WHERE i.org_id = $1 AND i.replay_id = ANY ($2::uuid[]) AND ${chatSeenBy('$3')} GROUP BY i.replay_id`);

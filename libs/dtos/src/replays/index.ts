@@ -1,0 +1,3 @@
+export * from './replay.dto';
+export * from './draft-check.dto';
+export * from './simulation.dto';
