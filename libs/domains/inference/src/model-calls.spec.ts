@@ -133,7 +133,9 @@ describe('ModelCalls', () => {
     ['an address of theirs that cannot be called', 503, true, true, true],
     ['a request that is too long', 413, false, false, true],
   ])('tells what only the organization can mend: %s', async (_, status, byo_key, tenant, isOfOrganization) => {
-    await serve((res) => json(res, status, { error: { message: 'no' } }, { 'retry-after-ms': '1' }));
+    await serve((res) =>
+      json(res, status, { error: { message: status === 413 ? 'The prompt is too long.' : 'no' } }, { 'retry-after-ms': '1' }),
+    );
     const error = await ask(model({ byo_key }, tenant)).catch((e: unknown) => e);
     expect(error).toMatchObject({ isOfOrganization });
   });
@@ -141,12 +143,14 @@ describe('ModelCalls', () => {
   it.each([
     [429, 'provider_rate_limited'],
     [403, 'provider_auth'],
-  ])('tells what a provider says of an account by %s only to whoever has it', async (status, code) => {
-    await serve((res) => json(res, status, { error: { message: 'Limit 30000, used 29000.' } }, { 'retry-after-ms': '1' }));
+    [402, 'provider_auth'],
+    [400, 'provider_auth', 'Your credit balance is too low: used 29000.'],
+  ])('tells what a provider says of an account by %s only to whoever has it', async (status, code, words = 'Limit 30000, used 29000.') => {
+    await serve((res) => json(res, status, { error: { message: words } }, { 'retry-after-ms': '1' }));
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const told = async (byo_key: boolean) => (await ask(model({ byo_key })).catch((e: unknown) => e)) as InferenceError;
     const retryable = status === 429;
-    expect(await told(true)).toMatchObject({ code, status, message: `the provider answered ${status}: Limit 30000, used 29000.` });
+    expect(await told(true)).toMatchObject({ code, status, message: `the provider answered ${status}: ${words}` });
     expect(warned).not.toHaveBeenCalled();
     expect(await told(false)).toMatchObject({ code, status, retryable, message: `the provider answered ${status}` });
     expect(warned).toHaveBeenCalledWith(expect.objectContaining({ error: expect.stringContaining('used 29000') }));

@@ -9,12 +9,12 @@ describe('classification', () => {
   it.each([
     [400, 'provider_rejected', false],
     [401, 'provider_auth', false],
-    [402, 'provider_rejected', false],
+    [402, 'provider_auth', false],
     [403, 'provider_auth', false],
     [404, 'provider_rejected', false],
     [408, 'provider_timeout', true],
     [409, 'provider_unavailable', true],
-    [413, 'context_overflow', false],
+    [413, 'provider_rejected', false],
     [422, 'provider_rejected', false],
     [425, 'provider_unavailable', true],
     [429, 'provider_rate_limited', true],
@@ -42,6 +42,36 @@ describe('classification', () => {
     ],
   ])('knows a context overflow: %j', (body) => {
     expect(classify(400, body)).toMatchObject({ code: 'context_overflow', retryable: false });
+  });
+
+  it.each([
+    { error: { message: 'The prompt is too long.' } },
+    { error: { message: 'Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 7000', type: 'tokens' } },
+  ])('knows one by 413: %j', (body) => {
+    expect(classify(413, body).code).toBe('context_overflow');
+  });
+
+  it.each([
+    '<html>413 Request Entity Too Large</html>',
+    { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } },
+  ])('takes 413 for none where it is of bytes: %j', (body) => {
+    expect(classify(413, body).code).toBe('provider_rejected');
+  });
+
+  it.each([
+    {
+      error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API. Please go to Plans & Billing.' },
+    },
+    { error: { type: 'invalid_request_error', message: 'You have reached your specified API usage limits.' } },
+    { error: { code: 'billing_hard_limit_reached', message: 'It has been reached' } },
+    { error: { message: 'Insufficient account balance' } },
+    { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
+  ])('knows by 400 what is of the account: %j', (body) => {
+    expect(classify(400, body)).toMatchObject({ code: 'provider_auth', retryable: false });
+  });
+
+  it.each(['billing_lookup', 'create_api_key', 'usage_limits'])('takes the name of a tool (%s) for no word of an account', (name) => {
+    expect(classify(400, { error: { message: `Invalid schema for function '${name}'` } }).code).toBe('provider_rejected');
   });
 
   it('takes no other 400 for one', () => {

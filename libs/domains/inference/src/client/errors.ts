@@ -72,6 +72,11 @@ export function parseChunk(data: string): Record<string, unknown> {
 const MESSAGE_LENGTH = 500;
 const OVERFLOW =
   /context_length_exceeded|context[ _](length|window|size|limit)|maximum context|(prompt|input|request) is too long|too many (input )?tokens|token count .{0,40}exceeds|reduce the length of the messages/i;
+/** Of a refused size: servers before a model answer 413 to so many bytes, and shorter messages are then no help. */
+const OF_TOKENS = /\btokens?\b/i;
+/** Some say by 400 that the account is spent, or that its key is none. Names of tools, which such words quote, are to mean nothing. */
+const OF_ACCOUNT =
+  /billing_(error|hard_limit_reached|not_active)|billing (details|hard limit)|plans? (&|and) billing|credit balance|(usage|spend\w*) limits?\b|insufficient.{0,20} (balance|credits?|funds|quota)\b|api key (is )?(not valid|invalid|expired)|(invalid|expired) api key/i;
 
 /** Error types inside a stream, where no HTTP status tells what they mean, and the statuses that they stand for. */
 const STATUS_OF_TYPE: Record<string, number> = {
@@ -88,7 +93,7 @@ const STATUS_OF_TYPE: Record<string, number> = {
   permission_error: 403,
   authentication_error: 401,
   invalid_api_key: 401,
-  billing_error: 400,
+  billing_error: 402,
   invalid_request_error: 400,
   context_length_exceeded: 400,
   content_filter: 400,
@@ -144,9 +149,11 @@ function classify(status: number, error: ErrorBody, secrets: readonly string[]):
   // As a database takes it: without zero characters and halves of pairs.
   const words = scrub(error.message, secrets).replaceAll('\0', '').slice(0, MESSAGE_LENGTH).toWellFormed();
   const message = words === '' ? `the provider answered ${status}` : `the provider answered ${status}: ${words}`;
-  const overflow = status === 413 || ((status === 400 || status === 422) && OVERFLOW.test(`${error.type} ${error.message}`));
+  const all = `${error.type} ${error.message}`;
+  const overflow = [400, 413, 422].includes(status) && (OVERFLOW.test(all) || (status === 413 && OF_TOKENS.test(all)));
   if (overflow) return new ProviderError('context_overflow', message, { status });
-  if (status === 401 || status === 403) return new ProviderError('provider_auth', message, { status });
+  if ([401, 402, 403].includes(status) || (status === 400 && OF_ACCOUNT.test(all)))
+    return new ProviderError('provider_auth', message, { status });
   const retry = { status, retryable: true, retryAfterMs: error.retryAfterMs };
   if (status === 429) return new ProviderError('provider_rate_limited', message, retry);
   if (status === 408 || status === 504) return new ProviderError('provider_timeout', message, retry);

@@ -263,7 +263,7 @@ describe('retries before the first token', () => {
     [401, 'provider_auth'],
     [403, 'provider_auth'],
     [404, 'provider_rejected'],
-    [413, 'context_overflow'],
+    [413, 'provider_rejected'],
     [422, 'provider_rejected'],
   ])('does not ask again after %i', async (status, code) => {
     await serve((res) => json(res, status, { error: { message: 'no' } }));
