@@ -1,6 +1,7 @@
 export type { ChatMessage, ChatResult, Dialect, ProviderState, Usage, UserContent } from './client';
 export { InferenceMaintenanceModule } from './holds/hold.maintenance';
 export { Holds, type HoldingWork, type Quote, type WorkHold } from './holds/holds.service';
+export { estimateOf } from './holds/estimate.policy';
 export { sumOf, tokensOf, tokensOfCalls, withinTokens } from './client';
 export { InferenceError } from './inference.errors';
 export { GovernanceModule } from './governance/governance.module';

@@ -38,6 +38,12 @@ describe('compaction', () => {
       )
     ).map((r) => r.input_tokens);
 
+  const file = async (content: string, filename: string) => {
+    const bytes = Readable.from([Buffer.from(content)]);
+    const member = OrgScope.member(org.id, org.owner.id, 'MEMBER');
+    return (await app.get(FilesService).upload(member, { filename, bytes, complete: Promise.resolve() })).id;
+  };
+
   it('shortens what the model reads, and nothing else', async () => {
     const chat = await app.chat(org);
     // Question and echoed answer: about 1,200 tokens a turn.
@@ -126,10 +132,6 @@ describe('compaction', () => {
   });
 
   it('tells of files that were attached, also once it is summarized itself, and reads short ones', async () => {
-    const member = OrgScope.member(org.id, org.owner.id, 'MEMBER');
-    const file = async (content: string, filename: string) =>
-      (await app.get(FilesService).upload(member, { filename, bytes: Readable.from([Buffer.from(content)]), complete: Promise.resolve() }))
-        .id;
     const asked = jest.spyOn(app.get(ModelCalls), 'streamChat');
     const told = (feature: string) =>
       asked.mock.calls.flatMap(([, call]) => (call.feature === feature ? [JSON.stringify(call.messages)] : []));
@@ -159,7 +161,7 @@ describe('compaction', () => {
   it('makes a part of what a provider finds too long, however little it was counted to be, and twice at most', async () => {
     const chat = await app.chat(org);
     for (let i = 1; i <= 4; i++) {
-      await app.send(org, chat, `${i}: ${words(100)}`);
+      await app.send(org, chat, `${i}: ${words(250)}`);
       await app.settled(org, chat, i);
     }
     const models = app.get(ModelCalls);
@@ -173,10 +175,10 @@ describe('compaction', () => {
       return real(model, call, options);
     });
     await app.send(org, chat, 'and now?');
-    const answered = await app.until(org, chat, (c) => c.status !== 'RUNNING');
+    const answered = await app.settled(org, chat, 5);
     expect([answered.status, answered.messages.at(-1).content]).toEqual(['ACTIVE', 'You said: and now?']);
     const [compacted] = await events(chat);
-    expect(compacted.data.tokens_before).toBeLessThan(WINDOW * 0.3);
+    expect(compacted.data.tokens_before).toBeLessThan(WINDOW * 0.6);
     expect(compacted.data.tokens_after).toBeLessThan(compacted.data.tokens_before / 2);
     expect(asked).toEqual([9, 3]);
     // What is never short enough ends the turn.
@@ -185,6 +187,42 @@ describe('compaction', () => {
     const ended = await app.until(org, chat, (c) => c.status === 'ERRORED');
     expect(ended.error).toMatchObject({ code: 'context_overflow' });
     expect(asked.length).toBeLessThanOrEqual(5);
+  });
+
+  it('gives nothing of a chat that is not what makes a request too long', async () => {
+    const instructed = await app.org({ instruction: words(6_000) });
+    const chat = await app.chat(instructed);
+    for (let i = 1; i <= 4; i++) {
+      await app.send(instructed, chat, `${i}: ${words(250)}`);
+      await app.settled(instructed, chat, i);
+    }
+    const refusing = new InferenceError('context_overflow', 'The prompt is too long.');
+    const asked = jest.spyOn(app.get(ModelCalls), 'streamChat').mockRejectedValue(refusing);
+    await app.send(instructed, chat, 'and now?');
+    expect((await app.until(instructed, chat, (c) => c.status === 'ERRORED')).error).toMatchObject({ code: 'context_overflow' });
+    expect([asked.mock.calls.map(([, call]) => call.feature), await events(chat)]).toEqual([['turn'], []]);
+  });
+
+  it('counts files with the messages that a provider finds too long, and summarizes both in few calls', async () => {
+    const chat = await app.chat(org);
+    const attachment_ids = [await file('long '.repeat(380), 'one.txt'), await file('text '.repeat(380), 'two.txt')];
+    await app.make('POST', `${org.path}/${chat}/messages`, { as: org.owner, body: { content: script({ text: 'noted' }), attachment_ids } });
+    await app.settled(org, chat, 1);
+    for (let i = 2; i <= 3; i++) {
+      await app.send(org, chat, `${i}: ${words(100)}`);
+      await app.settled(org, chat, i);
+    }
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    const asked: (string | undefined)[] = [];
+    jest.spyOn(models, 'streamChat').mockImplementation((model, call, options) => {
+      asked.push(call.feature);
+      if (asked.length === 1) throw new InferenceError('context_overflow', 'The prompt is too long.');
+      return real(model, call, options);
+    });
+    await app.send(org, chat, 'and now?');
+    await app.settled(org, chat, 4);
+    expect(asked).toEqual(['turn', 'compaction', 'turn']);
   });
 
   it('covers what is too far back to be read', async () => {

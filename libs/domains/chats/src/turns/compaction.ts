@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { FileReference } from '@aps/files';
 import {
+  estimateOf,
   Holds,
   InferenceError,
   ModelCalls,
@@ -22,7 +23,7 @@ import type { NewEvent, TranscriptRow } from '../state/chat.types';
 import { TurnAttachments, type FilesOfMessages } from './attachments';
 import { heldTurn } from './held-turn';
 import type { RunningTurn } from './running-turn';
-import { wishOf } from './turn-calls';
+import { TurnCalls, wishOf } from './turn-calls';
 import { TurnCharges } from './turn-charges';
 import { TurnRepository } from './turn.repository';
 
@@ -30,13 +31,17 @@ import { TurnRepository } from './turn.repository';
 const KEPT_SHARE = 0.25;
 /** Share of the summarizing model's window that one request fills; the rest is for its instruction and its answer. */
 const REQUEST_SHARE = 0.5;
+/** That many tokens it has at least, where the model's window takes them: in fewer, a chat would take dozens. */
+const LEAST_REQUEST = 4_000;
+/** What a provider finds too long is made shorter by this share at least, or left alone: what the agent knows is not given for less. */
+const WORTH_SHARE = 0.25;
 /** Of a summary: this, or its share of the window where that is less. */
 const SUMMARY_TOKENS = 4_000;
 const SUMMARY_SHARE = 0.1;
 /** Where a model's window is not known. */
 const DEFAULT_WINDOW = 128_000;
-/** A summary that has less room than this is worth no call. */
-const LEAST_SUMMARY = 100;
+/** However short the chat: in less, a model that reasons may say nothing. */
+const LEAST_SUMMARY = 1_000;
 const PARTED = tokensOf('\n\n');
 /** Of an attached text, in characters: a summary is made from one of so many; a longer one is named. */
 const SHORT_TEXT = 8_000;
@@ -51,11 +56,15 @@ const SYSTEM =
 
 const compactions = counter('chat_compactions_total', 'Compactions of chats, by outcome', ['outcome']);
 
-/** No provider's count is known before the call. */
-export const tokensOfRows = (rows: readonly TranscriptRow[]): number => Math.ceil(rows.reduce((sum, row) => sum + tokensOfRow(row), 0));
+/** No provider's count is known before the call. @param files whose texts are counted with their messages */
+export const tokensOfRows = (rows: readonly TranscriptRow[], files?: FilesOfMessages): number =>
+  Math.ceil(rows.reduce((sum, row) => sum + tokensOfRow(row, files), 0));
 
-const tokensOfRow = ({ content, tool_calls, provider_state }: TranscriptRow): number =>
-  tokensOf(content) + tokensOfCalls(tool_calls ?? []) + (provider_state ? tokensOf(JSON.stringify(provider_state)) : 0);
+const tokensOfRow = ({ content, tool_calls, provider_state, attachments }: TranscriptRow, files?: FilesOfMessages): number =>
+  tokensOf(content) +
+  tokensOfCalls(tool_calls ?? []) +
+  (provider_state ? tokensOf(JSON.stringify(provider_state)) : 0) +
+  ((attachments && files?.get(attachments)) ?? []).reduce((sum, { text }) => sum + tokensOf(text), 0);
 
 /**
  * Where a transcript may be cut so that what is left is a valid request of at most `keep` tokens: before a message of the user, or
@@ -64,16 +73,19 @@ const tokensOfRow = ({ content, tool_calls, provider_state }: TranscriptRow): nu
  * @param worth fewer tokens than this are not worth a summary
  * @returns how many rows are cut off; 0 when none can be
  */
-export function cutPoint(rows: readonly TranscriptRow[], keep: number, worth: number): number {
+export function cutPoint(rows: readonly TranscriptRow[], keep: number, worth: number, files?: FilesOfMessages): number {
   let kept = 0;
   let cut = rows.length;
   for (let i = rows.length - 1; i > 0; i--) {
-    kept += tokensOfRows([rows[i]]);
+    kept += tokensOfRows([rows[i]], files);
     if (kept > keep && cut < rows.length) break;
     if (rows[i].role === 'user' || rows[i].role === 'assistant') cut = i;
   }
   // What has been summarized before is not made shorter by doing it again.
-  const shortened = tokensOfRows(rows.slice(0, cut).filter((row) => row.role !== 'summary' && !row.covered));
+  const shortened = tokensOfRows(
+    rows.slice(0, cut).filter((row) => row.role !== 'summary' && !row.covered),
+    files,
+  );
   return cut < rows.length && shortened > worth ? cut : 0;
 }
 
@@ -127,8 +139,6 @@ export function pieces(texts: string[], size: number): string[] {
 interface Cut {
   /** That many rows. */
   cut: number;
-  /** Tokens of all rows. */
-  before: number;
   /** What of a window our count may fill: less than 1 where a provider has counted more. */
   scale: number;
   summaryTokens: number;
@@ -149,6 +159,7 @@ export class Compaction {
     private readonly resolver: ModelResolver,
     private readonly models: ModelCalls,
     private readonly holds: Holds,
+    private readonly calls: TurnCalls,
     private readonly charges: TurnCharges,
     private readonly attachments: TurnAttachments,
     private readonly log: ChatLog,
@@ -158,26 +169,28 @@ export class Compaction {
    * Compacts the turn's rows when they fill their share of the model's window. Where that fails it is left at that for this delivery: each
    * step would pay for it again.
    *
-   * @param overflowed the provider has said that they are too long, whatever the count says: it counts more, and so what there is is the
-   * measure of what is left
+   * @param overflowed the provider has said that the request is too long, whatever the count says: it counts more, and so what there is, with
+   * the texts of files, is the measure of what is left. Where that is little beside the rest of the request, it is left alone
    * @returns whether the rows are shorter now
    */
   async fit(turn: RunningTurn, model: ResolvedModel, overflowed = false): Promise<boolean> {
     if (turn.uncompacted && !overflowed) return false;
     const window = model.context_window ?? DEFAULT_WINDOW;
-    const before = tokensOfRows(turn.rows);
+    const files = overflowed ? await this.attachments.of(turn, model) : undefined;
+    const before = tokensOfRows(turn.rows, files);
     // The lowest threshold that can be set: below it nobody has to be asked.
     if (!overflowed && before < window * 0.1) return false;
     const { compaction_enabled: enabled, compaction_threshold: threshold } = await this.runtime.effective(turn.claim.org_id);
     if (!enabled || (!overflowed && before < window * threshold)) return false;
     const scale = overflowed ? Math.min(1, before / window) : 1;
-    const summaryTokens = Math.min(SUMMARY_TOKENS, Math.max(LEAST_SUMMARY, Math.floor(window * scale * SUMMARY_SHARE)));
-    const cut = cutPoint(turn.rows, Math.floor(window * scale * Math.min(KEPT_SHARE, threshold / 2)), summaryTokens);
+    const least = Math.min(LEAST_SUMMARY, window * SUMMARY_SHARE);
+    const summaryTokens = Math.floor(Math.min(SUMMARY_TOKENS, Math.max(least, window * scale * SUMMARY_SHARE)));
+    const asked = overflowed ? estimateOf(model, (await this.calls.of(turn, model)).call).input : 0;
+    const keep = Math.floor(window * scale * Math.min(KEPT_SHARE, threshold / 2));
+    const cut = cutPoint(turn.rows, keep, summaryTokens + asked * WORTH_SHARE, files);
     if (cut === 0) return false;
     try {
-      await this.holds.holding(heldTurn(turn, 'compaction'), (hold) =>
-        this.compact(turn, model, { cut, before, scale, summaryTokens }, hold),
-      );
+      await this.holds.holding(heldTurn(turn, 'compaction'), (hold) => this.compact(turn, model, { cut, scale, summaryTokens }, hold));
     } catch (error) {
       // The turn itself may still succeed, unless nothing is left for it either; where it does not, its own error says why.
       if (!(error instanceof InferenceError) || error.code === 'budget_exceeded' || error.code === 'credits_exhausted') throw error;
@@ -190,7 +203,7 @@ export class Compaction {
     return true;
   }
 
-  private async compact(turn: RunningTurn, asked: ResolvedModel, { cut, before, ...sizes }: Cut, hold: WorkHold): Promise<void> {
+  private async compact(turn: RunningTurn, asked: ResolvedModel, { cut, ...sizes }: Cut, hold: WorkHold): Promise<void> {
     const { claim, config } = turn;
     const files = await this.attachments.of(turn, asked);
     await claim.committed;
@@ -200,7 +213,7 @@ export class Compaction {
       const old = turn.rows.slice(0, cut);
       const texts = old.map((row) => asText(row, files));
       const summary = withNames(await this.summarize(turn, model, texts, sizes, hold), old);
-      await this.replaceBySummary(turn, cut, { summary, before, hold });
+      await this.replaceBySummary(turn, cut, { summary, hold });
     } catch (error) {
       // What was called is paid for, whatever came of it.
       if (hold.receipts.length) await this.db.transaction(NO_CALLER, (tx) => this.charges.charge(tx, claim, hold));
@@ -208,11 +221,7 @@ export class Compaction {
     }
   }
 
-  private async replaceBySummary(
-    turn: RunningTurn,
-    cut: number,
-    { summary, before, hold }: { summary: string; before: number; hold: WorkHold },
-  ): Promise<void> {
+  private async replaceBySummary(turn: RunningTurn, cut: number, { summary, hold }: { summary: string; hold: WorkHold }): Promise<void> {
     const { claim } = turn;
     const old = turn.rows.slice(0, cut);
     const answered = old.filter((row) => row.role === 'user' && row.turn_id === claim.id).map((row) => ({ ...row, covered: true }));
@@ -230,7 +239,7 @@ export class Compaction {
       ...answered,
       ...turn.rows.slice(cut),
     ];
-    const after = tokensOfRows(rows);
+    const [before, after] = [turn.rows, rows].map((read) => tokensOfRows(read));
     // What was left out of the reading is behind the summary, too.
     const covered = old.reduce((n, row) => n + (row.role === 'summary' ? (row.left_out ?? 0) : row.covered ? 0 : 1), 0);
     await this.db.transaction(NO_CALLER, (tx) => this.store(tx, turn, { summary, covered, before, after, hold }));
@@ -244,7 +253,8 @@ export class Compaction {
     { scale, summaryTokens: maxTokens }: Pick<Cut, 'scale' | 'summaryTokens'>,
     hold: WorkHold,
   ): Promise<string> {
-    const size = Math.floor((model.context_window ?? DEFAULT_WINDOW) * scale * REQUEST_SHARE);
+    const room = (model.context_window ?? DEFAULT_WINDOW) * REQUEST_SHARE;
+    const size = Math.floor(Math.max(Math.min(LEAST_REQUEST, room), room * scale));
     let summary = '';
     for (const piece of pieces(texts, size)) {
       const content = summary ? `Summary of what came before:\n\n${summary}\n\nThe conversation went on:\n\n${piece}` : piece;
