@@ -103,14 +103,16 @@ const asText = (row: TranscriptRow, files: FilesOfMessages): string => {
 const nameOf = ({ filename, media_type }: FileReference): string => `${JSON.stringify(filename)} (${media_type})`;
 
 /** A summary of rows, with the names of the files in them and in the summary before. */
-function withNames(summary: string, rows: readonly TranscriptRow[]): string {
+export function withNames(summary: string, rows: readonly TranscriptRow[]): string {
   const names = rows.flatMap((row) =>
     row.role === 'summary'
       ? (row.content.split(`\n\n${FILES_LABEL}\n`)[1]?.split('\n') ?? [])
       : (row.attachments ?? []).map((file) => nameOf(file)),
   );
   const newest = [...new Set(names)].slice(-NAMED_FILES);
-  return newest.length ? [`${summary.replaceAll(FILES_LABEL, '')}\n\n${FILES_LABEL}`, ...newest].join('\n') : summary;
+  // It is ours alone: what a model says in it would be taken over from summary to summary.
+  const said = summary.replaceAll(FILES_LABEL, '');
+  return newest.length ? [`${said}\n\n${FILES_LABEL}`, ...newest].join('\n') : said;
 }
 
 /** Pieces of at most `size` tokens, in order; a row that is longer is split. */
