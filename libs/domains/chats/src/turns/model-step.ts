@@ -39,14 +39,16 @@ const surplus = counter(
   'turn_cut_off_tokens_total',
   'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them',
 );
-/** Of an answer, in characters, with its reasoning and the arguments of its calls: more than any model gives, and as much as many turns can hold at once. */
+/** Of an answer, in characters, with its reasoning and its calls, and of what its provider wants back: more than any model gives, and as much as many turns can hold at once. */
 const MAX_ANSWER = 1_000_000;
+/** So many characters a call counts for beside its own: each is a step, with a transaction and an event. */
+const CALL_SIZE = 1_000;
 
 /** How far a step has come that is under way. */
 interface PartialAnswer {
   /** What the model has said so far. */
   text: string;
-  /** Characters of all that has come. */
+  /** Characters of what has come while it was streamed. */
   size: number;
   /** Of what the model was told beside the chat. */
   contextHash?: string;
@@ -70,6 +72,19 @@ export function finishOf(result: Pick<ChatResult, 'text' | 'toolCalls' | 'finish
   if (reason === 'content_filter' || reason === 'refusal') return reason;
   if (result.text.trim() === '') return 'empty';
   return reason === 'length' ? reason : 'stop';
+}
+
+/**
+ * @param heard characters that have come while it was streamed
+ * @throws InferenceError `provider_bad_response` for more than {@link MAX_ANSWER}
+ */
+export function refuseLong(model: ResolvedModel, heard: number, { toolCalls, providerState }: Partial<ChatResult> = {}): void {
+  const called = (toolCalls ?? []).reduce((sum, call) => sum + CALL_SIZE + call.id.length + call.name.length + call.arguments.length, 0);
+  const kept = providerState ? JSON.stringify(providerState).length : 0;
+  if (Math.max(heard + called, kept) <= MAX_ANSWER) return;
+  throw new InferenceError('provider_bad_response', `The answer has more than ${MAX_ANSWER} characters.`, {
+    isOfOrganization: model.endpoint.tenantAddress,
+  });
 }
 
 /** Asks the model once and writes down what it answered. */
@@ -118,6 +133,9 @@ export class ModelStepRunner {
         return finished ? 'finished' : 'continues';
       } catch (error) {
         if (error instanceof LeaseEnded) await this.cutOff(turn, model, error, partial, { messageId, stepNo, restarted });
+        // What was answered is paid for, though it is too long to be kept.
+        else if (error instanceof InferenceError && hold.receipts.length)
+          await this.db.transaction(NO_CALLER, (tx) => this.charges.charge(tx, claim, hold));
         throw error;
       }
     });
@@ -208,9 +226,9 @@ export class ModelStepRunner {
       const result = await this.models.streamChat(model, call, {
         signal: lease.signal,
         onEvent: (event) => {
-          partial.size += (event.type === 'tool_call' ? event.arguments : event.text).length;
-          if (partial.size > MAX_ANSWER)
-            throw new InferenceError('provider_bad_response', `The answer has more than ${MAX_ANSWER} characters.`);
+          // Those come when the answer is whole, and known with its receipt.
+          if (event.type === 'tool_call') return;
+          refuseLong(model, (partial.size += event.text.length));
           if (event.type !== 'text') return;
           if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, this.db.now().getTime() - claim.ready_at.getTime()) / 1000);
           spoke = true;
@@ -220,6 +238,7 @@ export class ModelStepRunner {
         onRestart: () => void this.forget(turn, messageId, partial),
       });
       partial.hold.receipt({ resolved: model, ...result });
+      refuseLong(model, partial.size, result);
       return result;
     } catch (error) {
       if (error instanceof LeaseEnded) surplus.inc(Math.ceil(tokensOf(partial.text)));

@@ -1,7 +1,7 @@
-import { ModelCalls, type Dialect } from '@aps/inference';
+import { ModelCalls, type ChatResult, type Dialect, type ResolvedModel } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { ModelStepRunner } from './model-step';
+import { ModelStepRunner, refuseLong } from './model-step';
 
 interface Message {
   role: string;
@@ -27,6 +27,38 @@ describe('odd answers of a model', () => {
       (c) =>
         c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.filter((m: Message) => m.role === 'assistant').length >= answers),
     );
+
+  const called = (count: number, args: string) =>
+    Array.from({ length: count }, (_, i) => ({ id: `${i}`, name: 'todo_write', arguments: args }));
+  it.each<[string, Partial<ChatResult>]>([
+    ['arguments without an end', { toolCalls: called(1, 'x'.repeat(1_000_000)) }],
+    ['calls without an end', { toolCalls: called(1_000, '{}') }],
+    [
+      'what a provider wants back without an end',
+      { providerState: { dialect: 'dialect_2', model: 'm', parts: [{ type: 'redacted_thinking', data: 'x'.repeat(1_000_000) }] } },
+    ],
+  ])('may be %s: they are paid for, and not kept', async (_, odd) => {
+    const org = await app.org();
+    const chat = await app.chat(org);
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...call) => ({ ...(await real(...call)), ...odd }));
+    await app.send(org, chat, 'hello');
+    const body = await app.until(org, chat, (c) => c.status !== 'RUNNING' && (c.status === 'ERRORED' || c.messages.length > 1));
+    asked.mockRestore();
+    expect([body.error?.code, body.messages.length]).toEqual(['provider_bad_response', 1]);
+    const receipts = await app.db.query(sql<{ usd: string }>('SELECT usd_cost::text AS usd FROM inference_receipts WHERE chat_id = $1'), [
+      chat,
+    ]);
+    expect(receipts.map(({ usd }) => Number(usd))).toEqual([Number(body.cost_usd)]);
+    expect(Number(body.cost_usd)).toBeGreaterThan(0);
+  });
+
+  it.each([true, false])('are the matter of who has chosen the address, where they are too long (%s)', (tenantAddress) => {
+    const model = { endpoint: { tenantAddress } } as ResolvedModel;
+    refuseLong(model, 1_000_000);
+    expect(() => refuseLong(model, 1_000_001)).toThrow(expect.objectContaining({ isOfOrganization: tenantAddress }));
+  });
 
   describe.each(DIALECTS)('in %s', (dialect) => {
     let org: TestOrg;
@@ -190,7 +222,6 @@ describe('odd answers of a model', () => {
     it.each([
       ['words', { type: 'text', text: 'x'.repeat(600_000) }],
       ['thoughts', { type: 'reasoning', text: 'x'.repeat(600_000) }],
-      ['arguments', { type: 'tool_call', id: 'a', name: 'todo_write', arguments: 'x'.repeat(600_000) }],
     ] as const)('may be %s without an end, and are heard no further than a million characters', async (_, event) => {
       const models = app.get(ModelCalls);
       const real = models.streamChat.bind(models);
