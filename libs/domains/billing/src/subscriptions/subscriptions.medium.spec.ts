@@ -172,25 +172,23 @@ describe('a paid order', () => {
     expect((await moves()).length).toBe(6);
   });
 
+  /** To a period of its own: a year, or a month. @returns what it has moved */
+  const change = async (plan: Plan, annual: boolean, at: Date) => {
+    const before = (await moves()).length;
+    const period = { period_start: at, period_end: addMonths(at, annual ? 12 : 1), paid_at: at };
+    await paid(plan, { reason: 'subscription_update', annual, ...period });
+    return (await moves()).slice(before);
+  };
+
   it('of another interval brings nothing of the days once more that are paid back, and whose credits are spent', async () => {
     const start = new Date(now() - 15 * DAY);
     const year = { annual: true, period_start: start, period_end: addMonths(start, 12), paid_at: start };
     await paid(team, year);
     await paid(starter, { ...year, reason: 'subscription_update' });
     await paid(team, { ...year, reason: 'subscription_update' });
-    const change = async (plan: Plan, annual: boolean, at: Date) => {
-      const before = (await moves()).length;
-      const period = { period_start: at, period_end: addMonths(at, annual ? 12 : 1), paid_at: at };
-      await paid(plan, { reason: 'subscription_update', annual, ...period });
-      return (await moves()).slice(before);
-    };
-    await spend('3000');
     const at = new Date(start.getTime() + 5 * DAY);
-    const month = addMonths(start, 1).getTime() - start.getTime();
-    const rest = (20_000 * (month - 5 * DAY)) / month;
-    const [grant, ...others] = await change(team, false, at);
-    expect([others, Number(grant.split(' ')[2])]).toEqual([[], expect.closeTo(20_000 - rest, 5)]);
-    await spend(grant.split(' ')[2]);
+    await change(team, false, at);
+    await spend('20000');
     const changes: [Plan, boolean][] = [
       [team, true],
       [team, false],
@@ -201,6 +199,37 @@ describe('a paid order', () => {
     for (const [i, [plan, annual]] of changes.entries())
       for (const moved of await change(plan, annual, new Date(at.getTime() + (i + 1) * 60_000)))
         expect(Math.abs(Number(moved.split(' ')[2]))).toBeLessThan(2);
+  });
+
+  it('of another interval takes nothing for spent that has expired by a smaller plan, or was never granted', async () => {
+    const start = new Date(now() - 15 * DAY);
+    const at = (days: number) => new Date(start.getTime() + days * DAY);
+    await paid(team, { period_start: start, period_end: addMonths(start, 1), paid_at: start });
+    expect(await change(starter, true, at(5))).toEqual(['expire granted -20000', 'grant granted 3000']);
+    expect(await change(team, false, at(5.01))).toEqual(['expire granted -3000', 'grant granted 20000']);
+    await spend('15000');
+    expect(await change(starter, true, at(5.02))).toEqual(['expire granted -2000']);
+    await spend('3000');
+    // 2,000 that have expired, and what the time between brings.
+    const [, , amount] = (await change(team, false, at(5.03))).at(-1)!.split(' ');
+    const month = addMonths(at(5.01), 1).getTime() - at(5.01).getTime();
+    expect(Number(amount)).toBeCloseTo(2_000 + (20_000 * 0.02 * DAY) / month, 2);
+  });
+
+  it('of another interval takes no more for spent than two days of a month have brought', async () => {
+    const start = new Date(now() - 200 * DAY);
+    const month = { period_start: start, period_end: addMonths(start, 1) };
+    for (const plan of [team, starter]) await paid(plan, { ...month, paid_at: start });
+    await t.db.execute(sql(`UPDATE billing_orders SET paid_at = now() - interval '200 days' WHERE org_id = $1`), [orgId]);
+    const from = new Date(now() - 32 * DAY);
+    const until = addMonths(from, 1);
+    await paid(starter, { reason: 'subscription_cycle', period_start: from, period_end: until, paid_at: from });
+    const paid_at = new Date(until.getTime() - 2 * DAY);
+    await paid(team, { reason: 'subscription_update', period_start: from, period_end: until, paid_at });
+    const last = (await moves()).at(-1)!.split(' ');
+    expect(Number(last[2])).toBeLessThan(1_500);
+    await change(starter, true, new Date(paid_at.getTime() + DAY / 2));
+    expect((await change(team, false, new Date(paid_at.getTime() + DAY))).at(-1)).toBe('grant granted 20000');
   });
 
   it('of the next period closes the one before', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ExternalSubscription, Plan, Subscription } from '@aps/entities';
 import { advisoryLock, statement, type Db, type Tx } from '@aps/platform/database';
-import { goesOn, isLive } from './periods.policy';
+import { addMonths, goesOn, isLive } from './periods.policy';
 
 /** What an organization is subscribed to, in full. */
 export interface Subscribed {
@@ -14,10 +14,18 @@ export interface Subscribed {
 const POSTED = statement<{ id: string }>('SELECT id FROM credit_ledger WHERE key = $1');
 
 // What an order brings is of the time when it was paid, whenever that was told.
-const LAST_GRANT = statement<{ at: Date | null }>(`
-  SELECT max(coalesce(o.paid_at, l.created_at)) AS at
+const GRANTS = `
   FROM credit_ledger l LEFT JOIN billing_orders o ON l.ref_type = 'order' AND o.id = l.ref_id
-  WHERE l.org_id = $1 AND l.kind = 'grant' AND (starts_with(l.key, 'grant:' || $1::uuid || ':' || $2::uuid || ':') OR o.code = $3)`);
+  WHERE l.org_id = $1 AND l.kind = 'grant' AND (starts_with(l.key, 'grant:' || $1::uuid || ':' || $2::uuid || ':') OR o.code = $3)`;
+const LAST_GRANT = statement<{ at: Date | null }>(`SELECT max(coalesce(o.paid_at, l.created_at)) AS at ${GRANTS}`);
+
+// What was granted instead of what expired is no longer taken; allocations are, as they come once ever. Operators' corrections are in the balance.
+const UNSPENT = statement<{ granted: string; taken: string }>(`
+  WITH g AS MATERIALIZED (SELECT l.seq, l.delta, coalesce(o.paid_at, l.created_at) AS at ${GRANTS}), x AS (
+    SELECT -sum(l.delta) AS taken FROM credit_ledger l
+    WHERE l.org_id = $1 AND l.bucket = 'granted' AND l.kind <> 'burn' AND (l.kind IN ('expire', 'refund') OR l.kind = 'grant' AND l.key NOT LIKE '%:allocation')
+      AND l.seq > (SELECT max(seq) FROM g) AND l.created_at >= $4)
+  SELECT coalesce((SELECT sum(delta) FROM g WHERE at > $5), 0)::text AS granted, greatest((SELECT taken FROM x), 0)::text AS taken`);
 
 const RESETS = statement<{ n: number }>(`SELECT count(*)::int AS n FROM credit_ledger WHERE org_id = $1 AND kind = 'reset'`);
 
@@ -114,6 +122,14 @@ export class SubscriptionsRepository {
   /** When a plan has granted something last; null where it never has. */
   async lastGrant(tx: Tx, orgId: string, plan: Plan): Promise<Date | null> {
     return (await tx.query(LAST_GRANT, [orgId, plan.id, plan.code]))[0].at;
+  }
+
+  /**
+   * Of what a plan has granted: how much within the month until a moment, and how much was taken away again unspent since it has granted last, but not before
+   * `from`: by another plan, or for money that was given back.
+   */
+  async unspent(tx: Tx, orgId: string, plan: Plan, from: Date, at: Date): Promise<{ granted: string; taken: string }> {
+    return (await tx.query(UNSPENT, [orgId, plan.id, plan.code, from, addMonths(at, -1)]))[0];
   }
 
   async countResets(tx: Tx, orgId: string): Promise<number> {

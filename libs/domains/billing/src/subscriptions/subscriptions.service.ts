@@ -328,15 +328,18 @@ export class Subscriptions {
 
   /**
    * What a plan has granted for days to come, as far as it is spent. An order for another interval begins a period of its own, and the provider gives back,
-   * in money, what was paid for those days.
+   * in money, what was paid for those days. What has expired by changes of plan is not spent.
    */
   private async spentAhead(tx: Tx, orgId: string, { plan, paid_at }: PlanPaid, before: Subscribed | null): Promise<string> {
     const held = before?.plan.id === plan.id ? before.subscription : null;
     const from = held?.period_start ?? (await this.repository.lastGrant(tx, orgId, plan));
     if (!from) return '0';
-    const ahead = restOf(plan.monthly_credits, from, held?.period_end ?? addMonths(from, 1), paid_at);
+    const rest = restOf(plan.monthly_credits, from, held?.period_end ?? addMonths(from, 1), paid_at);
     const { balance } = await this.ledger.lock(tx, orgId);
-    const spent = isPositive(balance) ? minus(ahead, balance) : ahead;
+    const { granted, taken } = await this.repository.unspent(tx, orgId, plan, from, paid_at);
+    // Of a period that is not known any more it may have granted no more than some days.
+    const ahead = held ? rest : smallest(rest, granted);
+    const spent = minus(ahead, isPositive(balance) ? plus(balance, taken) : taken);
     return isPositive(spent) ? spent : '0';
   }
 
