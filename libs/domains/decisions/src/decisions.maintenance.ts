@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { MAX_DAYS, ORGANIZATIONS, PURGE } from './decisions.sql';
+import { KEEP_LONGER, MAX_DAYS, ORGANIZATIONS, PURGE } from './decisions.sql';
 
 const BATCH = 1_000;
 /** How much longer a dispute is kept that nobody has put away. */
 const OPEN_DISPUTE_DAYS = 30;
 
 /**
- * Removes decisions that are older than their organization's plan keeps them, and kept them when they were recorded: a plan that falls deletes
- * nothing. One whose plan has no log, or that has no plan, loses nothing.
+ * Removes decisions that are older than their organization's plan keeps them, and than any has kept them since they were recorded, which is noted
+ * of each here: a plan that falls deletes nothing. One whose plan has no log, or that has no plan, loses nothing.
  */
 @Injectable()
 export class DecisionRetention {
@@ -22,13 +22,15 @@ export class DecisionRetention {
     maintenance.register({ name: 'decisions', everyS: 3_600, batch: BATCH, run: () => this.purge(BATCH) });
   }
 
-  /** @returns how many were removed; fewer than `batch` when nothing is left to remove */
+  /** Nothing is removed before all is noted. @returns how many were removed; fewer than `batch` when nothing is left to remove, or to note */
   async purge(batch: number): Promise<number> {
     const rules: { orgId: string; days: number }[] = [];
     for (const { org_id: orgId } of await this.db.query(ORGANIZATIONS)) {
       const { decision_log, decision_retention_days: days } = await this.entitlements.of(orgId);
-      if (decision_log && days >= 0) rules.push({ orgId, days: Math.min(days, MAX_DAYS) });
+      if (decision_log) rules.push({ orgId, days: Math.min(days, MAX_DAYS) });
     }
-    return this.db.execute(PURGE, [rules.map(({ orgId }) => orgId), rules.map(({ days }) => days), batch, OPEN_DISPUTE_DAYS]);
+    const columns = (some: typeof rules) => [some.map(({ orgId }) => orgId), some.map(({ days }) => days), batch];
+    if ((await this.db.execute(KEEP_LONGER, columns(rules))) === batch) return batch;
+    return this.db.execute(PURGE, [...columns(rules.filter(({ days }) => days >= 0)), OPEN_DISPUTE_DAYS]);
   }
 }

@@ -19,8 +19,17 @@ export const ORGANIZATIONS = statement<{ org_id: string }>(`
     UNION ALL
     SELECT (SELECT d.org_id FROM decisions d WHERE d.keep_days >= 0 AND d.org_id > o.org_id ORDER BY d.org_id LIMIT 1) FROM o WHERE o.org_id IS NOT NULL
   ) SELECT org_id FROM o WHERE org_id IS NOT NULL`);
+/** Notes that decisions are kept longer than was noted of them. Values: organizations, the days of each (-1 = for ever), how many at most. */
+export const KEEP_LONGER = statement(`
+  WITH x AS MATERIALIZED (
+    SELECT o.id, r.days FROM unnest($1::uuid[], $2::int[]) AS r(org_id, days), LATERAL (
+      SELECT d.id FROM decisions d
+      WHERE d.org_id = r.org_id AND d.keep_days >= 0 AND d.keep_days < CASE WHEN r.days < 0 THEN 2147483647 ELSE r.days END
+      ORDER BY d.keep_days LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
+    ) o LIMIT $3)
+  UPDATE decisions d SET keep_days = x.days FROM x WHERE d.id = x.id`);
 /**
- * Removes what is older than its organization keeps, and than it kept when the decision was recorded; open disputes later. Values: organizations,
+ * Removes what is older than its organization keeps, and than it has ever kept it as far as was noted; open disputes later. Values: organizations,
  * the days of each, how many at most, days of a dispute.
  */
 export const PURGE = statement(`

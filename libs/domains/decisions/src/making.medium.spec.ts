@@ -297,6 +297,18 @@ describe('the purge', () => {
     expect(await left()).toEqual(stay);
   });
 
+  it.each([365, -1])('takes nothing that a plan of %s days has kept between two lesser ones, and notes so many at once', async (days) => {
+    await keep({ [chat.org.id]: 30 });
+    // What other organizations of this file have.
+    await purge(100);
+    const stay = [await aged(31), await aged(32), await aged(364)];
+    await keep({ [chat.org.id]: days });
+    expect(await purge(2)).toEqual([2, 0]);
+    await keep({ [chat.org.id]: 30 });
+    expect(await purge(2)).toEqual([0]);
+    expect(await left()).toEqual(stay);
+  });
+
   it('takes nothing from who has no plan any more', async () => {
     await keep({ [chat.org.id]: 0 });
     const id = await aged(3);

@@ -22,6 +22,7 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 @Index('decisions_basis', ['agent_id', 'private_to', 'basis', 'id'])
 @Index('decisions_chat', ['chat_id', 'id', 'org_id'])
 @Index('decisions_age', ['org_id', 'created_at'], { where: 'keep_days >= 0' })
+@Index('decisions_kept', ['org_id', 'keep_days'], { where: 'keep_days >= 0' })
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @ForeignKey(() => Agent, ['org_id', 'agent_id'], ['org_id', 'id'])
 @ForeignKey(() => AgentRevision, ['org_id', 'agent_revision_id'], ['org_id', 'id'])
@@ -55,7 +56,7 @@ export class Decision extends StampedOrgRow {
   @Column('uuid', { nullable: true }) reviewed_by: string | null;
   @Column('timestamptz', { nullable: true }) reviewed_at: Date | null;
   @Column('timestamptz', { nullable: true }) archived_at: Date | null;
-  /** How long the plan kept decisions when it was recorded: a plan that falls later takes none of them. -1 = for ever. */
+  /** The longest that a plan has kept it, of the one under which it was recorded and those since: a plan that falls takes none. -1 = for ever. */
   @Column('int', { default: 0 }) keep_days: number;
   /** Who sees it: as of its chat, kept by triggers. */
   @Column('uuid', { nullable: true }) private_to: string | null;
