@@ -10,6 +10,9 @@ import { ObjectStorage, type ByteRange, type StoredBytes } from './object-storag
 /** Half-written files older than this belong to a process that has died. */
 const ABANDONED_MS = 24 * 3_600_000;
 
+/** After so many bytes of an object it is looked again whether the disk has room. */
+const ASK_AGAIN_BYTES = 4 * 1024 * 1024;
+
 /** For development and single machines: objects are files below one folder. */
 export class DiskStorage extends ObjectStorage {
   private readonly root: string;
@@ -20,15 +23,15 @@ export class DiskStorage extends ObjectStorage {
     this.root = path.resolve(dir);
   }
 
-  /** Written beside, forced to the disk and then moved: after a crash there is the whole object or none. Not where the disk is nearly full. */
+  /** Written beside, forced to the disk and then moved: after a crash there is the whole object or none. Not where the disk is nearly full, or becomes so meanwhile. */
   protected async write(key: string, bytes: Readable): Promise<void> {
     await this.prepare();
-    if ((await roomIn(this.root)).isFull) throw new Error('The disk is nearly full.');
+    await this.requireRoom();
     const target = this.pathOf(key);
     const beside = path.join(this.halfWritten, randomUUID());
     const file = createWriteStream(beside, { flags: 'wx', mode: 0o600, flush: true });
     try {
-      await pipeline(bytes, file);
+      await pipeline(bytes, (chunks: AsyncIterable<Buffer>) => this.whileRoom(chunks), file);
       await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
       await rename(beside, target);
       await syncFolder(path.dirname(target));
@@ -38,6 +41,23 @@ export class DiskStorage extends ObjectStorage {
       await rm(beside, { force: true });
       throw error;
     }
+  }
+
+  /** Asks again for room, as many write at once and slowly. */
+  private async *whileRoom(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let unasked = 0;
+    for await (const chunk of chunks) {
+      unasked += chunk.length;
+      if (unasked >= ASK_AGAIN_BYTES) {
+        await this.requireRoom();
+        unasked = 0;
+      }
+      yield chunk;
+    }
+  }
+
+  private async requireRoom(): Promise<void> {
+    if ((await roomIn(this.root)).isFull) throw new Error('The disk is nearly full.');
   }
 
   protected async read(key: string, range?: ByteRange): Promise<StoredBytes | null> {

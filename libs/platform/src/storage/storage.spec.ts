@@ -200,6 +200,22 @@ describe('a disk', () => {
     await storage.put(key, Readable.from([Buffer.from('new')]));
     expect(await text(storage)).toBe('new');
   });
+
+  it('takes no more of what it has begun to take when it is nearly full by then', async () => {
+    const storage = new DiskStorage(dir);
+    const room = await disk.statfs(dir);
+    const filled = jest
+      .spyOn(disk, 'statfs')
+      .mockResolvedValue({ ...room, bavail: 1 })
+      .mockResolvedValueOnce(room);
+    const source = Readable.from(
+      Array.from({ length: 8 }, () => Buffer.alloc(MiB)),
+      { objectMode: false },
+    );
+    await expect(storage.put('org/large', source)).rejects.toMatchObject({ code: 'service_unavailable' });
+    filled.mockRestore();
+    expect([await storage.exists('org/large'), filesBelow(path.join(dir, '.half-written'))]).toEqual([false, []]);
+  });
 });
 
 describe('the settings', () => {
