@@ -68,18 +68,21 @@ describe('deleted organizations', () => {
     expect(await erase()).toBe(0);
   });
 
-  it('keep the key by which an account elsewhere is found, until it is forgotten there', async () => {
-    const tenant = await aTenant();
-    await deleted(tenant, 31);
+  it('keep the key by which an account elsewhere is found, until it is forgotten there, or could not be for as long again', async () => {
+    const [tenant, damaged] = [await aTenant(), await aTenant()];
+    await deleted(tenant, 59);
+    await deleted(damaged, 61);
     const { id } = tenant.org;
-    await t.db.execute(
-      sql(
-        `INSERT INTO connections (id, org_id, slug, label, app_key, provider_key, method, status, consent) VALUES ($1, $2, 'crm', 'CRM', 'crm', 'crm', 'oauth2', 'active', '')`,
-      ),
-      [uuidv7(), id],
-    );
+    for (const { org } of [tenant, damaged])
+      await t.db.execute(
+        sql(
+          `INSERT INTO connections (id, org_id, slug, label, app_key, provider_key, method, status, consent) VALUES ($1, $2, 'crm', 'CRM', 'crm', 'crm', 'oauth2', 'active', '')`,
+        ),
+        [uuidv7(), org.id],
+      );
     await erase();
     expect(await left(tenant)).toMatchObject({ secret: 'a secret', bytes: false });
+    expect(await left(damaged)).toMatchObject({ secret: 'The data key of this ciphertext is gone.' });
     await t.db.execute(sql('UPDATE connections SET consent = NULL WHERE org_id = $1'), [id]);
     await erase();
     expect(await left(tenant)).toMatchObject({ secret: 'The data key of this ciphertext is gone.' });
