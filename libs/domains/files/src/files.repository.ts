@@ -13,8 +13,6 @@ export type StoredAt = Pick<FileRow, 'id' | 'storage_key'>;
 const UPLOAD_TIME = `interval '1 hour'`;
 /** How long a file lives that nothing refers to. */
 const UNATTACHED_TIME = `interval '24 hours'`;
-/** The same of one that was read, and may not be needed any more. */
-const READ_TIME = `interval '1 hour'`;
 
 const COLUMNS = 'f.id, f.filename, f.media_type, f.size_bytes::int AS size_bytes, f.sha256, f.storage_key, f.created_by, f.expires_at';
 /** Whole, not expired, and nobody has begun to remove it. */
@@ -55,9 +53,6 @@ WHERE f.id = l.file_id AND NOT EXISTS (SELECT 1 FROM file_links o WHERE o.file_i
 const BEGIN_REMOVAL = statement<StoredAt>(`
   WITH x AS MATERIALIZED (SELECT id FROM files WHERE expires_at <= now() ORDER BY expires_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED)
   UPDATE files f SET expires_at = '-infinity' FROM x WHERE f.id = x.id RETURNING f.id, f.storage_key`);
-const LEAVE_SOON = statement(
-  `UPDATE files SET expires_at = now() + ${READ_TIME} WHERE org_id = $1 AND id = ANY($2::uuid[]) AND expires_at > now()`,
-);
 const ABANDON = statement(`UPDATE files SET expires_at = '-infinity' WHERE org_id = $1 AND id = $2`);
 const REMOVE = statement(`DELETE FROM files WHERE id = $1 AND expires_at = '-infinity'`);
 
@@ -110,10 +105,6 @@ export class FilesRepository {
     const released = [orgId, target.kind, target.ids, kept];
     await tx.execute(HOLD_LINKED, released);
     await tx.execute(UNLINK, released);
-  }
-
-  async leaveSoon(db: Db, scope: OrgScope, ids: string[]): Promise<void> {
-    await db.execute(LEAVE_SOON, [scope.orgId, ids]);
   }
 
   /** From here on nobody sees them, and nothing can refer to them any more. */

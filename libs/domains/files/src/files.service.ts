@@ -25,7 +25,7 @@ export interface IncomingFile {
 const MIB = 1024 * 1024;
 const uploaded = counter('file_upload_bytes_total', 'Bytes of files that were uploaded');
 
-/** Of what is unattached some is attached soon, what was read expires within an hour, and the rest within a day. */
+/** Of what is unattached some is attached soon, and the rest expires within a day. */
 const RETRY_S = 600;
 
 /** Takes files in, ties them to what refers to them, and removes those that nothing refers to. */
@@ -118,11 +118,6 @@ export class FilesService {
   /** Keeps what a file says, or its beginning, for as long as it is there, so that nobody needs to read it again. What was kept first stays. */
   keepText(scope: OrgScope, { id }: Pick<FileRow, 'id'>, text: string): Promise<void> {
     return this.files.keepText(this.db, scope, id, text);
-  }
-
-  /** These were read, by who needs them no more: those that nothing refers to live an hour from now, and not a day, in which many would fill what an organization may have. */
-  leaveSoon(scope: OrgScope, ids: string[]): Promise<void> {
-    return this.files.leaveSoon(this.db, scope, ids);
   }
 
   /**

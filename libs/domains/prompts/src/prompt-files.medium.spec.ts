@@ -4,8 +4,6 @@ import { entitle } from '@aps/billing/testing';
 import { ExtractionError, FilesService, TextReader } from '@aps/files';
 import { docx, paragraph, pdf, zip } from '@aps/files/testing';
 import { OrgScope } from '@aps/guards';
-import { NO_CALLER } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { eventually } from '@aps/testing';
 import { MAX_FETCHED_BYTES } from './prompt-files';
@@ -59,17 +57,6 @@ describe('attachments', () => {
         `[Attached file "c.pdf" (application/pdf, ${SCAN.length} bytes): it is shown here.] [1 image] [1 document]`,
       ].join('\n\n'),
     );
-  });
-
-  it('that nothing refers to live an hour more, and others as long as what refers to them', async () => {
-    const path = await aTemplate({ text: 'Look.' });
-    const [loose, tied] = [await upload(org.scope, 'a.txt', 'a'), await upload(org.scope, 'b.txt', 'b')];
-    await t.db.transaction(NO_CALLER, (tx) => t.get(FilesService).link(tx, org.scope, { kind: 'shelf', id: 'a' }, [tied.file_id]));
-    await output(path, { attachments: [loose, tied] });
-    const left = sql<{ minutes: number | null }>(
-      `SELECT ceil(extract(epoch FROM expires_at - now()) / 60)::int AS minutes FROM files WHERE org_id = $1 ORDER BY filename`,
-    );
-    expect(await t.db.query(left, [org.id])).toEqual([{ minutes: 60 }, { minutes: null }]);
   });
 
   it('are read with what a structured template reads', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, type ErrorCode, type FileInputMode, type Problem, refuseField, requireValid } from '@aps/contracts';
-import { fileOf, FilesQueries, FilesService, TextReader } from '@aps/files';
+import { fileOf, FilesQueries, TextReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelFiles, type ModelFile, type ReadableFile } from '@aps/inference';
 import { Egress, EgressError } from '@aps/platform/egress';
@@ -39,12 +39,11 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 /** The address itself is refused, whoever stands there. */
 const REFUSED = new Set<EgressError['reason']>(['url', 'scheme', 'userinfo', 'port', 'address']);
 
-/** Reads what a prompt is given besides texts: uploads, files in the request, what stands at an address. Nothing of it is kept; an upload that nothing refers to goes an hour after it was read last. */
+/** Reads what a prompt is given besides texts: uploads, files in the request, what stands at an address. Nothing of it is kept. */
 @Injectable()
 export class PromptFiles {
   constructor(
     private readonly files: FilesQueries,
-    private readonly kept: FilesService,
     private readonly reader: TextReader,
     private readonly egress: Egress,
   ) {}
@@ -77,7 +76,6 @@ export class PromptFiles {
       if (got.lacks) throw refuseField(REFUSALS[got.lacks.why], path, `The model cannot be given this file: ${got.lacks.what}.`);
       read.push(got);
     }
-    if (uploads.size) await this.kept.leaveSoon(scope, [...uploads.keys()]);
     return read;
   }
 

@@ -21,11 +21,7 @@ const UNSEEN =
 
 /** A file: one that was uploaded, by its `file_id`, or the bytes themselves. */
 export class PromptTestAttachment {
-  @UuidField({
-    optional: true,
-    description: 'A file that was uploaded. Without the other fields. One that nothing refers to lives an hour from then on.',
-  })
-  file_id?: string;
+  @UuidField({ optional: true, description: 'A file that was uploaded. Without the other fields.' }) file_id?: string;
   @StringField({ optional: true, min: 1, max: 255, description: 'Its name; tells kinds of text apart.', example: 'invoice.pdf' })
   filename?: string;
   @StringField({

@@ -26,7 +26,7 @@ export class FilesController {
   @Operation({
     summary: 'Upload a file',
     description:
-      'One file of at most 50 MiB. It lives for 24 hours, or an hour after a prompt template was given it last, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes. Who sends less than 512 KiB of it in half a minute is cut off. An organization with 5 GiB of files that nothing refers to is refused (429). ' +
+      'One file of at most 50 MiB. It lives for 24 hours, and from then on as long as something refers to it, such as a message that it is attached to. Its media type is told from its bytes. Who sends less than 512 KiB of it in half a minute is cut off. An organization with 5 GiB of files that nothing refers to is refused (429). ' +
       'It takes no `Idempotency-Key`: sent again it is another file, and the one that nothing refers to is removed.',
     answers: UploadResponse,
   })
