@@ -311,14 +311,18 @@ describe('a mail of Mailgun', () => {
     const [before, after] = Buffer.from(await sent.arrayBuffer())
       .toString('latin1')
       .split('(mail)');
-    const { status } = await fetch(`${t.url}/api/hooks/email/mailgun`, {
-      method: 'POST',
-      headers: { 'Content-Type': sent.headers.get('content-type')! },
-      body: Buffer.concat([Buffer.from(before, 'latin1'), mime('2@'), Buffer.from(after, 'latin1')]),
-    });
-    expect(status).toBe(202);
+    const inParts = (id: string, named: string) => {
+      const naming = (part: string) => Buffer.from(part.replace(/ name="[^"]*"/g, `$&${named}`), 'latin1');
+      return fetch(`${t.url}/api/hooks/email/mailgun`, {
+        method: 'POST',
+        headers: { 'Content-Type': sent.headers.get('content-type')! },
+        body: Buffer.concat([naming(before), mime(id), naming(after)]),
+      });
+    };
+    expect((await inParts('2@', '')).status).toBe(202);
+    expect((await inParts('3@', '\r\nContent-Type: text/plain;\r\n charset="utf-8"')).status).toBe(202);
     expect(intake.received.map(({ body_text, size_bytes, headers }) => [body_text, size_bytes, headers['return-path']])).toEqual(
-      Array(2).fill(['Hello: é', mime('1@').length, 'jörg@example.com']),
+      Array(3).fill(['Hello: é', mime('1@').length, 'jörg@example.com']),
     );
   });
 

@@ -29,8 +29,21 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @returns undefined where it is no form, or has more fields than are read
  */
 export async function readByteFields(contentType: string, body: Buffer): Promise<ReadBody['payload']> {
-  // A charset is told of the form, not of what stands in it.
-  return (await readParts(typeOf(contentType) === FORM ? FORM : contentType, body, 'latin1'))?.payload;
+  // A charset is told of the form, or of a part, not of what stands in it.
+  if (typeOf(contentType) === FORM) return (await readParts(FORM, body, 'latin1'))?.payload;
+  return (await readParts(contentType, withoutCharsets(contentType, body), 'latin1'))?.payload;
+}
+
+/** A form in whose parts no charset is named. What they hold is left as it is. */
+function withoutCharsets(contentType: string, body: Buffer): Buffer {
+  const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const line = `\r\n--${quoted ?? plain}\r\n`;
+  const [before, ...parts] = `\r\n${body.toString('latin1')}`.split(line);
+  const bare = parts.map((part) => {
+    const end = part.indexOf('\r\n\r\n');
+    return part.slice(0, end).replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^\s;]*)/gi, '') + part.slice(end);
+  });
+  return Buffer.from([before, ...bare].join(line).slice(2), 'latin1');
 }
 
 /** Reads a body by what it says that it is. What it is not is told by its bytes: text where they are text, else a file. */
