@@ -164,3 +164,26 @@ it('a run whose last call it has cut itself gives its worker up, though others w
   expect((await t.waiting(await t.begin(org, process), 'ok')).status).toBe('waiting');
   wanted.mockRestore();
 });
+
+it('a call is not made where others may have its run by the time that all is known for it', async () => {
+  let calls = 0;
+  const tools = t.get(StepTools);
+  tools.register(aTool('spec.late', { accessLevel: 'write', call: () => Promise.resolve({ output: ++calls }) }));
+  const org = await t.org();
+  const process = await t.deployed(org, [{ id: 'late', kind: 'tool', tool: 'spec.late', arguments: {} }]);
+  const { held } = t.get(RunLeases) as unknown as { held: Map<string, { kept: number }> };
+  const find = tools.find.bind(tools);
+  // Asked for the definition, and then for the call: meanwhile the process stands still.
+  const asked = jest.spyOn(tools, 'find').mockImplementationOnce(find);
+  asked.mockImplementationOnce((...args) => {
+    for (const lease of held.values()) lease.kept -= 60_000;
+    return find(...args);
+  });
+  const id = await t.begin(org, process);
+  await eventually(
+    () => Promise.resolve(asked.mock.calls.length === 2 && !held.has(id)),
+    (isOver) => isOver,
+  );
+  expect([calls, (await t.run(id)).steps]).toEqual([0, [expect.objectContaining({ status: 'running', noted: 'sent' })]]);
+  asked.mockRestore();
+});

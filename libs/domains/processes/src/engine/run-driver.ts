@@ -5,7 +5,7 @@ import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Cutoff } from '@aps/platform/signals';
 import { Definitions } from '../revisions/definitions';
 import { isRepeatable } from '../tools/step-tools';
-import { Calls, type CallResult } from './calls';
+import { Calls, type CallHold, type CallResult } from './calls';
 import { Interpreter } from './interpreter';
 import { isUnbegun, waitsForSignal, type JournalRow, type RunEvent, type RunOutcome } from './journal';
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
@@ -149,7 +149,7 @@ export class RunDriver {
       countSteps(progress);
       work.written(progress, results);
       if (progress.end) return outcomeOf(progress.end);
-      for (const { step, row } of progress.calls) work.make(row, (signal) => this.calls.make(work.run, row, step, signal));
+      for (const { step, row } of progress.calls) work.make(row, (hold) => this.calls.make(work.run, row, step, hold));
       if (rests && !came) return 'waiting';
       if (progress.goesOn) await letOthersIn();
       const waits = !came && !progress.goesOn && work.results.size === 0;
@@ -337,7 +337,7 @@ class RunAtWork {
   }
 
   /** @throws LeaseEnded where others may make that call by now */
-  make({ path, input, resolution }: JournalRow, call: (signal: AbortSignal) => Promise<CallResult>): void {
+  make({ path, input, resolution }: JournalRow, call: (hold: CallHold) => Promise<CallResult>): void {
     this.lease.requireHeld();
     const cut = new Cutoff(this.lease.signal);
     const given = heldBy([input, resolution]);
@@ -355,7 +355,11 @@ class RunAtWork {
       this.room.countCalls(bytesOf(result));
       return this.results.set(path, result);
     };
-    const made = call(cut.signal).then(
+    const requireHeld = () => {
+      cut.signal.throwIfAborted();
+      this.lease.requireHeld();
+    };
+    const made = call({ signal: cut.signal, requireHeld }).then(
       (result) => over(() => come(result)),
       (error: unknown) => over(() => (this.error ??= cut.signal.aborted ? undefined : error)),
     );

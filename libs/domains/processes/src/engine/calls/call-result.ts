@@ -10,6 +10,18 @@ export interface CallResult {
   charge?: (tx: Tx) => Promise<void>;
 }
 
+/** How a call stands to the run that it is made for. */
+export interface CallHold {
+  /** Aborts when nobody waits for it any more. */
+  signal: AbortSignal;
+  /**
+   * To be called right before what must not be done by two: see the lease of the run.
+   *
+   * @throws LeaseEnded; the reason of the signal
+   */
+  requireHeld: () => void;
+}
+
 export const completed = (output: unknown): CallOutcome => ({ status: 'completed', output });
 export const failed = (code: string, message: string, retryable = false): CallOutcome => ({
   status: 'failed',

@@ -4,7 +4,7 @@ import { StepTools, type StepTool } from '../../tools/step-tools';
 import type { JournalRow } from '../journal';
 import { heldBy, type Call } from '../progress';
 import type { HeldRun } from '../process-run.sql';
-import { failed, type CallResult } from './call-result';
+import { failed, type CallHold, type CallResult } from './call-result';
 import { LlmCalls } from './llm-calls';
 import { PromptCalls } from './prompt-calls';
 import { ToolCalls } from './tool-calls';
@@ -30,27 +30,26 @@ export class Calls {
   }
 
   /**
-   * @param signal aborts when nobody waits for it any more
-   * @throws the reason of the signal, and what is a fault of ours; never what the other side says
+   * @throws the reason of the signal, LeaseEnded where others may make it by now, and what is a fault of ours; never what the other side says
    */
-  async make(run: HeldRun, row: JournalRow, step: Call['step'], signal: AbortSignal): Promise<CallResult> {
-    const result = await this.made(run, row, step, signal);
+  async make(run: HeldRun, row: JournalRow, step: Call['step'], hold: CallHold): Promise<CallResult> {
+    const result = await this.made(run, row, step, hold);
     const { outcome } = result;
     if (outcome.status !== 'completed' || heldBy(outcome.output) <= MAX_OUTCOME) return result;
     const code = step.kind === 'tool' ? 'tool_error' : 'output_schema';
     return { ...result, outcome: failed(code, `The answer takes more than ${MAX_OUTCOME} bytes of memory.`) };
   }
 
-  private made(run: HeldRun, row: JournalRow, step: Call['step'], signal: AbortSignal): Promise<CallResult> {
+  private made(run: HeldRun, row: JournalRow, step: Call['step'], hold: CallHold): Promise<CallResult> {
     switch (step.kind) {
       case 'llm':
-        return this.llm.answer(run, row, step, signal);
+        return this.llm.answer(run, row, step, hold.signal);
       case 'agent':
-        return this.llm.distill(run, row, step, signal);
+        return this.llm.distill(run, row, step, hold.signal);
       case 'prompt':
-        return this.prompts.run(run, row, step, signal);
+        return this.prompts.run(run, row, step, hold.signal);
       case 'tool':
-        return this.toolCalls.call(run, row, step, signal);
+        return this.toolCalls.call(run, row, step, hold);
     }
   }
 }

@@ -1,2 +1,2 @@
 export { Calls } from './calls';
-export type { CallResult } from './call-result';
+export type { CallHold, CallResult } from './call-result';

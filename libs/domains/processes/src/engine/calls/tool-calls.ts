@@ -10,7 +10,7 @@ import { PINNED_CONNECTION } from '../../revisions/staleness.sql';
 import { isRepeatable, StepTools, type StepTool, type StepToolResult } from '../../tools/step-tools';
 import { stepError, UNKNOWN, type CallOutcome, type JournalRow } from '../journal';
 import type { HeldRun } from '../process-run.sql';
-import { completed, failed, type CallResult } from './call-result';
+import { completed, failed, type CallHold, type CallResult } from './call-result';
 import { PayloadRepairs } from './payload-repairs';
 
 /** Calls tools for steps: under a key that stays the same for every try, and never twice what may not be. */
@@ -22,7 +22,7 @@ export class ToolCalls {
     private readonly repairs: PayloadRepairs,
   ) {}
 
-  async call(run: HeldRun, row: JournalRow, step: ToolStep, signal: AbortSignal): Promise<CallResult> {
+  async call(run: HeldRun, row: JournalRow, step: ToolStep, hold: CallHold): Promise<CallResult> {
     const tool = await this.tools.find(run.org_id, step.tool);
     if (!tool) return { outcome: failed('tool_error', `There is no tool ${step.tool}.`) };
     if (await this.isAnothers(run, tool))
@@ -30,10 +30,10 @@ export class ToolCalls {
     const max = step.repair?.max_attempts ?? 0;
     let { args, left } = await this.repairs.before(run, row, max);
     for (; ; left--) {
-      const came = await this.once(run, row, step, tool, args, signal);
+      const came = await this.once(run, row, step, tool, args, hold);
       if ('status' in came) return { outcome: came };
       const refused = { args, error: came.rejected, attempt: max - left + 1 };
-      const mended = came.mendable && left > 0 ? await this.repairs.propose(run, row, tool, refused, signal) : null;
+      const mended = came.mendable && left > 0 ? await this.repairs.propose(run, row, tool, refused, hold.signal) : null;
       if (!mended) return { outcome: failed('tool_rejected', came.rejected) };
       args = mended;
     }
@@ -53,11 +53,13 @@ export class ToolCalls {
     step: ToolStep,
     tool: StepTool,
     args: Record<string, unknown>,
-    signal: AbortSignal,
+    { signal, requireHeld }: CallHold,
   ): Promise<CallOutcome | { rejected: string; mendable: boolean }> {
     const problems = validate(checkable(tool.inputSchema), args);
     if (problems.length)
       return { rejected: problems.map(({ path, message }) => `${path || 'arguments'}: ${message}`).join('; '), mendable: true };
+    // All that was asked before may have taken long.
+    requireHeld();
     const timeoutMs = step.timeout_s * 1_000;
     const cut = new Cutoff(signal, timeoutMs);
     const repeatable = isRepeatable(tool, args);
