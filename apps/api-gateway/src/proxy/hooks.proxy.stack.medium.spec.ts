@@ -65,4 +65,24 @@ describe('the way of mail through the gateway', () => {
     slow.forEach((request) => request.destroy());
     t.configure({ RATE_LIMITS: 'off' });
   });
+
+  it('is not closed by the few addresses that send as much as they may, all but the last byte', async () => {
+    // Four times a quarter of what is held for all, in bodies that are read whole.
+    const sizes = [5, 5, 5, 1].map((mib) => mib * 1024 * 1024 - 1);
+    const sent = Array.from({ length: 4 }, (_, i) =>
+      sizes.map((size) => ({ size: size + (size < 2 ** 20 ? 4 : 0), from: `203.0.113.${i}` })),
+    );
+    const open = await Promise.all(
+      sent.flat().map(async ({ size, from }) => {
+        const headers = { 'x-forwarded-for': from, 'content-length': size + 1 };
+        const request = http.request(`${t.url}/api/hooks/in/x`, { agent: false, method: 'POST', headers });
+        await new Promise((resolve) => request.on('error', resolve).on('response', resolve).write(Buffer.alloc(size), resolve));
+        return request;
+      }),
+    );
+    const hook = () => t.call('POST', '/api/hooks/in/x', { body, headers: { 'x-forwarded-for': '198.51.100.1' } });
+    for (let i = 0; i < 20; i++) expect(outcome(await hook())).toEqual([404, 'not_found']);
+    expect(outcome(await deliver({ authorization: authorization(CREDENTIALS) }))).toEqual([404, 'not_found']);
+    open.forEach((request) => request.destroy());
+  });
 });

@@ -11,9 +11,8 @@ import { callerOf, rateLimitConfig } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
 import { staysBelow, type ProxiedPath } from './proxied-path';
 
-/** Bytes of bodies that a process has read and not got an answer to yet: of all callers to a path, and of one. */
+/** Bytes of bodies that a process has read and not got an answer to yet, of all callers to a path. What has no room among them is streamed. */
 const WHOLE_BODIES = 64 * 1024 * 1024;
-const OF_CALLER = WHOLE_BODIES / 4;
 
 const failures = counter('proxy_failures_total', 'Requests that the service behind a proxied path did not answer', ['path', 'code']);
 
@@ -48,7 +47,7 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
     /** Of a body that takes longer than the service behind may, the caller would not hear any more. */
     private whole<T>(request: AuthenticatedRequest, limit: number, send: (begun: BegunBody) => Promise<T>): Promise<T> {
       const timer = setTimeout(() => request.destroy(), proxied.target().timeoutMs);
-      return this.bytes.holding({ all: WHOLE_BODIES, [`of ${callerOf(request.ip)}`]: OF_CALLER }, async (hold) =>
+      return this.bytes.sharing(WHOLE_BODIES, `of ${callerOf(request.ip)}`, async (hold) =>
         send(await bodyUpTo(request, limit, hold).finally(() => clearTimeout(timer))),
       );
     }

@@ -13,22 +13,46 @@ export class HeldBytes {
    * @param shares what may be held of each, bytes
    * @param work is given what counts more bytes in all shares; that throws DomainError 503 `service_unavailable` where one has no room
    */
-  async holding<T>(shares: Record<string, number>, work: (hold: (bytes: number) => void) => Promise<T>): Promise<T> {
+  holding<T>(shares: Record<string, number>, work: (hold: (bytes: number) => void) => Promise<T>): Promise<T> {
+    return this.counting(Object.keys(shares), (count) =>
+      work((bytes) => {
+        if (Object.entries(shares).some(([share, most]) => this.of(share) + bytes > most))
+          throw new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
+        count(bytes);
+      }),
+    );
+  }
+
+  /**
+   * Counts for as long as `work` takes, in a room that nobody fills: each may hold a third of what is left of it, so by himself a quarter, and the
+   * more there are, the less each of them, but whoever comes with little finds room.
+   *
+   * @param all what may be held by all, bytes
+   * @param who another than `all`
+   * @param work is given what counts more bytes; that says false, and counts nothing, where they have no room
+   */
+  sharing<T>(all: number, who: string, work: (hold: (bytes: number) => boolean) => Promise<T>): Promise<T> {
+    return this.counting(['all', who], (count) =>
+      work((bytes) => {
+        const hasRoom = 3 * (this.of(who) + bytes) <= all - this.of('all') - bytes;
+        if (hasRoom) count(bytes);
+        return hasRoom;
+      }),
+    );
+  }
+
+  private async counting<T>(shares: string[], work: (count: (bytes: number) => void) => Promise<T>): Promise<T> {
     let own = 0;
     const count = (bytes: number) => {
       own += bytes;
-      for (const share of Object.keys(shares)) {
+      for (const share of shares) {
         const left = this.of(share) + bytes;
         if (left) this.held.set(share, left);
         else this.held.delete(share);
       }
     };
     try {
-      return await work((bytes) => {
-        if (Object.entries(shares).some(([share, most]) => this.of(share) + bytes > most))
-          throw new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
-        count(bytes);
-      });
+      return await work(count);
     } finally {
       count(-own);
     }

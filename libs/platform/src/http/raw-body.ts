@@ -11,13 +11,14 @@ export interface BegunBody {
 }
 
 /**
- * The bytes of a body as they came, up to a limit. The request stands still behind them where there are more, and from the first byte on where it
- * has said so.
+ * The bytes of a body as they came, up to a limit, or as many as there is room for. The request stands still behind them where there are more,
+ * and from the first byte on where it has said so.
  *
- * @param hold told the bytes of each part before it is kept, but of the one that goes beyond the limit; what it throws refuses the body
+ * @param hold told the bytes of each part before it is kept, but of the one that goes beyond the limit. Where it says false, that part is the last
+ *   one; what it throws refuses the body
  * @throws AbortError where the client has gone
  */
-export function bodyUpTo(request: Request, limit: number, hold: (bytes: number) => void): Promise<BegunBody> {
+export function bodyUpTo(request: Request, limit: number, hold: (bytes: number) => boolean): Promise<BegunBody> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] | undefined = [];
     // Nothing is kept of what is refused, however long the rest of it takes.
@@ -41,12 +42,12 @@ export function bodyUpTo(request: Request, limit: number, hold: (bytes: number) 
       if (!chunks) return;
       size += chunk.length;
       try {
-        if (size <= limit) hold(chunk.length);
+        const goesOn = size <= limit && hold(chunk.length);
         chunks.push(chunk);
+        if (goesOn) return;
       } catch (error) {
         return refuse(error as Error);
       }
-      if (size <= limit) return;
       request.off('data', read).pause();
       end(false);
     };
@@ -64,7 +65,10 @@ export function bodyUpTo(request: Request, limit: number, hold: (bytes: number) 
  * @throws DomainError 413 as soon as there are too many; AbortError where the client has gone
  */
 export async function rawBody(request: Request, limit: number, hold: (bytes: number) => void = () => undefined): Promise<Buffer> {
-  const { bytes, isWhole } = await bodyUpTo(request, limit, hold);
+  const { bytes, isWhole } = await bodyUpTo(request, limit, (more) => {
+    hold(more);
+    return true;
+  });
   if (isWhole) return bytes;
   request.resume();
   throw tooLarge(limit);
