@@ -22,7 +22,7 @@ class Driven {
     this.last = this.look();
   }
 
-  look(outcomes: Record<string, CallOutcome> = {}, options: { inFlight?: string[]; begins?: number } = {}): Progress {
+  look(outcomes: Record<string, CallOutcome> = {}, options: { inFlight?: string[]; begins?: number; asks?: boolean } = {}): Progress {
     const rows = structuredClone(this.journal);
     const facts = { ...FACTS, envelope: { input: this.input } };
     const interpreter = new Interpreter(aDefinition(this.steps, this.over), facts, rows, ({ tool }) => this.once.includes(tool));
@@ -30,6 +30,7 @@ class Driven {
       outcomes: new Map(Object.entries(outcomes)),
       inFlight: new Set(options.inFlight),
       begins: options.begins ?? Infinity,
+      asks: options.asks ?? true,
     });
     for (const row of this.last.written) {
       const i = this.journal.findIndex(({ id }) => id === row.id);
@@ -126,10 +127,13 @@ describe('a run', () => {
   });
 
   it('begins nothing for who is about to end, and writes what has come', () => {
-    const run = new Driven([llm('one'), llm('two')]);
-    const last = run.look({ one: { status: 'completed', output: 'x' } }, { begins: 0 });
-    expect([last.calls, run.statuses]).toEqual([[], { one: 'completed' }]);
-    expect(run.look().calls.map(({ row }) => row.path)).toEqual(['two']);
+    for (const next of [llm('two'), { id: 'two', kind: 'human', prompt: 'Well?' }]) {
+      const run = new Driven([llm('one'), next]);
+      const last = run.look({ one: { status: 'completed', output: 'x' } }, { begins: 0, asks: false });
+      expect([last.calls, last.opened, run.statuses]).toEqual([[], [], { one: 'completed' }]);
+      const { calls, opened } = run.look();
+      expect([...calls, ...opened].map(({ row }) => row.path)).toEqual(['two']);
+    }
   });
 
   it('ends where it takes too long', () => {

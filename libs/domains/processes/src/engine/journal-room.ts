@@ -3,6 +3,8 @@ import { engineConfig } from './engine.config';
 
 /** So long a run computes on while others wait for its room. */
 const TURN_MS = 2_000;
+/** What a call is taken to bring, bytes, for as long as nobody knows. */
+const OF_CALL = 256 * 1024;
 
 interface Waiter {
   orgId: string;
@@ -14,13 +16,14 @@ interface Waiter {
  * Memory for the journals of the runs that this process goes on with. A run holds its own only while it is looked at; who finds no room waits,
  * of the organization that holds least the one that came first, and nobody passes it by, however little he needs. One that is larger than
  * all there is goes alone. Calls are no part of that, as a journal is made room for that is to be written what they have come to; they have as much
- * of their own.
+ * of their own, of which no organization keeps others from their parts.
  */
 @Injectable()
 export class JournalRoom {
   private held = 0;
-  private ofCalls = 0;
   private readonly ofOrgs = new Map<string, number>();
+  private ofCalls = 0;
+  private readonly callsOfOrgs = new Map<string, number>();
   private waiting: Waiter[] = [];
 
   place(orgId: string): Place {
@@ -55,20 +58,28 @@ export class JournalRoom {
   /** Counts what somebody holds who is in. */
   count(orgId: string, bytes: number): void {
     this.held += bytes;
-    const left = (this.ofOrgs.get(orgId) ?? 0) + bytes;
-    if (left) this.ofOrgs.set(orgId, left);
-    else this.ofOrgs.delete(orgId);
+    add(this.ofOrgs, orgId, bytes);
     if (bytes < 0) this.admit();
   }
 
-  /** Counts what the calls of runs were given, and what they have come to that is in no journal yet. */
-  countCalls(bytes: number): void {
-    this.ofCalls += bytes;
+  /** Counts a call that is being made, and what it was given, until it is over. @returns to be called then */
+  countCall(orgId: string, given: number): () => void {
+    this.countCame(orgId, OF_CALL + given);
+    return () => this.countCame(orgId, -OF_CALL - given);
   }
 
-  /** Whether more calls may be begun beside those that are being made. What they will answer nobody knows: it is what has come that counts. */
-  get takesCalls(): boolean {
-    return this.ofCalls <= engineConfig.value.heldBytes;
+  /** Counts what calls have come to that is in no journal yet. */
+  countCame(orgId: string, bytes: number): void {
+    this.ofCalls += bytes;
+    add(this.callsOfOrgs, orgId, bytes);
+  }
+
+  /** How many more calls may be begun: as many as there is room for, or as the organization's part of it has where others have filled it. */
+  callsLeft(orgId: string): number {
+    const { heldBytes: all } = engineConfig.value;
+    const own = this.callsOfOrgs.get(orgId) ?? 0;
+    const part = all / (this.callsOfOrgs.size + (own ? 0 : 1));
+    return Math.max(0, Math.floor(Math.max(all - this.ofCalls, part - own) / OF_CALL));
   }
 
   /** Whether all that is held has room. @param own of who asks: by itself it always has */
@@ -92,6 +103,12 @@ export class JournalRoom {
     const heldOf = ({ orgId }: Waiter) => this.ofOrgs.get(orgId) ?? 0;
     return this.waiting.reduce<Waiter | undefined>((first, next) => (first && heldOf(first) <= heldOf(next) ? first : next), undefined);
   }
+}
+
+function add(counts: Map<string, number>, key: string, bytes: number): void {
+  const left = (counts.get(key) ?? 0) + bytes;
+  if (left) counts.set(key, left);
+  else counts.delete(key);
 }
 
 /** What one run holds. */

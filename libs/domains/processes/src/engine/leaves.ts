@@ -80,7 +80,7 @@ export class Leaves {
   }
 
   ask(step: Asking, parent: string | null, row: JournalRow | undefined, scope: () => Scope): Result {
-    if (!row) return this.page.begins ? this.asked(step, this.beginAsking(step, parent, scope())) : BLOCKED;
+    if (!row) return this.page.asks ? this.asked(step, this.beginAsking(step, parent, scope())) : BLOCKED;
     const result = this.asked(step, row);
     if (result.is === 'blocked' && isUnbegun(row) && this.page.mayTryAgain(row)) this.page.ask(row, step);
     return result;

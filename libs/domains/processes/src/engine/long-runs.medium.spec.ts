@@ -65,7 +65,7 @@ it('runs that have no room together go on one after the other, whoever they belo
   expect(read.mock.calls.map(([, id]) => id)).toEqual(expect.arrayContaining(ids.slice(0, 2)));
 });
 
-it('while the calls of others are given more than there is to hold, a run makes one at a time', async () => {
+it('while the calls of an organization are given more than there is to hold, a run of its own makes one at a time', async () => {
   const answers: (() => void)[] = [];
   let [now, most] = [0, 0];
   t.get(StepTools).register(
@@ -84,22 +84,35 @@ it('while the calls of others are given more than there is to hold, a run makes 
     steps: [{ id: 'call', kind: 'tool', tool, arguments: args }],
   });
   const [org, other] = [await t.org(), await t.org()];
-  const counted = await t.deployed(org, [each('spec.counted', {})]);
-  const mostOf = async () => {
+  const counted = [await t.deployed(org, [each('spec.counted', {})]), await t.deployed(other, [each('spec.counted', {})])] as const;
+  const mostOf = async (whose: typeof org, process: (typeof counted)[number]) => {
     most = 0;
-    const run = await t.ended(await t.begin(org, counted, { list: [1, 2, 3, 4, 5, 6] }));
+    const run = await t.ended(await t.begin(whose, process, { list: [1, 2, 3, 4, 5, 6] }));
     return [run.status, run.steps.length, most];
   };
-  const large = await t.deployed(other, [each('spec.large', { email: '${input.text}' })]);
-  const held = await t.begin(other, large, { list: [1, 2, 3], text: 'x'.repeat(400_000) });
-  await eventually(
-    () => Promise.resolve(answers.length),
-    (asked) => asked === 3,
-  );
-  expect(await mostOf()).toEqual(['completed', 7, 1]);
+  const large = await t.deployed(org, [each('spec.large', { email: '${input.text}' })]);
+  const held = await t.begin(org, large, { list: [1, 2, 3], text: 'x'.repeat(400_000) });
+  const asked = (times: number) =>
+    eventually(
+      () => Promise.resolve(answers.length),
+      (n) => n === times,
+    );
+  await asked(3);
+  expect(await mostOf(org, counted[0])).toEqual(['completed', 7, 1]);
+  // Half of what there is to hold is another's, and that is two calls.
+  expect(await mostOf(other, counted[1])).toEqual(['completed', 7, 2]);
+  // What holds nothing waits for no call.
+  const branches = [
+    { id: 'a', steps: [{ id: 'call', kind: 'tool', tool: 'spec.large', arguments: {} }] },
+    { id: 'b', steps: [{ id: 'ask', kind: 'human', prompt: 'Well?' }] },
+  ];
+  const both = await t.begin(org, await t.deployed(org, [{ id: 'both', kind: 'parallel', join: 'any', branches }]));
+  await t.untilRun(both, ({ steps }) => steps.some(({ hitl_request_id }) => hitl_request_id !== null));
+  await asked(4);
   for (const answer of answers) answer();
   expect((await t.ended(held)).status).toBe('completed');
-  expect(await mostOf()).toEqual(['completed', 7, 3]);
+  expect((await t.ended(both)).status).toBe('completed');
+  expect(await mostOf(org, counted[0])).toEqual(['completed', 7, 3]);
 });
 
 it('what a call has come to is written also where its process ends before there is room for the journal', async () => {

@@ -39,8 +39,10 @@ export interface CallsAtWork {
   inFlight: ReadonlySet<string>;
   /** By path: what those have come to that is in no journal yet. */
   outcomes: ReadonlyMap<string, CallOutcome>;
-  /** So many calls may be begun; of none, nothing is begun at all: by who is about to end. */
+  /** So many calls may be begun. */
   begins: number;
+  /** Whether somebody may be asked, be it an agent or another process: not by who is about to end. */
+  asks: boolean;
   /** By path: when what could not be begun is tried again. */
   putOff: ReadonlyMap<string, Date>;
 }
@@ -87,7 +89,7 @@ export class JournalPage {
   private begun = 0;
   private since = 0;
   private at = new Date(0);
-  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: 0, putOff: new Map() };
+  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: 0, asks: false, putOff: new Map() };
   private readonly written = new Set<JournalRow>();
   private progress: Progress = emptyProgress();
 
@@ -124,6 +126,10 @@ export class JournalPage {
     return this.progress.calls.length < this.work.begins;
   }
 
+  get asks(): boolean {
+    return this.work.asks;
+  }
+
   isInFlight(row: JournalRow): boolean {
     return this.work.inFlight.has(row.path);
   }
@@ -131,7 +137,7 @@ export class JournalPage {
   /** Whether what could not be begun is to be tried now. */
   mayTryAgain(row: JournalRow): boolean {
     const at = this.work.putOff.get(row.path);
-    return this.begins && !(at && this.isBefore(at));
+    return this.asks && !(at && this.isBefore(at));
   }
 
   /** Bytes of memory that its rows take, about. */

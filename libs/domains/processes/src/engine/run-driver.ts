@@ -89,7 +89,7 @@ export class RunDriver {
     const write = async (): Promise<string | null> => {
       for (;;) {
         const interpreter = await this.look(work);
-        const { results, known } = work.known(0);
+        const { results, known } = work.known(0, false);
         const progress = interpreter.advance(this.db.now(), known);
         try {
           await this.write(work, interpreter, progress, { results, rests: false });
@@ -114,9 +114,9 @@ export class RunDriver {
     const place = this.room.place(claimed.org_id);
     for (let bytes = claimed.held_bytes; ;) {
       // Whose process ends waits for no room but to write what its calls have come to.
-      work.mayBegin();
+      work.mayAsk();
       await place.take(bytes, lease.signal);
-      work.mayBegin();
+      work.mayAsk();
       // What is known of its journal ends with the turn, so that nothing of it is held while others have theirs.
       const left = await this.takeTurn(work, place).finally(() => place.leave());
       if (typeof left === 'string') return left;
@@ -131,9 +131,10 @@ export class RunDriver {
     let interpreter = work.isNew ? await this.firstLook(work) : await this.look(work);
     place.begin();
     for (;;) {
-      const begins = work.mayBegin();
+      const mayAsk = work.mayAsk();
+      const begins = mayAsk ? work.callsLeft : 0;
       // What comes while this is written is for the next look.
-      const { results, known } = work.known(begins);
+      const { results, known } = work.known(begins, mayAsk);
       const progress = interpreter.advance(this.db.now(), known);
       // Nothing of this is written yet, and it comes to the same in its next turn, with as much to spare.
       if (!place.fits(interpreter.held)) return { bytes: 2 * interpreter.held, rests: false, wakeAt: null };
@@ -291,21 +292,28 @@ class RunAtWork {
   }
 
   /**
-   * How many more calls may be begun. None in a process that is about to end: it waits for what it has begun, and writes that down. One that
-   * has enough to hold with those of others makes one of each run.
+   * Whether something may be begun: nothing in a process that is about to end, which waits for what it has begun, and writes that down.
    *
    * @throws LeaseEnded
    */
-  mayBegin(): number {
+  mayAsk(): boolean {
     this.lease.signal.throwIfAborted();
-    const underWay = this.atWork.size + this.results.size;
     try {
       this.lease.requireNext();
-      return Math.max(0, (this.room.takesCalls ? MAX_AT_WORK : 1) - underWay);
+      return true;
     } catch (error) {
-      if (underWay) return 0;
+      if (this.underWay) return false;
       throw error;
     }
+  }
+
+  /** How many more calls may be begun. Where there is enough to hold with those that are being made, one of each run. */
+  get callsLeft(): number {
+    return Math.max(this.underWay ? 0 : 1, Math.min(MAX_AT_WORK - this.underWay, this.room.callsLeft(this.claimed.org_id)));
+  }
+
+  private get underWay(): number {
+    return this.atWork.size + this.results.size;
   }
 
   /** Whether its claim says all that there is: nothing has been done or looked at since. */
@@ -318,10 +326,13 @@ class RunAtWork {
   }
 
   /** @returns what has come so far, and what the interpreter is told of it and of the calls that nobody is to make */
-  known(begins: number): { results: Map<string, CallResult>; known: CallsAtWork } {
+  known(begins: number, asks: boolean): { results: Map<string, CallResult>; known: CallsAtWork } {
     const results = new Map(this.results);
     const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
-    return { results, known: { inFlight: new Set([...this.atWork.keys(), ...results.keys()]), outcomes, begins, putOff: this.putOff } };
+    return {
+      results,
+      known: { inFlight: new Set([...this.atWork.keys(), ...results.keys()]), outcomes, begins, asks, putOff: this.putOff },
+    };
   }
 
   /** Whether nothing is being made, and nothing has come but this. */
@@ -340,19 +351,18 @@ class RunAtWork {
   make({ path, input, resolution }: JournalRow, call: (hold: CallHold) => Promise<CallResult>): void {
     this.lease.requireHeld();
     const cut = new Cutoff(this.lease.signal);
-    const given = heldBy([input, resolution]);
     this.atWork.set(path, cut);
-    this.room.countCalls(given);
+    const isOver = this.room.countCall(this.claimed.org_id, heldBy([input, resolution]));
     const over = (then: () => void) => {
       cut.release();
       if (!this.lease.signal.aborted) this.atWork.delete(path);
-      this.room.countCalls(-given);
+      isOver();
       then();
       this.tell();
     };
     const come = (result: CallResult) => {
       if (cut.signal.aborted) return result.charge && this.left.push(result.charge);
-      this.room.countCalls(bytesOf(result));
+      this.room.countCame(this.claimed.org_id, bytesOf(result));
       return this.results.set(path, result);
     };
     const requireHeld = () => {
@@ -400,7 +410,7 @@ class RunAtWork {
   }
 
   private forget(results: Map<string, CallResult>): void {
-    for (const [path, result] of results) if (this.results.delete(path)) this.room.countCalls(-bytesOf(result));
+    for (const [path, result] of results) if (this.results.delete(path)) this.room.countCame(this.claimed.org_id, -bytesOf(result));
   }
 }
 
