@@ -27,6 +27,7 @@ describe('access declarations', () => {
       ...(access?.sessionOnly && { session_only: true }),
       ...(access?.params && { params: access.params }),
       ...(access?.reads && { reads: true }),
+      ...(access?.shows && { shows: access.shows }),
       ...(access?.ticketTopics && { ticket: true }),
     }));
     expectCommitted('access.snapshot.json', entries);

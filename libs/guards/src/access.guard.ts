@@ -150,14 +150,18 @@ function checkPath(params: Record<string, string>, access: AccessDeclaration): v
 }
 
 /** Whether the caller's token allows this in an area; a session allows everything that its user may. */
-export function mayUse({ scopes }: Principal, area: TokenArea, act: 'read' | 'write'): boolean {
+function mayUse({ scopes }: Principal, area: TokenArea, act: 'read' | 'write'): boolean {
   return !scopes || scopes.has('*') || scopes.has(`${area}:write`) || (act === 'read' && scopes.has(`${area}:read`));
 }
 
-function checkScope(principal: Principal, { area, reads: only }: AccessDeclaration, method: string): void {
+function checkScope(principal: Principal, { area, reads: only, shows }: AccessDeclaration, method: string): void {
   const reads = only || method === 'GET' || method === 'HEAD';
-  if (!area || mayUse(principal, area, reads ? 'read' : 'write')) return;
-  throw new DomainError('insufficient_scope', 'The API token does not allow this.', {
-    context: { required: `${area}:${reads ? 'read' : 'write'}` },
-  });
+  if (area) requireScope(principal, area, reads ? 'read' : 'write');
+  if (shows) requireScope(principal, shows, 'read');
+}
+
+/** @throws DomainError 403 `insufficient_scope` for a token that does not allow this in an area */
+export function requireScope(principal: Principal, area: TokenArea, act: 'read' | 'write'): void {
+  if (mayUse(principal, area, act)) return;
+  throw new DomainError('insufficient_scope', 'The API token does not allow this.', { context: { required: `${area}:${act}` } });
 }

@@ -27,6 +27,8 @@ export interface AccessOptions {
   provenBy?: Type<CallerProof>;
   /** It changes nothing, although it is no GET: API tokens need the read scope of its area alone. */
   reads?: boolean;
+  /** What it shows is of this area too: API tokens need also the read scope of that. */
+  shows?: TokenArea;
   /** Callers that hold an API token are refused; only a session will do. */
   sessionOnly?: boolean;
   /**
@@ -79,6 +81,7 @@ function access(tier: Tier, area: TokenArea | null, options: AccessOptions): Cla
       ...(options.ticketTopics && { ticket: true }),
       ...(options.identifies && { identifies: true }),
       ...(options.reads && { reads: true }),
+      ...(options.shows && { shows: options.shows }),
     }),
     ...(tier === 'public' ? [] : [ApiBearerAuth()]),
     ...Object.entries(options.params ?? {}).map(([name, syntax]) => ApiParam({ name, ...documentOf(name, syntax) })),

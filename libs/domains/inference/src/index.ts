@@ -21,6 +21,7 @@ export { OwnModelsService } from './governance/own-models.service';
 export { PlatformModelsService } from './governance/platform-models.service';
 export { PlatformRoutesService } from './governance/platform-routes.service';
 export { PlatformSettingsService } from './governance/platform-settings.service';
+export { dollarPriced, isPriced } from './pricing';
 export { RepointService } from './governance/repoint.service';
 export { RouteKeysService } from './governance/route-keys.service';
 export { RoutePinsQueries } from './governance/route-pins.queries';

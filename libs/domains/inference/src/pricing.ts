@@ -22,7 +22,8 @@ export interface Price {
   unpriced: boolean;
 }
 
-const dollarPriced = (p: Prices): boolean => p.input_price_per_1m !== null && p.output_price_per_1m !== null;
+/** Whether its calls have a price in dollars. */
+export const dollarPriced = (p: Prices): boolean => p.input_price_per_1m !== null && p.output_price_per_1m !== null;
 
 /** Whether a call of the model has a price: input and output price, or fallback credits. A price of zero is a price. */
 export function isPriced(prices: Prices): boolean {

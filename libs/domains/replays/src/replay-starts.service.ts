@@ -61,11 +61,13 @@ export class ReplayStarts {
    *
    * @throws DomainError 422 `nothing_to_check`, `model_not_callable`, `model_not_priced`
    */
-  async estimate(scope: OrgScope, { kind, config, items, turnIds, furtherCalls }: NewReplay): Promise<ReplayEstimate> {
+  async estimate(scope: OrgScope, { kind, config, items, turnIds, furtherCalls, budget }: NewReplay): Promise<ReplayEstimate> {
     if (items.length === 0) throw new DomainError('nothing_to_check', 'There is nothing that could be played again.');
     const [took] = await this.db.query(TOOK, [scope.orgId, items.map(({ chat_id }) => chat_id), turnIds]);
     const model_calls = Math.max(took.calls, items.length) + furtherCalls;
     const cost = await this.holds.priced(scope.orgId, kind, await this.modelOf(scope, config), took, model_calls);
+    if (budget && 'usd' in cost && cost.usd === null)
+      throw new DomainError('model_not_priced', 'The model has no price that a budget could be held to by.');
     return { model_calls, credits: null, usd: null, ...cost };
   }
 

@@ -1,5 +1,18 @@
 import type { TranscriptRow } from '@aps/chats';
-import { advance, begin, differencesOf, doingsOf, journalOf, SIMULATED, verdictByKind, type CheckedDecision } from './replay.policy';
+import {
+  advance as goOn,
+  answerOf,
+  begin,
+  differencesOf,
+  doingsOf,
+  journalOf,
+  SIMULATED,
+  toldOf,
+  untoldOf,
+  verdictByKind,
+  type CheckedDecision,
+  type Progress,
+} from './replay.policy';
 import { judged } from './judge.policy';
 
 const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({
@@ -15,6 +28,8 @@ const said = [[row('user', 'first')], [row('user', 'second')]];
 const answer = (text: string, ...calls: [string, string][]) => ({
   ...{ text, toolCalls: calls.map(([name, args]) => ({ id: 'x', name, arguments: args })), providerState: undefined },
 });
+const advance = (progress: Progress, said: ReturnType<typeof answer>, of: Parameters<typeof goOn>[2]) =>
+  goOn(progress, answerOf(said, progress, []), of);
 const results = (rows: TranscriptRow[]) => rows.filter(({ role }) => role === 'tool').map(({ content }) => content);
 
 describe('a replay', () => {
@@ -22,19 +37,14 @@ describe('a replay', () => {
     ...called('a', 'shop__find', '{"q":"tea","n":1}', 'green'),
     ...called('b', 'shop__find', '{"n":1.0,"q":"tea"}', 'black'),
   ];
-  const of = { before: [], said, journal: journalOf(recorded, slugOf), slugOf, isLast: false };
+  const of = { said, journal: journalOf(recorded, slugOf), slugOf, isLast: false };
 
   it('answers calls by tool and canonical arguments, in their order, and the last from then on', () => {
     const tea: [string, string] = ['shop__find', '{ "n": 1, "q": "tea" }'];
     const once = advance(begin(said), answer('', tea, tea, tea), of);
     expect(results(once.rows)).toEqual(['green', 'black', 'black']);
     expect(once).toMatchObject({ turn: 0, steps: 1, misses: 0, isOver: false });
-    // As it is stored between calls.
-    const again = advance(
-      JSON.parse(JSON.stringify(once)) as typeof once,
-      answer('', tea, ['shop__find', '{"q":"coffee","n":1}'], ['gone', 'no JSON']),
-      of,
-    );
+    const again = advance(once, answer('', tea, ['shop__find', '{"q":"coffee","n":1}'], ['gone', 'no JSON']), of);
     expect(results(again.rows).slice(3)).toEqual(['black', SIMULATED, SIMULATED]);
     expect(again.misses).toBe(2);
     const ids = again.rows.flatMap(({ tool_calls }) => tool_calls ?? []).map(({ id }) => id);
@@ -52,6 +62,28 @@ describe('a replay', () => {
     const last = advance(begin(said), answer('', ['shop__find', '{"q":"tea","n":1}']), { ...of, isLast: true });
     expect(results(last.rows)).toEqual([expect.stringContaining('step_limit')]);
     expect(last.turn).toBe(1);
+  });
+});
+
+describe('what a model is told', () => {
+  const long = (role: TranscriptRow['role']) => row(role, 'word '.repeat(100));
+  const rows = Array.from({ length: 10 }, () => [long('user'), long('assistant')]).flat();
+
+  it('is all that fits into its window, and else the end, with that something is left out', () => {
+    expect(untoldOf(rows, 0, 128_000)).toBe(0);
+    expect(toldOf(rows, 0, [])).toBe(rows);
+    const untold = untoldOf(rows, 0, 2_000);
+    expect(untold).toBeGreaterThan(5);
+    // Until it is full again, the beginning of what is told stays.
+    expect(untoldOf([...rows, long('user')], untold, 2_000)).toBe(untold);
+    const answered = [rows[0]];
+    expect(toldOf(rows, untold, answered)).toEqual([
+      expect.objectContaining({ role: 'summary', content: '', left_out: untold }),
+      rows[0],
+      ...rows.slice(untold),
+    ]);
+    const summarized = [row('summary', 'so far'), ...rows];
+    expect(toldOf(summarized, untoldOf(summarized, 0, 2_000), [])[0]).toMatchObject({ role: 'summary', content: 'so far' });
   });
 });
 

@@ -1,4 +1,4 @@
-import { STEP_LIMIT, storableCalls, storableState, type TranscriptRow } from '@aps/chats';
+import { cutPoint, STEP_LIMIT, storableCalls, storableState, tokensOfRows, type TranscriptRow } from '@aps/chats';
 import { DECISION_KINDS, type DecisionKind } from '@aps/entities';
 import type { ChatResult } from '@aps/inference';
 import { storable } from '@aps/platform/database';
@@ -8,6 +8,11 @@ import { canonicalJson } from '@aps/platform/definitions';
 export const SIMULATED = JSON.stringify({ status: 'simulated' });
 
 const MAX_TEXT = 50_000;
+/** Shares of a model's window: what is said may fill so much of it, and so much is left where it is more. */
+const FILLED_SHARE = 0.75;
+const KEPT_SHARE = 0.5;
+/** Where a model's window is not known. */
+const DEFAULT_WINDOW = 128_000;
 
 /** What calls were answered when they were made, by tool and arguments, in their order. */
 export type Journal = ReadonlyMap<string, readonly string[]>;
@@ -17,7 +22,10 @@ export type SlugOf = (name: string) => string;
 /** What users said before an answer. */
 export type Said = TranscriptRow[];
 
-/** How far a replay has come; what it is stored as between its model calls. */
+/** What a model said: all that is stored of a replay between its model calls, since the rest follows from it. */
+export type Answer = Pick<TranscriptRow, 'content' | 'tool_calls' | 'provider_state'>;
+
+/** How far a replay has come. */
 export interface Progress {
   /** What was said since it began, of users and the agent. */
   rows: TranscriptRow[];
@@ -30,8 +38,6 @@ export interface Progress {
   /** Calls that it could not answer. */
   misses: number;
   isOver: boolean;
-  /** What a judge said of it, where one was asked. */
-  verdict?: Verdict;
 }
 
 export interface ReplayedDecision {
@@ -82,24 +88,32 @@ export function journalOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Journ
 export const begin = (said: readonly Said[]): Progress => ({ rows: [...said[0]], turn: 0, steps: 0, taken: {}, misses: 0, isOver: false });
 
 /**
+ * An answer of the model, as it is stored.
+ *
+ * @param before what was said before the replay began
+ */
+export function answerOf(
+  result: Pick<ChatResult, 'text' | 'toolCalls' | 'providerState'>,
+  { turn, steps, rows }: Pick<Progress, 'turn' | 'steps' | 'rows'>,
+  before: readonly TranscriptRow[],
+): Answer {
+  const calls = storableCalls(result.toolCalls, `${turn}_${steps}`, [...before, ...rows]);
+  return { content: storable(result.text), tool_calls: calls.length ? calls : null, provider_state: storableState(result.providerState) };
+}
+
+/**
  * Goes on by an answer of the model. Its calls get what they got when they were made; nothing is run.
  *
- * @param of `before`: what was said before the replay began; `isLast`: no call of this answer is to be answered
+ * @param of `isLast`: no call of this answer is to be answered
  */
 export function advance(
   { rows, turn, steps, taken, misses }: Progress,
-  result: Pick<ChatResult, 'text' | 'toolCalls' | 'providerState'>,
-  of: { before: readonly TranscriptRow[]; said: readonly Said[]; journal: Journal; slugOf: SlugOf; isLast: boolean },
+  answer: Answer,
+  of: { said: readonly Said[]; journal: Journal; slugOf: SlugOf; isLast: boolean },
 ): Progress {
-  const calls = storableCalls(result.toolCalls, `${turn}_${steps}`, [...of.before, ...rows]);
+  const calls = answer.tool_calls ?? [];
   const next: Progress = { rows: [...rows], turn, steps: steps + 1, taken: { ...taken }, misses, isOver: false };
-  next.rows.push({
-    ...emptyRow,
-    role: 'assistant',
-    content: storable(result.text),
-    tool_calls: calls.length ? calls : null,
-    provider_state: storableState(result.providerState),
-  });
+  next.rows.push({ ...emptyRow, role: 'assistant', ...answer });
   for (const { id, name, arguments: args } of calls) {
     const content = of.isLast ? STEP_LIMIT : answerTo(next, keyOf(of.slugOf(name), args), of.journal);
     next.rows.push({ ...emptyRow, role: 'tool', content, tool_call_id: id, tool_name: name });
@@ -119,6 +133,33 @@ function answerTo(progress: Progress, key: string, journal: Journal): string {
   const n = progress.taken[key] ?? 0;
   progress.taken[key] = n + 1;
   return answers[Math.min(n, answers.length - 1)];
+}
+
+/**
+ * How many of the first rows a model is not told: none while all are within its window.
+ *
+ * @param untold as many as it was not told before: these stay untold, so that the beginning of what it is told stays
+ * @param window of the model, in tokens; null where it is not known
+ */
+export function untoldOf(rows: readonly TranscriptRow[], untold: number, window: number | null): number {
+  const tokens = window ?? DEFAULT_WINDOW;
+  const told = rows.slice(untold);
+  return tokensOfRows(told) <= tokens * FILLED_SHARE ? untold : untold + cutPoint(told, tokens * KEPT_SHARE, 0);
+}
+
+/**
+ * What a model is told of rows: where some are left out, it is told that they are.
+ *
+ * @param answered what users said that it answers: it is told wherever it stands
+ */
+export function toldOf(rows: TranscriptRow[], untold: number, answered: Said): TranscriptRow[] {
+  if (untold === 0) return rows;
+  const summary = rows[0].role === 'summary' ? rows[0].content : '';
+  return [
+    { ...emptyRow, role: 'summary', content: summary, left_out: untold },
+    ...rows.slice(0, untold).filter((row) => answered.includes(row)),
+    ...rows.slice(untold),
+  ];
 }
 
 export function doingsOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Doings {

@@ -1,20 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import { AgentContexts, type SealedAgentConfig } from '@aps/agents';
 import { Money } from '@aps/billing';
-import { isLastStep, TurnCalls, TurnTools, type CallingTurn, type TranscriptRow } from '@aps/chats';
+import { CHOSEN_TOOLS, isLastStep, refuseLong, TurnBlocked, TurnCalls, TurnTools, type CallingTurn, type TranscriptRow } from '@aps/chats';
 import type { Replay, ReplayItem } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { Holds, InferenceError, ModelCalls, ModelResolver, type ChatResult, type ModelCall, type ResolvedModel } from '@aps/inference';
+import {
+  dollarPriced,
+  Holds,
+  InferenceError,
+  isPriced,
+  ModelCalls,
+  ModelResolver,
+  type ChatResult,
+  type ModelCall,
+  type ResolvedModel,
+} from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import type { Lease, OwnedRun } from '@aps/platform/runs';
 import { judgeCall, judged } from './judge.policy';
 import {
   advance,
+  answerOf,
   begin,
   differencesOf,
   doingsOf,
   journalOf,
+  toldOf,
+  untoldOf,
   verdictByKind,
+  type Answer,
   type CheckedDecision,
   type Progress,
   type Said,
@@ -25,8 +39,26 @@ import { ReplaysRepository, type ClaimedReplay } from './replays.repository';
 import { CHAT, ROWS, TOOK, type ReplayedChat, type ReplayedRow } from './replays.sql';
 
 const SPENT_UP = new Set<string>(['credits_exhausted', 'budget_exceeded']);
-/** What ends a replay, and not only the item at hand. */
-const FATAL = new Set<string>([...SPENT_UP, 'provider_auth', 'route_disabled', 'model_unavailable']);
+/** Of a model that cannot be called at all. */
+const UNCALLABLE = new Set<string>(['provider_auth', 'route_disabled', 'model_unavailable']);
+
+/** What fails an item, and not its replay. */
+class ItemFailed extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What fails an item that it came from; null for what ends the replay. @param chosen the model was no choice of the agent's */
+function failureOf(error: unknown, chosen = false): ItemFailed | null {
+  if (error instanceof ItemFailed) return error;
+  if (error instanceof TurnBlocked && chosen) return new ItemFailed(error.stopReason, error.message);
+  if (!(error instanceof InferenceError) || SPENT_UP.has(error.code) || (UNCALLABLE.has(error.code) && !chosen)) return null;
+  return new ItemFailed(error.code, error.message);
+}
 
 type Owned = OwnedRun<ClaimedReplay>;
 
@@ -36,8 +68,8 @@ interface Case {
   /** Stands as it was. */
   before: TranscriptRow[];
   said: Said[];
-  /** How each answer chose its model. */
-  choices: Pick<ReplayedRow, 'model' | 'model_mode_override' | 'reasoning_effort'>[];
+  /** Which turns answered then, and how each chose its model. */
+  choices: Pick<ReplayedRow, 'of_turn' | 'model' | 'model_mode_override' | 'reasoning_effort'>[];
   /** What calls are answered from. */
   journal: TranscriptRow[];
   /** It is over once so many decisions, from 0, have been made. */
@@ -78,9 +110,9 @@ export class Replays {
     try {
       result = await (checked ? this.check(replaying, item, checked) : this.simulate(replaying, item));
     } catch (error) {
-      if (!(error instanceof InferenceError) || FATAL.has(error.code)) throw error;
-      const { code, message } = error;
-      result = failed(checked, { code, message });
+      const failure = failureOf(error);
+      if (!failure) throw error;
+      result = failed(checked, { code: failure.code, message: failure.message });
     }
     await this.replays.finishItem(replaying.run, item, result);
   }
@@ -95,13 +127,13 @@ export class Replays {
     const before = rows.filter((row) => row.turn_no < turnNo);
     const said = own.filter(({ role }) => role === 'user' || role === 'system');
     const replayed = { chat, before, said: [said], choices: [own[0]], journal: [...before, ...own], until: checked.nth };
-    const { progress, slugOf } = await this.run(replaying, item, replayed);
+    const { progress, slugOf, noted } = await this.run(replaying, item, replayed);
     const now = doingsOf(progress.rows, slugOf).decisions[checked.nth];
     const verdict = verdictByKind(checked, now);
     if (verdict) return { now: now ?? null, verdict, judged_by: now ? 'kind' : null, error: null };
     return {
       now,
-      verdict: progress.verdict ?? (await this.judge(replaying, item, progress, judgeCall(checked, now))),
+      verdict: noted ? judged(noted.content) : await this.judge(replaying, item, judgeCall(checked, now)),
       judged_by: 'model',
       error: null,
     };
@@ -113,25 +145,27 @@ export class Replays {
     if (!found || !words.length) return failed(null, GONE);
     const { chat, rows } = found;
     const said = [...new Set(words.map(({ turn_no }) => turn_no))].map((no) => words.filter(({ turn_no }) => turn_no === no));
-    const replayed = { chat, before: [], said, choices: said.map(([row]) => row), journal: rows, until: Infinity };
+    const before = rows.filter(({ role }) => role === 'summary');
+    const replayed = { chat, before, said, choices: said.map(([row]) => row), journal: rows, until: Infinity };
     const { progress, slugOf } = await this.run(replaying, item, replayed);
-    const [took] = await this.db.query(TOOK, [item.org_id, [item.chat_id], null]);
+    const [took] = await this.db.query(TOOK, [item.org_id, [item.chat_id], [...new Set(rows.flatMap(({ of_turn }) => of_turn ?? []))]]);
     const tokens = took.input + took.cached_input + took.cache_write + took.output + took.reasoning;
-    const [before, after] = [doingsOf(rows, slugOf), doingsOf(progress.rows, slugOf)];
+    const [then, after] = [doingsOf(rows, slugOf), doingsOf(progress.rows, slugOf)];
     return {
-      before: { ...before, cost: took[replaying.replay.billing_unit], tokens },
+      before: { ...then, cost: took[replaying.replay.billing_unit], tokens },
       after,
-      differences: differencesOf(before, after),
+      differences: differencesOf(then, after),
       misses: progress.misses,
       error: null,
     };
   }
 
+  /** @returns with `noted`, what was said after that already: by a judge */
   private async run(
     replaying: Replaying,
     item: ReplayItem,
     { chat, before, said, choices, journal: recorded, until }: Case,
-  ): Promise<{ progress: Progress; slugOf: SlugOf }> {
+  ): Promise<{ progress: Progress; slugOf: SlugOf; noted: Answer | undefined }> {
     const { run, replay, lease } = replaying;
     const scope = OrgScope.system(run.org_id, 'replay');
     // What is offered is what whoever replays may use: connections of theirs, and of no other member.
@@ -140,35 +174,48 @@ export class Replays {
     const [tools, told] = await Promise.all([this.tools.of(asking, config), this.contexts.told(scope, config)]);
     const slugOf: SlugOf = (name) => tools.named(name)?.slug ?? name;
     const journal = journalOf(recorded, slugOf);
-    let progress = (item.progress as Progress | null) ?? begin(said);
+    const noted = [...((item.progress as Answer[] | null) ?? [])];
+    let progress = begin(said);
+    let untold = 0;
     const turnAt = ({ turn, steps, rows }: Progress): ReplayedTurn => {
       const claim = { ...asking, ...choices[turn] };
       return { no: turn, claim, config, told, tools, rows: [...before, ...rows], modelSteps: steps, lease };
     };
     let turn = turnAt(progress);
-    while (!progress.isOver && doingsOf(progress.rows, slugOf).decisions.length <= until) {
+    const askFor = async (at: Progress): Promise<Answer> => {
       lease.requireNext();
-      const model = await this.calls.resolve(turn);
-      const { call } = await this.calls.of(turn, model);
-      const [at, isLast] = [progress, isLastStep(turn)];
-      progress = await this.ask(replaying, item, model, call, (result) => advance(at, result, { before, said, journal, slugOf, isLast }));
+      const { model: ofMessage, model_mode_override: ofTurn, chat_mode: ofChat } = turn.claim;
+      try {
+        const model = await this.calls.resolve(turn);
+        const rows = [...before, ...at.rows];
+        untold = untoldOf(rows, untold, model.context_window);
+        turn.rows.splice(0, Infinity, ...toldOf(rows, untold, said[at.turn]));
+        if (!turn.offered) turn.chosenTools = (await this.db.query(CHOSEN_TOOLS, [choices[at.turn].of_turn]))[0]?.chosen;
+        const { call } = await this.calls.of(turn, model);
+        return await this.ask(replaying, item, model, call, (result) => answerOf(result, at, before));
+      } catch (error) {
+        throw failureOf(error, (ofMessage ?? ofTurn ?? ofChat) !== null) ?? error;
+      }
+    };
+    while (!progress.isOver && doingsOf(progress.rows, slugOf).decisions.length <= until) {
+      const answer = noted.shift() ?? (await askFor(progress));
+      progress = advance(progress, answer, { said, journal, slugOf, isLast: isLastStep(turn) });
       // The files of an answer's messages are read once.
       if (progress.turn !== turn.no) turn = turnAt(progress);
       turn.modelSteps = progress.steps;
-      turn.rows.splice(before.length, Infinity, ...progress.rows);
     }
-    return { progress, slugOf };
+    return { progress, slugOf, noted: noted[0] };
   }
 
   /** A judge that cannot be asked, or gives no clear answer, judges nothing. */
-  private async judge(replaying: Replaying, item: ReplayItem, progress: Progress, call: ModelCall): Promise<Verdict> {
+  private async judge(replaying: Replaying, item: ReplayItem, call: ModelCall): Promise<Verdict> {
     const { judge_model, org_id: orgId } = replaying.replay;
     replaying.lease.requireNext();
     try {
       const who = judge_model ? { requested: { messageModel: judge_model } } : { feature: 'judge' as const };
       const model = await this.resolver.resolve({ orgId, scope: 'chat', ...who });
-      const asked = await this.ask(replaying, item, model, call, ({ text }) => ({ ...progress, verdict: judged(text) }));
-      return asked.verdict;
+      const { content } = await this.ask(replaying, item, model, call, (result) => answerOf(result, NO_PROGRESS, []));
+      return judged(content);
     } catch (error) {
       if (error instanceof InferenceError && !SPENT_UP.has(error.code)) return 'unjudged';
       throw error;
@@ -176,22 +223,32 @@ export class Replays {
   }
 
   /** One call of a model: within what the replay may spend, and charged with what it has brought. */
-  private async ask<P extends Progress>(
+  private async ask(
     { run, replay, lease }: Replaying,
     item: ReplayItem,
     model: ResolvedModel,
     call: ModelCall,
-    goOn: (result: ChatResult) => P,
-  ): Promise<P> {
+    storedAs: (result: ChatResult) => Answer,
+  ): Promise<Answer> {
     const budget = replay.budget === null ? undefined : () => this.requireBudget(run.id);
     const work = { orgId: run.org_id, chatId: null, agentId: run.agent_id, name: `replay:${run.id}`, feature: run.kind, budget };
+    // Nothing of it would be counted.
+    if (budget && !(replay.billing_unit === 'usd' ? dollarPriced : isPriced)(model.entry))
+      throw new ItemFailed('model_not_priced', `The model "${model.requested_model}" has no price that the budget could be held to by.`);
     return this.holds.holding(work, async (hold) => {
       await hold.reserve(model, call);
-      const result = await this.models.streamChat(model, call, { signal: lease.signal });
+      let size = 0;
+      const result = await this.models.streamChat(model, call, {
+        signal: lease.signal,
+        // Calls come when the answer is whole, and known with its receipt.
+        onEvent: (event) => event.type !== 'tool_call' && refuseLong(model, (size += event.text.length)),
+        onRestart: () => void (size = 0),
+      });
       hold.receipt({ resolved: model, ...result });
-      const progress = goOn(result);
-      await this.replays.note(run, item, progress, { receipts: hold.receipts, unit: replay.billing_unit });
-      return progress;
+      refuseLong(model, size, result);
+      const answer = storedAs(result);
+      await this.replays.note(run, item, answer, { receipts: hold.receipts, unit: replay.billing_unit });
+      return answer;
     });
   }
 
@@ -212,6 +269,8 @@ export class Replays {
   }
 }
 
+/** Of a judge's answer. */
+const NO_PROGRESS = { turn: 0, steps: 0, rows: [] };
 const GONE = { code: 'not_found', message: 'The chat is not there any more.' };
 
 const failed = (checked: CheckedDecision | null, error: { code: string; message: string }): object =>

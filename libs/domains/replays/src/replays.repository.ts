@@ -5,6 +5,7 @@ import { costOf, ReceiptsRepository, type ReceiptRow } from '@aps/inference';
 import { Database, NO_CALLER, OrgTable, storable, type Columns, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
+import type { Answer } from './replay.policy';
 import {
   ADD_ITEMS,
   FAILED,
@@ -66,14 +67,14 @@ export class ReplaysRepository {
   }
 
   /**
-   * Notes what an item has come to by a model call, and charges that, at once. Of a replay that was cancelled meanwhile only the charge is left.
+   * Notes what a model has said to an item, and charges that, at once. Of a replay that was cancelled meanwhile only the charge is left.
    *
    * @throws LeaseEnded when the replay is not this owner's any more
    */
   async note(
     run: OwnReplay,
     { place }: Pick<ReplayItem, 'place'>,
-    progress: object,
+    answer: Answer,
     { receipts, unit }: { receipts: readonly ReceiptRow[]; unit: Replay['billing_unit'] },
   ): Promise<void> {
     const cost = amountOf(receipts, unit);
@@ -84,7 +85,7 @@ export class ReplaysRepository {
     };
     try {
       await this.runs.step(this.db, run, async (tx) => {
-        await tx.execute(NOTE_PROGRESS, [run.id, place, JSON.stringify(progress), cost, tokensOf(receipts)]);
+        await tx.execute(NOTE_PROGRESS, [run.id, place, JSON.stringify([answer]), cost, tokensOf(receipts)]);
         await charge(tx);
       });
     } catch (error) {

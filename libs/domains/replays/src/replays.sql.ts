@@ -1,4 +1,4 @@
-import type { CallingTurn, TranscriptRow } from '@aps/chats';
+import { messagesRead, type CallingTurn, type TranscriptRow } from '@aps/chats';
 import type { Decision, Replay, ReplayItem } from '@aps/entities';
 import { chatSeenBy } from '@aps/guards';
 import type { Usage } from '@aps/inference';
@@ -31,7 +31,7 @@ export const ADD_ITEMS = statement(`
   INSERT INTO replay_items (replay_id, place, org_id, chat_id, decision)
   SELECT $1, x.place, $2, x.chat_id, x.decision FROM jsonb_to_recordset($3::jsonb) AS x(place int, chat_id uuid, decision jsonb)`);
 export const NOTE_PROGRESS = statement(
-  'UPDATE replay_items SET progress = $3, cost = cost + $4, tokens = tokens + $5 WHERE replay_id = $1 AND place = $2',
+  `UPDATE replay_items SET progress = coalesce(progress, '[]') || $3::jsonb, cost = cost + $4, tokens = tokens + $5 WHERE replay_id = $1 AND place = $2`,
 );
 export const NOTE_RESULT = statement('UPDATE replay_items SET progress = NULL, result = $3 WHERE replay_id = $1 AND place = $2');
 /** What a replay may spend, and has. */
@@ -65,17 +65,19 @@ export const CHAT = statement<ReplayedChat>(`
   WHERE c.org_id = $1 AND c.id = $2 AND ${chatSeenBy('$3')} AND a.deleted_at IS NULL
     AND EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.user_id = $3 AND u.deactivated_at IS NULL)`);
 
-/** A message, with how its turn chose a model. */
-export type ReplayedRow = Omit<TranscriptRow, 'covered' | 'left_out'> & { turn_no: number; seq: number } & Pick<
+/** A message, with the turn that it is of, and how that chose a model. */
+export type ReplayedRow = TranscriptRow & { turn_no: number; seq: number; of_turn: string | null } & Pick<
     CallingTurn['claim'],
     'model' | 'model_mode_override' | 'reasoning_effort'
   >;
-/** The newest 2,000 of a chat, or those up to the end of a turn of it. */
+/** The summary that a turn of the chat began with; of a whole chat none. */
+const SUMMARY_THEN = `SELECT k.summary, k.through_turn_no, k.through_seq FROM turns t JOIN chat_compactions k ON k.chat_id = t.chat_id JOIN turns b ON b.id = k.turn_id
+  WHERE t.id = $2 AND t.chat_id = $1 AND b.seq <= t.seq AND k.through_turn_no < t.seq ORDER BY k.through_turn_no DESC, k.through_seq DESC LIMIT 1`;
+const LAST_TURN = `CASE WHEN $2::uuid IS NULL THEN 2147483647 ELSE (SELECT x.seq FROM turns x WHERE x.id = $2 AND x.chat_id = $1) END`;
+/** The messages of a chat, or those up to the end of a turn of it as that read them: no more than a turn reads. */
 export const ROWS = statement<ReplayedRow>(`
-  SELECT m.*, t.model, t.model_mode_override, t.reasoning_effort FROM (
-    SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name, m.provider_state, m.finish_reason, m.turn_id, m.attachments, m.turn_no, m.seq
-    FROM messages m WHERE m.chat_id = $1 AND ($2::uuid IS NULL OR m.turn_no <= (SELECT t.seq FROM turns t WHERE t.id = $2)) ORDER BY m.turn_no DESC, m.seq DESC LIMIT 2000
-  ) m LEFT JOIN turns t ON t.chat_id = $1 AND t.seq = m.turn_no ORDER BY m.turn_no, m.seq`);
+  SELECT m.*, t.id AS of_turn, t.model, t.model_mode_override, t.reasoning_effort FROM (${messagesRead(SUMMARY_THEN, LAST_TURN)}) m
+  LEFT JOIN turns t ON t.chat_id = $1 AND t.seq = m.turn_no ORDER BY m.turn_no, m.seq`);
 
 const SUMMED = `coalesce(sum(r.input_tokens), 0)::float8 AS input, coalesce(sum(r.cached_input_tokens), 0)::float8 AS cached_input, coalesce(sum(r.cache_write_tokens), 0)::float8 AS cache_write,
   coalesce(sum(r.output_tokens), 0)::float8 AS output, coalesce(sum(r.reasoning_tokens), 0)::float8 AS reasoning`;

@@ -56,8 +56,8 @@ export class ReplayItem {
   @Column('uuid') chat_id: string;
   /** The decision that is checked, as it was when the check began; null in simulations. */
   @Column('jsonb', { nullable: true }) decision: Record<string, unknown> | null;
-  /** How far it has come; null before, and when it is done. */
-  @Column('jsonb', { nullable: true }) progress: Record<string, unknown> | null;
+  /** What models have said so far; null before, and when it is done. */
+  @Column('jsonb', { nullable: true }) progress: Record<string, unknown>[] | null;
   /** What it came to. */
   @Column('jsonb', { nullable: true }) result: Record<string, unknown> | null;
   /** In the unit of its replay; null where a price is not known. */

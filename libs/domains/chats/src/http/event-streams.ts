@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { chatTopic, DomainError } from '@aps/contracts';
-import { mayUse, TopicSources, type AuthenticatedRequest, type OrgScope } from '@aps/guards';
+import { requireScope, TopicSources, type AuthenticatedRequest, type OrgScope } from '@aps/guards';
 import { OpenStreams } from '@aps/platform/rate-limit';
 import { resumePoint, SseStreams, type Snapshot, type StreamTopic } from '@aps/platform/realtime';
 import type { Response } from 'express';
@@ -32,8 +32,7 @@ export class EventStreams {
     const kinds = new Set(topics.map(({ topic }) => kindOf(topic)));
     for (const kind of kinds) {
       const area = this.sources.of(kind)?.area;
-      if (area && !mayUse(request.principal!, area, 'read'))
-        throw new DomainError('insufficient_scope', 'The API token does not allow this.', { context: { required: `${area}:read` } });
+      if (area) requireScope(request.principal!, area, 'read');
     }
     return this.serve(scope, request, response, { topics, multiplexed: true, snapshots: () => this.snapshots(scope, topics, kinds) });
   }

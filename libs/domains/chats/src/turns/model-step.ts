@@ -22,6 +22,7 @@ import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
 import { eventMessage, numbered, type NewEvent } from '../state/chat.types';
 import { ChatEnds } from '../state/chat-ends';
+import { refuseLong } from './answer-size';
 import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
 import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
@@ -39,10 +40,6 @@ const surplus = counter(
   'turn_cut_off_tokens_total',
   'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them',
 );
-/** Of an answer, in characters, with its reasoning and its calls, and of what its provider wants back: more than any model gives, and as much as many turns can hold at once. */
-const MAX_ANSWER = 1_000_000;
-/** So many characters a call counts for beside its own: each is a step, with a transaction and an event. */
-const CALL_SIZE = 1_000;
 
 /** How far a step has come that is under way. */
 interface PartialAnswer {
@@ -72,19 +69,6 @@ export function finishOf(result: Pick<ChatResult, 'text' | 'toolCalls' | 'finish
   if (reason === 'content_filter' || reason === 'refusal') return reason;
   if (result.text.trim() === '') return 'empty';
   return reason === 'length' ? reason : 'stop';
-}
-
-/**
- * @param heard characters that have come while it was streamed
- * @throws InferenceError `provider_bad_response` for more than {@link MAX_ANSWER}
- */
-export function refuseLong(model: ResolvedModel, heard: number, { toolCalls, providerState }: Partial<ChatResult> = {}): void {
-  const called = (toolCalls ?? []).reduce((sum, call) => sum + CALL_SIZE + call.id.length + call.name.length + call.arguments.length, 0);
-  const kept = providerState ? JSON.stringify(providerState).length : 0;
-  if (Math.max(heard + called, kept) <= MAX_ANSWER) return;
-  throw new InferenceError('provider_bad_response', `The answer has more than ${MAX_ANSWER} characters.`, {
-    isOfOrganization: model.endpoint.tenantAddress,
-  });
 }
 
 /** Asks the model once and writes down what it answered. */

@@ -45,7 +45,7 @@ export interface RunningTurn {
 }
 
 /** What of a turn says how its models are asked; that of one which nobody has begun yet, too. */
-export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'tools' | 'offered' | 'rows' | 'modelSteps'> {
+export interface CallingTurn extends Pick<RunningTurn, 'config' | 'told' | 'tools' | 'offered' | 'chosenTools' | 'rows' | 'modelSteps'> {
   readonly claim: Pick<
     OwnedTurn,
     | 'org_id'

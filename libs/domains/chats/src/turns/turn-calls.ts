@@ -57,7 +57,7 @@ export class TurnCalls {
   async of(turn: CallingTurn, model: ResolvedModel): Promise<{ call: ModelCall; contextHash: string }> {
     const { system, contextHash } = await this.told(turn);
     const all = turn.tools.offered();
-    const tools = (turn.offered ??= offerOf(turn.tools, turn.rows, model));
+    const tools = (turn.offered ??= offerOf(turn.tools, turn.rows, model, turn.chosenTools));
     const call: ModelCall = {
       system: tools.length < all.length ? [system, someOf(all.length)].filter(Boolean).join('\n\n') : system,
       messages: toModelMessages(turn.rows, await this.attachments.of(turn, model)),

@@ -98,28 +98,35 @@ export const AWAIT_WRITER = statement(`
   SELECT 1 FROM s, chats c WHERE c.id = $1 FOR SHARE OF c`);
 
 /**
- * What is too far back to be read is left out behind the summary, as if that covered it. What users have said to this very turn is read
- * wherever it stands: that is no more than a retry carries, while what a closed chat has kept for its next turn has no turn of its own.
+ * The messages of chat $1 that a model reads, a summary in place of what it covers, with where they stand. What is too far back to be read
+ * is left out behind the summary, as if that covered it. What users have said to the last turn itself is read wherever it stands: that is
+ * no more than a retry carries, while what a closed chat has kept for its next turn has no turn of its own.
+ *
+ * @param k reads the summary
+ * @param last number of the last turn that is read
  */
-export const TRANSCRIPT = statement<TranscriptRow>(`
-  WITH k AS (SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1),
+export const messagesRead = (k: string, last: string): string => `
+  WITH k AS (${k}),
   far AS (
     SELECT s.turn_no, s.seq, s.older FROM (
       SELECT m.turn_no, m.seq, count(*) OVER () - row_number() OVER newest + 1 AS older, sum(${sizeOf('m')}) OVER newest - (${sizeOf('m')}) AS newer
       FROM messages m LEFT JOIN k ON true
-      WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (k.through_turn_no IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq))
+      WHERE m.chat_id = $1 AND m.turn_no <= ${last} AND (k.through_turn_no IS NULL OR (m.turn_no, m.seq) > (k.through_turn_no, k.through_seq))
       WINDOW newest AS (ORDER BY m.turn_no DESC, m.seq DESC)
     ) s WHERE s.newer >= ${MAX_READ_BYTES} ORDER BY s.turn_no DESC, s.seq DESC LIMIT 1),
   b AS (SELECT coalesce(k.summary, '') AS summary, far.older, coalesce(far.turn_no, k.through_turn_no) AS turn_no, coalesce(far.seq, k.through_seq) AS seq FROM k FULL JOIN far ON true)
-  SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, finish_reason, turn_id, covered, attachments, left_out FROM (
-    SELECT 'summary' AS role, b.summary AS content, NULL::jsonb AS tool_calls, NULL AS tool_call_id, NULL AS tool_name, NULL::jsonb AS provider_state, NULL AS finish_reason, NULL::uuid AS turn_id,
-           -1 AS turn_no, -1 AS seq, false AS covered, NULL::jsonb AS attachments, b.older::int AS left_out FROM b
-    UNION ALL
-    SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name, m.provider_state, m.finish_reason, m.turn_id, m.turn_no, m.seq,
-           coalesce((m.turn_no, m.seq) <= (b.turn_no, b.seq), false), m.attachments, NULL FROM messages m LEFT JOIN b ON true
-    WHERE m.chat_id = $1 AND m.turn_no <= $2 AND (b.seq IS NULL OR (m.turn_no, m.seq) > (b.turn_no, b.seq)
-      OR (m.role = 'user' AND m.turn_id = (SELECT t.id FROM turns t WHERE t.chat_id = $1 AND t.seq = $2)))
-  ) rows ORDER BY turn_no, seq`);
+  SELECT 'summary' AS role, b.summary AS content, NULL::jsonb AS tool_calls, NULL AS tool_call_id, NULL AS tool_name, NULL::jsonb AS provider_state, NULL AS finish_reason, NULL::uuid AS turn_id,
+         -1 AS turn_no, -1 AS seq, false AS covered, NULL::jsonb AS attachments, b.older::int AS left_out FROM b
+  UNION ALL
+  SELECT m.role, m.content, m.tool_calls, m.tool_call_id, m.tool_name, m.provider_state, m.finish_reason, m.turn_id, m.turn_no, m.seq,
+         coalesce((m.turn_no, m.seq) <= (b.turn_no, b.seq), false), m.attachments, NULL FROM messages m LEFT JOIN b ON true
+  WHERE m.chat_id = $1 AND m.turn_no <= ${last} AND (b.seq IS NULL OR (m.turn_no, m.seq) > (b.turn_no, b.seq)
+    OR (m.role = 'user' AND m.turn_id = (SELECT t.id FROM turns t WHERE t.chat_id = $1 AND t.seq = ${last})))`;
+
+const NEWEST_SUMMARY = `SELECT k.summary, k.through_turn_no, k.through_seq FROM chats c JOIN chat_compactions k ON k.id = c.compaction_id WHERE c.id = $1`;
+export const TRANSCRIPT = statement<TranscriptRow>(`
+  SELECT role, content, tool_calls, tool_call_id, tool_name, provider_state, finish_reason, turn_id, covered, attachments, left_out
+  FROM (${messagesRead(NEWEST_SUMMARY, '$2')}) rows ORDER BY turn_no, seq`);
 
 /** A chat without a title gets one after one of its first turns. The job has the chat's id: while one is under way, no further one is paid for. */
 export const TURNS_BEFORE_TITLE = 3;

@@ -12,7 +12,7 @@ import { toDraftCheck, toQuote } from './replays.convert';
 
 @ApiTags('Agent instructions')
 @Controller('api/orgs/:org_id/agents/:agent_id/instruction/draft')
-@OrgMember('agents', BY_AGENT)
+@OrgMember('agents', { ...BY_AGENT, shows: 'decisions' })
 export class DraftChecksController {
   constructor(
     private readonly checks: DraftChecks,

@@ -1,15 +1,21 @@
 import { override, withCredits, withRateCard } from '@aps/billing/testing';
 import { ChatsService, script, type TestOrg } from '@aps/chats/testing';
-import { eventually, sql, type Answer } from '@aps/platform/testing';
+import { anApiToken } from '@aps/identity/testing';
+import { ModelCalls } from '@aps/inference';
+import { eventually, sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { LeaseEnded, RunSweeper } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import { ReplaysJobsModule } from '../jobs';
 import { ReplayKind } from '../replay.kind';
 import { ReplaysRepository } from '../replays.repository';
+import { ROWS } from '../replays.sql';
 import { ReplaysHttpModule } from '.';
 
 const app = new ChatsService({}, [ReplaysHttpModule, ReplaysJobsModule], ['replays']);
-beforeAll(() => app.start());
+beforeAll(async () => {
+  await app.start();
+  await app.addUnpricedModel('unpriced');
+});
 afterAll(() => app.close());
 afterEach(() => jest.restoreAllMocks());
 
@@ -30,8 +36,8 @@ const TODO = { name: 'todo_write', arguments: { todos: [{ title: 'call back', st
 const first = (then: object, again: object) => [then, again];
 const steps = (...all: unknown[]) => script(...(all as Record<string, unknown>[]));
 
-const post = (to: string, body: object = {}, as = org.owner) => app.call('POST', `${path}/${to}`, { as, body });
-const get = (from: string, as = org.owner) => app.call('GET', `${path}/${from}`, { as });
+const post = (to: string, body: object = {}, as: Bearer = org.owner) => app.call('POST', `${path}/${to}`, { as, body });
+const get = (from: string, as: Bearer = org.owner) => app.call('GET', `${path}/${from}`, { as });
 
 /** A chat in which all this has been said. */
 async function said(...messages: string[]): Promise<string> {
@@ -40,6 +46,13 @@ async function said(...messages: string[]): Promise<string> {
     await app.send(org, chat, message);
     await app.settled(org, chat, i + 1);
   }
+  return chat;
+}
+/** A chat whose message has chosen its model. */
+async function saidTo(model: string): Promise<string> {
+  const chat = await app.chat(org);
+  await app.make('POST', `${org.path}/${chat}/messages`, { as: org.owner, body: { content: 'hello', model } });
+  await app.settled(org, chat, 1);
   return chat;
 }
 async function reviewed(message: string, body: object): Promise<{ chat: string; decision: string }> {
@@ -140,12 +153,60 @@ describe('a check of an instruction draft', () => {
     const review = { review_status: 'disputed', should_have: 'Leave it', should_have_kind: 'no_act' };
     await app.call('POST', `/api/orgs/${org.id}/chats/${chat}/decisions/${id}/review`, { as: org.owner, body: review });
     await draft();
+    const asked = jest.spyOn(app.get(ModelCalls), 'streamChat');
     const noted = jest.spyOn(app.get(ReplaysRepository), 'note');
     await checked({ decision_ids: [id] });
-    const last = noted.mock.calls.at(-1)![2] as { rows: { role: string; content: string }[] };
-    // Of the answer at hand alone.
-    expect(last.rows.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool']);
-    expect(last.rows[2].content).toContain('call back');
+    const last = asked.mock.calls.at(-1)![1].messages;
+    expect(last.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'tool']);
+    expect(JSON.stringify(last)).toContain('as it was');
+    expect(JSON.stringify(last.at(-1))).toContain('call back');
+    // What is stored between calls is what the model said last, and nothing of what tools did.
+    expect(noted.mock.calls.map(([, , { tool_calls }]) => tool_calls?.map(({ name }) => name))).toEqual([
+      ['todo_write'],
+      ['record_decision'],
+    ]);
+    expect(Object.keys(noted.mock.calls[1][2])).toEqual(['content', 'tool_calls', 'provider_state']);
+  });
+
+  it('begins with the summary that its turn has read, and reads no more than that did', async () => {
+    const { chat, decision } = await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
+    const before = steps({ text: 'long ago' });
+    const later = await said(before, steps(deciding('act'), { text: 'done' }), 'later');
+    const turns = await app.db.query(sql<{ id: string; seq: number }>('SELECT id, seq FROM turns WHERE chat_id = $1 ORDER BY seq'), [
+      later,
+    ]);
+    for (const [turn, summary] of [
+      [1, 'so far'],
+      [2, 'since then'],
+    ] as const)
+      await app.db.execute(
+        sql(`INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after)
+          SELECT gen_random_uuid(), org_id, chat_id, $2, turn_no, max(seq), $3, 2, 1 FROM messages WHERE chat_id = $1 AND turn_no = $4 GROUP BY 1, 2, 3, turn_no`),
+        [later, turns[turn].id, summary, turns[turn - 1].seq],
+      );
+    const [{ id }] = await app.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE chat_id = $1'), [later]);
+    const body = { review_status: 'agreed' };
+    await app.make('POST', `/api/orgs/${org.id}/chats/${later}/decisions/${id}/review`, { as: org.owner, body });
+    await draft();
+    const asked = jest.spyOn(app.get(ModelCalls), 'streamChat');
+    expect((await checked()).totals).toMatchObject({ cases: 2, guard_broken: 0 });
+    const [[, first], [, second]] = asked.mock.calls;
+    expect([first.messages.length, second.messages.length]).toEqual([2, 1]);
+    expect(JSON.stringify(first.messages)).toContain('so far');
+    expect(JSON.stringify(first.messages)).not.toContain('long ago');
+
+    const bytes = 500_000;
+    await app.db.execute(
+      sql(`INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_id, turn_no, created_at)
+        SELECT gen_random_uuid(), org_id, chat_id, 1000 + n, 'assistant', repeat('x', ${bytes}), turn_id, turn_no, created_at FROM messages m, generate_series(1, 30) n WHERE chat_id = $1 AND seq = 1`),
+      [chat],
+    );
+    const [{ turn_id }] = await app.db.query(sql<{ turn_id: string }>('SELECT turn_id FROM decisions WHERE id = $1'), [decision]);
+    for (const turn of [null, turn_id]) {
+      const rows = await app.db.query(ROWS, [chat, turn]);
+      expect(rows[0].left_out).toBeGreaterThan(10);
+      expect(rows.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThan(8_000_000 + bytes);
+    }
   });
 
   it('refuses what there is nothing of', async () => {
@@ -234,6 +295,20 @@ describe('a simulation', () => {
     });
   });
 
+  it('goes on where the model that a message chose cannot be called', async () => {
+    await override(app, org.id, { direct_model_choice: true });
+    const chosen = await saidTo('unpriced');
+    const other = await said('hello');
+    await withRateCard(app);
+    await override(app, org.id, { direct_model_choice: true, enforces_credits: true });
+    await withCredits(app, org.id, { granted: '1000' });
+    const { status, items } = await simulated({ use_draft: true, chat_ids: [chosen, other] });
+    expect([status, items.map(({ error }: { error: { code: string } | null }) => error?.code)]).toEqual([
+      'completed',
+      ['model_unpriced', undefined],
+    ]);
+  });
+
   it('says what it would take, and does nothing', async () => {
     await said(steps({ tool_calls: [TODO] }, { text: 'noted' }));
     const quote = await post('simulations', { version: 1, quote: true });
@@ -271,6 +346,37 @@ describe('a simulation', () => {
       body: { code: 'credits_exhausted' },
     });
     app.blocker = null;
+  });
+
+  it('is held to no budget by a model without a price', async () => {
+    await override(app, org.id, { direct_model_choice: true });
+    const chat = await said('hello');
+    await app.make('PATCH', path, { as: org.owner, body: { model: 'unpriced' } });
+    const body = { use_draft: true, chat_ids: [chat], quote: true };
+    expect((await post('simulations', body)).status).toBe(200);
+    expect(await post('simulations', { ...body, budget: '1' })).toMatchObject({ status: 422, body: { code: 'model_not_priced' } });
+    await app.make('PATCH', path, { as: org.owner, body: { model: null } });
+    const chosen = await saidTo('unpriced');
+    const { status, items } = await simulated({ use_draft: true, chat_ids: [chat, chosen], budget: '1' });
+    expect([status, items.map(({ error }: { error: { code: string } | null }) => error?.code)]).toEqual([
+      'completed',
+      [undefined, 'model_not_priced'],
+    ]);
+  });
+
+  it('shows what chats say to no API token that may not read these', async () => {
+    const chat = await said('hello');
+    const { id } = await simulated({ use_draft: true, chat_ids: [chat] });
+    const as = (scope: string) => anApiToken(app, org.owner, { scope });
+    const refused = { status: 403, body: { code: 'insufficient_scope', context: { required: 'chats:read' } } };
+    const rollouts = await as('rollouts:write');
+    expect((await get('simulations', rollouts)).status).toBe(200);
+    expect(await get(`simulations/${id}`, rollouts)).toMatchObject(refused);
+    expect(await post('simulations', { use_draft: true, quote: true }, rollouts)).toMatchObject(refused);
+    expect((await get(`simulations/${id}`, await as('rollouts:read chats:read'))).status).toBe(200);
+    const agents = await as('agents:write');
+    expect((await post('instruction/draft/check', {}, agents)).body.context).toEqual({ required: 'decisions:read' });
+    expect((await get(`instruction/draft/checks/${id}`, agents)).body.context).toEqual({ required: 'decisions:read' });
   });
 
   it('goes on where it was when its worker dies, and charges nothing twice', async () => {

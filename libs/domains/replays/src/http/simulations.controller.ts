@@ -10,13 +10,15 @@ import {
   SimulationResponse,
   SimulationStartedResponse,
 } from '@aps/dtos';
-import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
+import { type AccessOptions, CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { answer, Operation, PageOf, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { Simulations } from '../simulations.service';
 import { toQuote, toSimulation, toSimulationDetail } from './replays.convert';
 
+/** What chats say is in it. */
+const OF_CHATS: AccessOptions = { ...BY_PLAIN_AGENT, shows: 'chats' };
 const SEEN = 'Chats that the caller may not open are not in it, nor counted.';
 
 @ApiTags('Simulations')
@@ -29,7 +31,7 @@ export class SimulationsController {
   ) {}
 
   @Post()
-  @OrgAdmin('rollouts', BY_PLAIN_AGENT)
+  @OrgAdmin('rollouts', OF_CHATS)
   @Idempotent()
   @Operation({
     summary: 'Play past chats again on another configuration',
@@ -64,6 +66,7 @@ export class SimulationsController {
   }
 
   @Get(':simulation_id')
+  @OrgMember('rollouts', OF_CHATS)
   @Operation({ summary: 'Get a simulation with its chats', description: SEEN, answers: SimulationDetailResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('simulation_id') id: string) {
     return toSimulationDetail(await this.simulations.get(scope, agentId, id), await this.hidesDollars(scope));
