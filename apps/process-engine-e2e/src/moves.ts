@@ -19,12 +19,12 @@ export interface Move {
 
 export const isMove = ({ what, move }: Move): boolean => (what === 'run' ? RUN_MOVES : STEP_MOVES).has(move);
 
-/** Has the database note each change of what a run or a step is. */
+/** Has the database note each change of what a run or a step is, and when it was made by its own clock. */
 export const NOTE_MOVES = [
-  'CREATE TABLE moves (what text NOT NULL, move text NOT NULL)',
+  'CREATE TABLE moves (what text NOT NULL, id text NOT NULL, move text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())',
   `CREATE FUNCTION note_move() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    IF TG_TABLE_NAME = 'process_runs' THEN INSERT INTO moves VALUES ('run', OLD.state || '>' || NEW.state);
-    ELSE INSERT INTO moves VALUES ('step', OLD.status || '>' || NEW.status); END IF;
+    IF TG_TABLE_NAME = 'process_runs' THEN INSERT INTO moves VALUES ('run', NEW.id, OLD.state || '>' || NEW.state);
+    ELSE INSERT INTO moves VALUES ('step', NEW.id, OLD.status || '>' || NEW.status); END IF;
     RETURN NULL; END $$`,
   `CREATE TRIGGER note_run AFTER UPDATE ON process_runs FOR EACH ROW WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION note_move()`,
   `CREATE TRIGGER note_step AFTER UPDATE ON process_steps FOR EACH ROW WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION note_move()`,

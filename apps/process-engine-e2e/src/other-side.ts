@@ -32,7 +32,10 @@ export class OtherSide {
   /** What has arrived is booked after this. */
   delay: () => Promise<unknown> = () => Promise.resolve();
   private readonly seen = new Set<string>();
+  /** What has arrived and is not booked yet. */
+  private readonly underWay = new Set<Promise<string | null>>();
   private readonly server = http.createServer((request, response) => {
+    if (request.url === '/settled') return void response.end();
     // A worker that dies leaves half a request.
     this.take(request, response).catch(() => response.destroy());
   });
@@ -62,20 +65,38 @@ export class OtherSide {
     return this.booked.has(memo);
   }
 
+  /** Until what has arrived so far is written in the book. What waits to be taken comes before a request that is made now. */
+  async settled(): Promise<void> {
+    await (await fetch(`${this.url}/settled`)).text();
+    await Promise.allSettled(this.underWay);
+  }
+
   private async take(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const booking = this.book(request, response);
+    this.underWay.add(booking);
+    const memo = await booking.finally(() => this.underWay.delete(booking));
+    if (memo === null) return;
+    await (request.url === '/late' ? sleep(LATE_MS) : this.hold());
+    if (!response.destroyed) answer(response, 200, bookedAnswer(memo).json);
+  }
+
+  /** @returns the memo that it has booked; null where it has booked none, and has said so */
+  private async book(request: http.IncomingMessage, response: http.ServerResponse): Promise<string | null> {
     const at = Date.now();
     const { memo } = (await json(request)) as { memo: string };
     this.arrived.push({ memo, at });
     const isFirst = !this.seen.has(memo);
     this.seen.add(memo);
-    if (request.url === '/refuse') return void answer(response, 422, { error: 'no such account' });
-    if (request.url === '/flaky' && isFirst) return void answer(response, 503, { error: 'not now' });
-    if (request.url === '/dropped' && isFirst) return void response.destroy();
-    // Whoever asked may be gone by then; what arrived is done.
-    await this.delay();
-    this.booked.set(memo, (this.booked.get(memo) ?? 0) + 1);
-    await (request.url === '/late' ? sleep(LATE_MS) : this.hold());
-    if (!response.destroyed) answer(response, 200, bookedAnswer(memo).json);
+    if (request.url === '/refuse') answer(response, 422, { error: 'no such account' });
+    else if (request.url === '/flaky' && isFirst) answer(response, 503, { error: 'not now' });
+    else if (request.url === '/dropped' && isFirst) response.destroy();
+    else {
+      // Whoever asked may be gone by then; what arrived is done.
+      await this.delay();
+      this.booked.set(memo, (this.booked.get(memo) ?? 0) + 1);
+      return memo;
+    }
+    return null;
   }
 }
 

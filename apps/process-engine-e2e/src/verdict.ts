@@ -126,19 +126,19 @@ interface CallRow {
   memo: string;
   is_once: boolean;
   status: string;
-  /** Milliseconds since 1970 when it was completed. */
+  /** Milliseconds since 1970 when it was completed, by the database's clock: an engine that has begun while all was busy may know another. */
   completed_at: number | null;
   retries: number;
 }
 /** Calls of steps, of all their tries. One that was refused, or failed, says so itself. */
 const CALLS = sql<CallRow>(`
   SELECT input->'arguments'->'json'->>'memo' AS memo, input->'arguments'->>'method' = 'POST' AS is_once, (array_agg(status ORDER BY attempt DESC))[1] AS status,
-    max(extract(epoch FROM finished_at) * 1000) FILTER (WHERE status = 'completed')::float8 AS completed_at,
+    (max(extract(epoch FROM at)) * 1000)::float8 AS completed_at,
     (count(*) FILTER (WHERE resolution->'answer'->>'option_id' = 'retry'))::int AS retries
-  FROM process_steps WHERE kind = 'tool' AND note IS NULL GROUP BY 1, 2`);
+  FROM process_steps s LEFT JOIN moves m ON m.id = s.id::text AND m.move LIKE '%>completed' WHERE kind = 'tool' AND note IS NULL GROUP BY 1, 2`);
 const SIGNALS = sql<{ id: string }>('SELECT id FROM process_signals');
 
-/** Clocks of the database, as an engine knows it that has begun while all was busy, and of the other side. One that stands still does so for longer. */
+/** What lies between the database and the other side where both are busy. A clock that stands still does so for longer. */
 const CLOCKS_MS = 500;
 
 /** Reads what has become of all, once it has come to rest. */
