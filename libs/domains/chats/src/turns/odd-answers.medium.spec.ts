@@ -1,7 +1,8 @@
 import { ModelCalls, type ChatResult, type Dialect, type ResolvedModel } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
-import { ModelStepRunner, refuseLong } from './model-step';
+import { refuseLong } from './answer-size';
+import { ModelStepRunner } from './model-step';
 
 interface Message {
   role: string;
