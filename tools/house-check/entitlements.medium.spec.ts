@@ -128,15 +128,15 @@ const BITES: Record<Feature | Cap, Bite> = {
   },
 
   async decision_retention_days() {
-    // Under the least of them: what was recorded under more stays as long as that.
-    await allow({ decision_retention_days: 9 });
-    const chat = await answered(decision);
-    await app.db.execute(sql(`UPDATE decisions SET created_at = now() - interval '10 days' WHERE chat_id = $1`), [chat]);
     for (const [days, left] of [
       [-1, 1],
       [11, 1],
       [9, 0],
     ]) {
+      // Each under the least of them: what has been kept for longer once stays for as long as that.
+      await allow({ decision_retention_days: 9 });
+      const chat = await answered(decision);
+      await app.db.execute(sql(`UPDATE decisions SET created_at = now() - interval '10 days' WHERE chat_id = $1`), [chat]);
       await allow({ decision_retention_days: days });
       await app.get(DecisionRetention).purge(100);
       expect([days, await decisions(chat)]).toEqual([days, left]);

@@ -87,11 +87,8 @@ describe('the way of deliveries through the gateway', () => {
     const { body, headers } = signed({ type: 'x.y' });
     const large = Buffer.alloc(1024 * 1024 - 1);
     const slow = Array.from({ length: 20 }, () => slowly(headers, '203.0.113.9', large.length + 1, large));
-    const status = await new Promise((resolve) =>
-      slow.forEach((request) => request.on('response', (answer: http.IncomingMessage) => resolve(answer.statusCode))),
-    );
-    expect(status).toBe(503);
-    expect((await post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.10' } })).status).toBe(202);
+    await Promise.all(slow.map((request) => new Promise((resolve) => request.write('', resolve))));
+    for (let i = 0; i < 5; i++) expect((await post({ body, headers: { ...headers, 'x-forwarded-for': '203.0.113.10' } })).status).toBe(202);
     slow.forEach((request) => request.destroy());
   });
 

@@ -7,9 +7,12 @@ export const FORGET_MODELS = statement(`DELETE FROM model_catalog m USING organi
 export const FORGET_ROUTES = statement(`DELETE FROM inference_routes r USING organizations o WHERE o.id = r.owner_org_id AND ${LONG_GONE}`);
 /** Data keys, but for those by which accounts at the provider of managed apps have still to be found: these after as many days again, as what cannot be read heals no more. */
 export const DESTROY_KEYS = statement(`
-  DELETE FROM data_keys k USING organizations o WHERE o.id = k.org_id AND ${LONG_GONE}
-    AND (o.deleted_at < now() - make_interval(days => 2 * $1)
-      OR NOT EXISTS (SELECT FROM connections c WHERE c.org_id = o.id AND c.method = 'oauth2' AND c.consent IS NOT NULL AND c.deleted_at IS NULL))`);
+  WITH k AS (
+    DELETE FROM data_keys k USING organizations o WHERE o.id = k.org_id AND ${LONG_GONE}
+      AND (o.deleted_at < now() - make_interval(days => 2 * $1)
+        OR NOT EXISTS (SELECT FROM connections c WHERE c.org_id = o.id AND c.method = 'oauth2' AND c.consent IS NOT NULL AND c.deleted_at IS NULL))
+    RETURNING k.org_id)
+  UPDATE connections c SET consent = NULL FROM k WHERE c.org_id = k.org_id AND c.consent IS NOT NULL`);
 /** Lets files expire whatever refers to them. Values: days, how many at most. */
 export const LET_FILES_GO = statement(`
   WITH x AS MATERIALIZED (

@@ -17,6 +17,7 @@ import {
 } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import type { Lease, OwnedRun } from '@aps/platform/runs';
+import type { ToolSet } from '@aps/tools';
 import { judgeCall, judged } from './judge.policy';
 import {
   advance,
@@ -190,7 +191,7 @@ export class Replays {
         const rows = [...before, ...at.rows];
         untold = untoldOf(rows, untold, model.context_window);
         turn.rows.splice(0, Infinity, ...toldOf(rows, untold, said[at.turn]));
-        if (!turn.offered) turn.chosenTools = (await this.db.query(CHOSEN_TOOLS, [choices[at.turn].of_turn]))[0]?.chosen;
+        turn.chosenTools ??= await this.chosenTools(choices[at.turn].of_turn, tools);
         const { call } = await this.calls.of(turn, model);
         return await this.ask(replaying, item, model, call, (result) => answerOf(result, at, before));
       } catch (error) {
@@ -245,9 +246,15 @@ export class Replays {
         onRestart: () => void (size = 0),
       });
       hold.receipt({ resolved: model, ...result });
-      refuseLong(model, size, result);
+      const charged = { receipts: hold.receipts, unit: replay.billing_unit };
+      try {
+        refuseLong(model, size, result);
+      } catch (error) {
+        await this.replays.note(run, item, null, charged);
+        throw error;
+      }
       const answer = storedAs(result);
-      await this.replays.note(run, item, answer, { receipts: hold.receipts, unit: replay.billing_unit });
+      await this.replays.note(run, item, answer, charged);
       return answer;
     });
   }
@@ -256,6 +263,12 @@ export class Replays {
     const { spent, budget } = await this.replays.maySpend(id);
     if (budget !== null && new Money(spent).greaterThanOrEqualTo(budget))
       throw new InferenceError('budget_exceeded', 'The budget of this replay is used up.');
+  }
+
+  /** What was chosen then comes first, so that what this configuration has besides is offered where there is room. */
+  private async chosenTools(turnId: string | null, tools: ToolSet): Promise<string[] | undefined> {
+    const [found] = await this.db.query(CHOSEN_TOOLS, [turnId]);
+    return found && [...found.chosen, ...tools.offered().map(({ name }) => name)];
   }
 
   /** Null for a chat that whoever replays may not open any more. */

@@ -69,12 +69,13 @@ export class ReplaysRepository {
   /**
    * Notes what a model has said to an item, and charges that, at once. Of a replay that was cancelled meanwhile only the charge is left.
    *
+   * @param answer null for one that is not kept
    * @throws LeaseEnded when the replay is not this owner's any more
    */
   async note(
     run: OwnReplay,
     { place }: Pick<ReplayItem, 'place'>,
-    answer: Answer,
+    answer: Answer | null,
     { receipts, unit }: { receipts: readonly ReceiptRow[]; unit: Replay['billing_unit'] },
   ): Promise<void> {
     const cost = amountOf(receipts, unit);
@@ -85,7 +86,7 @@ export class ReplaysRepository {
     };
     try {
       await this.runs.step(this.db, run, async (tx) => {
-        await tx.execute(NOTE_PROGRESS, [run.id, place, JSON.stringify([answer]), cost, tokensOf(receipts)]);
+        await tx.execute(NOTE_PROGRESS, [run.id, place, JSON.stringify(answer ? [answer] : []), cost, tokensOf(receipts)]);
         await charge(tx);
       });
     } catch (error) {

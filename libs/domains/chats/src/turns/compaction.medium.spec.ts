@@ -203,6 +203,19 @@ describe('compaction', () => {
     expect([asked.mock.calls.map(([, call]) => call.feature), await events(chat)]).toEqual([['turn'], []]);
   });
 
+  it('shortens a chat that stands behind much else where the request then fits', async () => {
+    const instructed = await app.org({ instruction: words(1_650) });
+    const chat = await app.chat(instructed);
+    for (let i = 1; i <= 3; i++) {
+      await app.send(instructed, chat, `${i}: ${words(200)}`);
+      await app.settled(instructed, chat, i);
+    }
+    jest.spyOn(app.get(ModelCalls), 'streamChat').mockRejectedValueOnce(new InferenceError('context_overflow', 'The prompt is too long.'));
+    await app.send(instructed, chat, 'and now?');
+    await app.settled(instructed, chat, 4);
+    expect(await events(chat)).toHaveLength(1);
+  });
+
   it('counts files with the messages that a provider finds too long, and summarizes both in few calls', async () => {
     const chat = await app.chat(org);
     const attachment_ids = [await file('long '.repeat(380), 'one.txt'), await file('text '.repeat(380), 'two.txt')];

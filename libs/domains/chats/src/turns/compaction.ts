@@ -33,8 +33,10 @@ const KEPT_SHARE = 0.25;
 const REQUEST_SHARE = 0.5;
 /** That many tokens it has at least, where the model's window takes them: in fewer, a chat would take dozens. */
 const LEAST_REQUEST = 4_000;
-/** What a provider finds too long is made shorter by this share at least, or left alone: what the agent knows is not given for less. */
+/** What a provider finds too long is made shorter by this share at least, or by what our count has beyond the window's: what the agent knows is not given for less. */
 const WORTH_SHARE = 0.25;
+/** Of the window, by our count, which may be lower than the provider's. */
+const FITTING_SHARE = 0.9;
 /** Of a summary: this, or its share of the window where that is less. */
 const SUMMARY_TOKENS = 4_000;
 const SUMMARY_SHARE = 0.1;
@@ -189,7 +191,8 @@ export class Compaction {
     const summaryTokens = Math.floor(Math.min(SUMMARY_TOKENS, Math.max(least, window * scale * SUMMARY_SHARE)));
     const asked = overflowed ? estimateOf(model, (await this.calls.of(turn, model)).call).input : 0;
     const keep = Math.floor(window * scale * Math.min(KEPT_SHARE, threshold / 2));
-    const cut = cutPoint(turn.rows, keep, summaryTokens + asked * WORTH_SHARE, files);
+    const beyond = asked - window * FITTING_SHARE;
+    const cut = cutPoint(turn.rows, keep, summaryTokens + Math.min(asked * WORTH_SHARE, beyond > 0 ? beyond : Infinity), files);
     if (cut === 0) return false;
     try {
       await this.holds.holding(heldTurn(turn, 'compaction'), (hold) => this.compact(turn, model, { cut, scale, summaryTokens }, hold));

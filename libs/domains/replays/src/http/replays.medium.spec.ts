@@ -161,11 +161,11 @@ describe('a check of an instruction draft', () => {
     expect(JSON.stringify(last)).toContain('as it was');
     expect(JSON.stringify(last.at(-1))).toContain('call back');
     // What is stored between calls is what the model said last, and nothing of what tools did.
-    expect(noted.mock.calls.map(([, , { tool_calls }]) => tool_calls?.map(({ name }) => name))).toEqual([
+    expect(noted.mock.calls.map(([, , answer]) => answer!.tool_calls?.map(({ name }) => name))).toEqual([
       ['todo_write'],
       ['record_decision'],
     ]);
-    expect(Object.keys(noted.mock.calls[1][2])).toEqual(['content', 'tool_calls', 'provider_state']);
+    expect(Object.keys(noted.mock.calls[1][2]!)).toEqual(['content', 'tool_calls', 'provider_state']);
   });
 
   it('begins with the summary that its turn has read, and reads no more than that did', async () => {
