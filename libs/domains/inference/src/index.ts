@@ -12,7 +12,7 @@ export type { InferenceFeature, ModelWish } from './inference.types';
 export { ModelCatalog } from './model-catalog.service';
 export { ModelQueries } from './model.queries';
 export { ModelCalls, type ModelCall } from './model-calls.service';
-export { contentWith, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
+export { contentWith, hidden, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelResolver, type ResolvedModel } from './choice/model-resolver.service';
 export { ModelHealthQueries, type ModelFault } from './governance/model-health.queries';
 export { ModelUsers, type AgentModel, type ModelUser, type ModelUserReader } from './governance/model-users';

@@ -63,6 +63,7 @@ const MEDIA = /^(?:image|audio|video)\//;
 
 const NO_ROOM = 'it was left out, since there is no room for more';
 const NO_IMAGE = 'it cannot be shown as an image';
+const SHOWN = 'it is shown here';
 
 /** A message of a text and of files. */
 export function contentWith(text: string, files: readonly ModelFile[]): UserContent {
@@ -70,6 +71,9 @@ export function contentWith(text: string, files: readonly ModelFile[]): UserCont
   const parts = files.flatMap(({ part }) => part ?? []);
   return parts.length ? [{ type: 'text', text: texts }, ...parts] : texts;
 }
+
+/** The same file, told of and not shown. */
+export const hidden = ({ part: _, ...file }: ModelFile): ModelFile => ({ ...file, text: file.text.replace(SHOWN, NO_ROOM) });
 
 /** Reads files for one call of a model, each within what the ones before it have left of the call's room. */
 export class ModelFiles {
@@ -135,7 +139,7 @@ export class ModelFiles {
     const base64 = bytes.toString('base64');
     const part: ImagePart | DocumentPart =
       type === 'image' ? { type, mediaType: file.media_type, base64 } : { type, mediaType: PDF, base64, filename: file.filename };
-    return { text: note(file, 'it is shown here'), part };
+    return { text: note(file, SHOWN), part };
   }
 
   private async readText(file: ReadableFile): Promise<ModelFile> {

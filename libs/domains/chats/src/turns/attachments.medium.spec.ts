@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { attachmentOf, FilesQueries, FilesService, TextReader, type FileReference, type FileRow } from '@aps/files';
 import { docx, paragraph, pdf } from '@aps/files/testing';
 import { OrgScope } from '@aps/guards';
-import type { ResolvedModel } from '@aps/inference';
+import { InferenceError, ModelCalls, type ModelCall, type ResolvedModel } from '@aps/inference';
 import type { Places } from '@aps/platform/children';
 import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
@@ -158,6 +158,29 @@ describe('attaching', () => {
 });
 
 describe('what the model gets', () => {
+  it('is no image of an earlier message where all together are too many bytes', async () => {
+    const chat = await app.chat(org);
+    const models = app.get(ModelCalls);
+    const real = models.streamChat.bind(models);
+    const refused = new InferenceError('provider_rejected', 'too large', { status: 413 });
+    const imagesIn = ({ messages }: ModelCall) =>
+      messages.flatMap((m) => (m.role === 'user' && Array.isArray(m.content) ? m.content.filter(({ type }) => type === 'image') : []))
+        .length;
+    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (model, call, options) => {
+      if (imagesIn(call) > 1) throw refused;
+      return real(model, call, options);
+    });
+    for (const content of ['first', 'second']) {
+      await send(chat, { content, attachment_ids: [await upload(PNG, `${content}.png`)], model: 'mock-vision' });
+      await app.settled(org, chat, content === 'first' ? 1 : 2);
+    }
+    expect(asked.mock.calls.map(([, call]) => imagesIn(call))).toEqual([1, 2, 1]);
+    const told = JSON.stringify(asked.mock.calls[2][1].messages);
+    expect(told).toContain('bytes): it was left out, since there is no room for more.');
+    expect(told).toMatch(/second\.png.{0,60}it is shown here/);
+    asked.mockRestore();
+  });
+
   it('is an image where it can see, and a note where it cannot', async () => {
     const id = await upload(PNG, 'b.png');
     expect(await replyTo({ content: 'look', attachment_ids: [id], model: 'mock-vision' })).toBe(

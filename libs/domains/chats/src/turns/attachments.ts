@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ExtractionError, FilesQueries, type FileReference, type FileRow } from '@aps/files';
 import { OrgScope } from '@aps/guards';
-import { contentWith, ModelFiles, type ModelFile, type ReadableFile, type ResolvedModel, type UserContent } from '@aps/inference';
+import { contentWith, hidden, ModelFiles, type ModelFile, type ReadableFile, type ResolvedModel, type UserContent } from '@aps/inference';
 import { Cutoff } from '@aps/platform/signals';
 import type { TranscriptRow } from '../state/chat.types';
 import { DocumentTexts, TEXT_CHARACTERS } from './document-texts';
@@ -47,6 +47,19 @@ export class TurnAttachments {
     let read = this.read.get(turn);
     if (!read) this.read.set(turn, (read = await this.readAll(turn, model, lists)));
     return read;
+  }
+
+  /**
+   * Shows nothing of earlier messages any more: a server before the model may take fewer bytes than they come to, with each request.
+   *
+   * @returns whether anything was shown
+   */
+  hideEarlier(turn: CallingTurn): boolean {
+    // The newest first, as they were read.
+    const [, ...earlier] = this.read.get(turn)?.values() ?? [];
+    const areShown = earlier.some((files) => files.some(({ part }) => part));
+    for (const files of earlier) files.splice(0, files.length, ...files.map((file) => (file.part ? hidden(file) : file)));
+    return areShown;
   }
 
   private async readAll(turn: CallingTurn, model: ResolvedModel, lists: FileReference[][]): Promise<FilesOfMessages> {

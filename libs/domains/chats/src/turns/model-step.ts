@@ -187,13 +187,18 @@ export class ModelStepRunner {
     return { ...second, usage: sumOf(first.usage, second.usage), attempts: first.attempts + second.attempts };
   }
 
-  /** A count of ours may be wrong: what a provider finds too long is compacted, and asked anew, twice at most. */
+  /**
+   * A count of ours may be wrong: what a provider finds too long is compacted, and asked anew, twice at most. What has too many bytes is asked
+   * anew without the images of earlier messages, which nobody could take out of the chat.
+   */
   private async askFitting(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
-    for (let fitted = 0; ; fitted++) {
+    for (let fitted = 0; ;) {
       try {
         return await this.ask(turn, model, messageId, partial);
       } catch (error) {
-        const isTooLong = error instanceof InferenceError && error.code === 'context_overflow' && fitted < 2;
+        if (!(error instanceof InferenceError)) throw error;
+        if (error.code === 'provider_rejected' && error.status === 413 && this.calls.showLess(turn)) continue;
+        const isTooLong = error.code === 'context_overflow' && fitted++ < 2;
         if (!isTooLong || !(await this.compaction.fit(turn, model, true))) throw error;
       }
     }

@@ -68,6 +68,11 @@ export class TurnCalls {
     return { call, contextHash };
   }
 
+  /** After a refusal of so many bytes. @returns whether the next request has fewer */
+  showLess(turn: CallingTurn): boolean {
+    return this.attachments.hideEarlier(turn);
+  }
+
   /** Read once for a turn: what is shared holds from the next one on, and what a model was told stays the beginning of what it is told. */
   private async told(turn: CallingTurn): Promise<{ system: string | undefined; contextHash: string }> {
     const { claim, config } = turn;
