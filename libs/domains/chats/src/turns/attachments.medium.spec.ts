@@ -174,8 +174,10 @@ describe('what the model gets', () => {
       await send(chat, { content, attachment_ids: [await upload(PNG, `${content}.png`)], model: 'mock-vision' });
       await app.settled(org, chat, content === 'first' ? 1 : 2);
     }
-    expect(asked.mock.calls.map(([, call]) => imagesIn(call))).toEqual([1, 2, 1]);
-    const told = JSON.stringify(asked.mock.calls[2][1].messages);
+    // Other chats of this file may still ask.
+    const calls = asked.mock.calls.map(([, call]) => call).filter((call) => imagesIn(call) > 0);
+    expect(calls.map(imagesIn)).toEqual([1, 2, 1]);
+    const told = JSON.stringify(calls[2].messages);
     expect(told).toContain('bytes): it was left out, since there is no room for more.');
     expect(told).toMatch(/second\.png.{0,60}it is shown here/);
     asked.mockRestore();

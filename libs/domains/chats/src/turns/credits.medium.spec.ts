@@ -123,6 +123,8 @@ describe('a chat of an organization that pays in credits', () => {
     asked().mockImplementationOnce(async (...args) => {
       const result = await real(...args);
       await end(chat);
+      // Its worker is told by a broadcast, which may come later than the answer to whoever stopped it.
+      await eventually(async () => args[2]?.signal?.aborted, Boolean);
       return result;
     });
     await app.send(org, chat, script(...steps));
