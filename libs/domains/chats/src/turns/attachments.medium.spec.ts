@@ -166,17 +166,22 @@ describe('what the model gets', () => {
     const imagesIn = ({ messages }: ModelCall) =>
       messages.flatMap((m) => (m.role === 'user' && Array.isArray(m.content) ? m.content.filter(({ type }) => type === 'image') : []))
         .length;
+    let taken = 1;
     const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (model, call, options) => {
-      if (imagesIn(call) > 1) throw refused;
+      if (imagesIn(call) > taken) throw refused;
       return real(model, call, options);
     });
     for (const content of ['first', 'second']) {
       await send(chat, { content, attachment_ids: [await upload(PNG, `${content}.png`)], model: 'mock-vision' });
       await app.settled(org, chat, content === 'first' ? 1 : 2);
     }
+    // The next has none of its own, and not even the newest is taken any more.
+    taken = 0;
+    await send(chat, { content: 'third', model: 'mock-vision' });
+    await app.settled(org, chat, 3);
     // Other chats of this file may still ask.
     const calls = asked.mock.calls.map(([, call]) => call).filter((call) => imagesIn(call) > 0);
-    expect(calls.map(imagesIn)).toEqual([1, 2, 1]);
+    expect(calls.map(imagesIn)).toEqual([1, 2, 1, 2]);
     const told = JSON.stringify(calls[2].messages);
     expect(told).toContain('bytes): it was left out, since there is no room for more.');
     expect(told).toMatch(/second\.png.{0,60}it is shown here/);

@@ -55,8 +55,8 @@ export class TurnAttachments {
    * @returns whether anything was shown
    */
   hideEarlier(turn: CallingTurn): boolean {
-    // The newest first, as they were read.
-    const [, ...earlier] = this.read.get(turn)?.values() ?? [];
+    const newest = turn.rows.findLast(({ role }) => role === 'user')?.attachments;
+    const earlier = [...(this.read.get(turn) ?? NONE)].flatMap(([list, files]) => (list === newest ? [] : [files]));
     const areShown = earlier.some((files) => files.some(({ part }) => part));
     for (const files of earlier) files.splice(0, files.length, ...files.map((file) => (file.part ? hidden(file) : file)));
     return areShown;
