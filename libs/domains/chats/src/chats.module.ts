@@ -46,6 +46,7 @@ import { TurnAttachments } from './turns/attachments';
 import { DocumentTexts } from './turns/document-texts';
 import { Compaction } from './turns/compaction';
 import { ModelStepRunner } from './turns/model-step';
+import { StepAnswers } from './turns/step-answers';
 import { TitleRepository } from './turns/title.repository';
 import { TitleService } from './turns/title.service';
 import { ToolCalls } from './turns/tool-call';
@@ -159,6 +160,7 @@ export class ChatsModule {
   providers: [
     TurnKind,
     ModelStepRunner,
+    StepAnswers,
     ToolCalls,
     ToolStepRunner,
     TurnCharges,

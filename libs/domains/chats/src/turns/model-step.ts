@@ -1,32 +1,19 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord } from '@aps/entities';
-import {
-  costOf,
-  Holds,
-  InferenceError,
-  ModelCalls,
-  sumOf,
-  tokensOf,
-  type WorkHold,
-  type ChatResult,
-  type ResolvedModel,
-} from '@aps/inference';
+import { costOf, Holds, InferenceError, type ChatResult, type ResolvedModel } from '@aps/inference';
 import { NO_CALLER, Database, storable } from '@aps/platform/database';
-import { counter, durationHistogram } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
 import { Outbox } from '@aps/platform/outbox';
 import { labelOf } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { ChatLog } from '../state/chat-log';
 import { eventMessage, numbered, type NewEvent } from '../state/chat.types';
 import { ChatEnds } from '../state/chat-ends';
-import { refuseLong } from './answer-size';
 import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
 import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
+import { cutOffTokens, finishOf, StepAnswers, type PartialAnswer } from './step-answers';
 import { ToolRouter } from './tool-router';
 import { isLastStep, TurnCalls } from './turn-calls';
 import { TurnCharges } from './turn-charges';
@@ -35,24 +22,6 @@ import type { RunningTurn } from './running-turn';
 import { TurnRepository, type StepCommit } from './turn.repository';
 import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
 
-const firstToken = durationHistogram('turn_first_token_seconds', 'Time from when a turn could be taken up to the first text of its answer');
-const surplus = counter(
-  'turn_cut_off_tokens_total',
-  'Output tokens, estimated, of model calls that were cut off: their provider may bill them, and no receipt tells of them',
-);
-
-/** How far a step has come that is under way. */
-interface PartialAnswer {
-  /** What the model has said so far. */
-  text: string;
-  /** Characters of what has come while it was streamed. */
-  size: number;
-  /** Of what the model was told beside the chat. */
-  contextHash?: string;
-  /** What the step holds of the budget, and what its calls have come to. */
-  readonly hold: WorkHold;
-}
-
 /**
  * Id of the message that a step writes. It follows from the step, so that a second owner writes the same message: readers who have got
  * half of it from the first are told that it starts anew, and no other.
@@ -60,15 +29,6 @@ interface PartialAnswer {
 export function stepMessageId(turnId: string, stepNo: number): string {
   const hex = createHash('sha256').update(`${turnId}/${stepNo}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** Why an answer ended, as its message says it. @param last no step of its turn may follow */
-export function finishOf(result: Pick<ChatResult, 'text' | 'toolCalls' | 'finishReason'>, last: boolean): MessageFinish {
-  const { finishReason: reason } = result;
-  if (result.toolCalls.length > 0) return last ? 'step_limit' : reason === 'length' ? reason : 'tool_calls';
-  if (reason === 'content_filter' || reason === 'refusal') return reason;
-  if (result.text.trim() === '') return 'empty';
-  return reason === 'length' ? reason : 'stop';
 }
 
 /** Asks the model once and writes down what it answered. */
@@ -80,10 +40,9 @@ export class ModelStepRunner {
     private readonly db: Database,
     private readonly turns: TurnRepository,
     private readonly calls: TurnCalls,
-    private readonly models: ModelCalls,
+    private readonly answers: StepAnswers,
     private readonly holds: Holds,
     private readonly outbox: Outbox,
-    private readonly log: ChatLog,
     private readonly compaction: Compaction,
     private readonly router: ToolRouter,
     private readonly charges: TurnCharges,
@@ -101,14 +60,14 @@ export class ModelStepRunner {
     const messageId = stepMessageId(claim.id, stepNo);
     // Whoever had the turn before may have begun it; nobody knows how far it had come.
     const restarted = claim.taken_over && turn.stepsDone === claim.steps_done;
-    if (restarted) await this.announceRestart(turn, messageId);
+    if (restarted) await this.answers.announceRestart(turn, messageId);
     await this.router.choose(turn, model);
     await this.compaction.fit(turn, model);
     return this.holds.holding(heldTurn(turn, 'turn'), async (hold) => {
       const started = performance.now();
       const partial: PartialAnswer = { text: '', size: 0, hold };
       try {
-        const result = await this.answer(turn, model, messageId, partial);
+        const result = await this.answers.answer(turn, model, messageId, partial);
         lease.signal.throwIfAborted();
         // What is called in the last step is refused, so that the number of steps is a bound whatever a model does.
         const finished = result.toolCalls.length === 0 || isLastStep(turn);
@@ -142,7 +101,7 @@ export class ModelStepRunner {
     // A stop whose broadcast did not arrive looks like a lost lease; the row of the turn tells.
     const mayBeStopped = error.reason !== 'shutdown';
     const isPaid = mayBeStopped && (await this.charges.chargeStopped(claim, partial.hold));
-    if (!isPaid) for (const { output_tokens } of partial.hold.receipts) surplus.inc(output_tokens);
+    if (!isPaid) for (const { output_tokens } of partial.hold.receipts) cutOffTokens.inc(output_tokens);
     const content = storable(partial.text);
     if (content.trim() === '' || !mayBeStopped) return;
     const at = this.db.now();
@@ -169,80 +128,6 @@ export class ModelStepRunner {
     } catch (cause) {
       this.logger.warn({ msg: 'What a stopped turn had said is lost', turn_id: claim.id, error: (cause as Error).message });
     }
-  }
-
-  /** What says nothing is asked for once more, as the same step. Where that fails, the first answer stands: it has been paid for. */
-  private async answer(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
-    const first = await this.askFitting(turn, model, messageId, partial);
-    if (finishOf(first, false) !== 'empty') return first;
-    turn.lease.signal.throwIfAborted();
-    await this.forget(turn, messageId, partial);
-    let second: ChatResult;
-    try {
-      second = await this.askFitting(turn, model, messageId, partial);
-    } catch (error) {
-      if (error instanceof InferenceError) return first;
-      throw error;
-    }
-    return { ...second, usage: sumOf(first.usage, second.usage), attempts: first.attempts + second.attempts };
-  }
-
-  /**
-   * A count of ours may be wrong: what a provider finds too long is compacted, and asked anew, twice at most. What has too many bytes is asked
-   * anew without the images of earlier messages, which nobody could take out of the chat.
-   */
-  private async askFitting(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
-    for (let fitted = 0; ;) {
-      try {
-        return await this.ask(turn, model, messageId, partial);
-      } catch (error) {
-        if (!(error instanceof InferenceError)) throw error;
-        if (error.code === 'provider_rejected' && error.status === 413 && this.calls.showLess(turn)) continue;
-        const isTooLong = error.code === 'context_overflow' && fitted++ < 2;
-        if (!isTooLong || !(await this.compaction.fit(turn, model, true))) throw error;
-      }
-    }
-  }
-
-  private async ask(turn: RunningTurn, model: ResolvedModel, messageId: string, partial: PartialAnswer): Promise<ChatResult> {
-    const { claim, lease } = turn;
-    let spoke = false;
-    try {
-      const { call, contextHash } = await this.calls.of(turn, model);
-      partial.contextHash = contextHash;
-      partial.size = 0;
-      await partial.hold.reserve(model, call);
-      const result = await this.models.streamChat(model, call, {
-        signal: lease.signal,
-        onEvent: (event) => {
-          // Those come when the answer is whole, and known with its receipt.
-          if (event.type === 'tool_call') return;
-          refuseLong(model, (partial.size += event.text.length));
-          if (event.type !== 'text') return;
-          if (!spoke && turn.modelSteps === 0) firstToken.observe(Math.max(0, this.db.now().getTime() - claim.ready_at.getTime()) / 1000);
-          spoke = true;
-          partial.text += event.text;
-          turn.signals.text(messageId, event.text);
-        },
-        onRestart: () => void this.forget(turn, messageId, partial),
-      });
-      partial.hold.receipt({ resolved: model, ...result });
-      refuseLong(model, partial.size, result);
-      return result;
-    } catch (error) {
-      if (error instanceof LeaseEnded) surplus.inc(Math.ceil(tokensOf(partial.text)));
-      turn.signals.discardText(messageId);
-      throw error;
-    } finally {
-      await claim.committed;
-    }
-  }
-
-  /** The answer starts anew: what has been heard of it is void. */
-  private async forget(turn: RunningTurn, messageId: string, partial: PartialAnswer): Promise<void> {
-    partial.text = '';
-    partial.size = 0;
-    if (turn.signals.discardText(messageId)) await this.announceRestart(turn, messageId);
   }
 
   private async commit(
@@ -420,19 +305,5 @@ export class ModelStepRunner {
       ]);
     }
     if (done.parked) void this.turns.runs.fillSlot(this.db, claim.org_id);
-  }
-
-  private async announceRestart(turn: RunningTurn, messageId: string): Promise<void> {
-    const at = this.db.now();
-    const events: NewEvent[] = [{ type: 'message_restarted', data: { message_id: messageId, turn_id: turn.claim.id } }];
-    try {
-      await this.db.transaction(NO_CALLER, async (tx) => {
-        if (!(await this.turns.lockOwned(tx, turn.claim.id, turn.claim.fence))) return;
-        const told = await this.log.append(tx, turn.claim.chat_id, events, at);
-        tx.afterCommit(() => turn.signals.events(told));
-      });
-    } catch {
-      // The event that ends the message has all of it.
-    }
   }
 }

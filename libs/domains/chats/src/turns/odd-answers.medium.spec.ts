@@ -2,7 +2,7 @@ import { ModelCalls, type ChatResult, type Dialect, type ResolvedModel } from '@
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { refuseLong } from './answer-size';
-import { ModelStepRunner } from './model-step';
+import { StepAnswers } from './step-answers';
 
 interface Message {
   role: string;
@@ -246,7 +246,7 @@ describe('odd answers of a model', () => {
     });
 
     it('may be blanks: readers are told to forget these before the model is asked once more', async () => {
-      const steps = app.get(ModelStepRunner) as unknown as { announceRestart(...args: unknown[]): Promise<void> };
+      const steps = app.get(StepAnswers);
       const announce = steps.announceRestart.bind(steps);
       const done: string[] = [];
       jest.spyOn(steps, 'announceRestart').mockImplementation(async (...args) => {
