@@ -105,7 +105,7 @@ export class BillingEffects {
     const told = order.subscription;
     if (told && (await this.repository.tell(tx, orgId, told))) await this.subscriptions.endIfGone(tx, orgId);
     const external = told && (await this.repository.findSubscription(tx, told.id));
-    const newest = await this.repository.newestPlanOrder(tx, orgId);
+    const newest = await this.repository.newestThatCounts(tx, orgId);
     return this.subscriptions.planPaid(tx, by, orgId, {
       order_id: order.id,
       plan,
@@ -165,7 +165,10 @@ export class BillingEffects {
     if (!(await this.subscribed.bury(tx, told.id, told.at))) return said('no_op', orgId, 'The subscription had ended before.');
     const isCurrent = held?.subscription.external_subscription_id === told.id;
     const keys = isCurrent ? await this.subscriptions.revoked(tx, by(orgId), orgId) : [];
-    return { ...said('applied', orgId, isCurrent ? null : 'It was not the current subscription.', keys), about: [told.id] };
+    // What has come for others meanwhile brings their plan now.
+    const others = isCurrent ? await this.subscribed.live(tx, orgId) : [];
+    const about = [told.id, ...others.map(({ id }) => id)];
+    return { ...said('applied', orgId, isCurrent ? null : 'It was not the current subscription.', keys), about };
   }
 
   /** How a subscription is: its state, its period, whether it ends with it. Never a plan, and never credits. */

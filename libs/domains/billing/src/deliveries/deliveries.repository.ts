@@ -45,7 +45,7 @@ const FAILED = statement(`
 const WAKE = statement<{ id: string }>(`
   UPDATE billing_events SET status = 'received', attempts = 0, error = NULL, next_attempt_at = now()
   WHERE status = 'unresolved' AND id <> $2 AND (type <> 'order.refunded' OR org_id IS NULL)
-    AND (payload->'data'->>'id' = ANY ($1) OR payload->'data'->>'subscription_id' = ANY ($1))
+    AND (payload->'data'->>'id' = ANY ($1) OR payload->'data'->>'subscription_id' = ANY ($1) OR payload->'data'->'subscription'->>'id' = ANY ($1))
   RETURNING id`);
 const LEFT = statement<{ id: string }>(`
   SELECT id FROM billing_events e

@@ -26,6 +26,9 @@ const TELL = statement(`
 const NEWEST_PLAN_ORDER = statement<{ paid_at: Date | null }>(
   `SELECT max(paid_at) AS paid_at FROM billing_orders WHERE org_id = $1 AND kind = 'plan'`,
 );
+const NEWEST_THAT_COUNTS = statement<{ paid_at: Date | null }>(`
+  SELECT max(o.paid_at) AS paid_at FROM billing_orders o LEFT JOIN external_subscriptions s ON s.id = o.subscription_id
+  WHERE o.org_id = $1 AND o.kind = 'plan' AND s.revoked_at IS NULL`);
 const PLAN_BOUGHT = statement<{ code: string }>(
   `SELECT code FROM billing_orders WHERE org_id = $1 AND product_id = $2 AND kind = 'plan' ORDER BY paid_at DESC, id LIMIT 1`,
 );
@@ -96,6 +99,11 @@ export class EffectsRepository {
   /** When the newest order for a plan was paid that was applied; null without one. */
   async newestPlanOrder(tx: Tx, orgId: string): Promise<Date | null> {
     return (await tx.query(NEWEST_PLAN_ORDER, [orgId]))[0].paid_at;
+  }
+
+  /** The same, but for orders of subscriptions that have ended. */
+  async newestThatCounts(tx: Tx, orgId: string): Promise<Date | null> {
+    return (await tx.query(NEWEST_THAT_COUNTS, [orgId]))[0].paid_at;
   }
 
   /** How much postings with these keys have brought. */

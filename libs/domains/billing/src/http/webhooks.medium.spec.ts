@@ -459,6 +459,22 @@ describe('a subscription', () => {
     expect([await now(), await ledger()]).toEqual(before);
   });
 
+  it('that is paid beside another brings its plan when that is over', async () => {
+    const [first, second] = [await bought(), await bought(team)];
+    await tell(first.order);
+    await tell(second.order);
+    const cycleOf = ({ id }: typeof first, plan: Plan) =>
+      tell(orderEvent({ product_id: plan.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: id }));
+    const waiting = await cycleOf(first, starter);
+    expect([waiting.status, (await cycleOf(second, team)).status]).toEqual(['unresolved', 'applied']);
+    await tell(about(second, 'revoked', { status: 'canceled' }));
+    await eventually(
+      () => eventOf(waiting.id),
+      ({ status }) => status === 'applied',
+    );
+    expect(await now()).toMatchObject({ code: 'starter', status: 'active', external: first.id, granted: 3000 });
+  });
+
   it('that is revoked leaves the trial plan, what was bought, and no second trial', async () => {
     const life = await bought();
     await tell(life.order);
@@ -651,17 +667,20 @@ describe('deliveries that come while what they need is applied', () => {
     expect(await ledger()).toEqual(['purchase 1000', 'refund -1000']);
   });
 
-  it('are tried again: an order of which only its subscription says whose it is', async () => {
-    const { order, ...life } = await bought(starter, { checkout_id: null });
-    const early = await tell(order);
-    expect(early).toMatchObject({ status: 'unresolved', error: 'No organization can be told from it.' });
-    await tell(about(life, 'created', { status: 'active', checkout_id: life.checkout_id }));
-    await eventually(
-      () => eventOf(early.id),
-      ({ status }) => status === 'applied',
-    );
-    expect(await now()).toMatchObject({ code: 'starter', external: life.id, granted: 3000 });
-  });
+  it.each([{}, { subscription_id: null }])(
+    'are tried again: an order of which only its subscription says whose it is, with %p',
+    async (named) => {
+      const { order, ...life } = await bought(starter, { checkout_id: null, ...named });
+      const early = await tell(order);
+      expect(early).toMatchObject({ status: 'unresolved', error: 'No organization can be told from it.' });
+      await tell(about(life, 'created', { status: 'active', checkout_id: life.checkout_id }));
+      await eventually(
+        () => eventOf(early.id),
+        ({ status }) => status === 'applied',
+      );
+      expect(await now()).toMatchObject({ code: 'starter', external: life.id, granted: 3000 });
+    },
+  );
 
   it('are tried again: the end of a subscription', async () => {
     const life = await bought();

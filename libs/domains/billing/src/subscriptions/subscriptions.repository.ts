@@ -78,8 +78,13 @@ export class SubscriptionsRepository {
 
   /** What is paid for an organization: the current subscription, else the newest other one that is live; null without one. */
   async paying(db: Db, orgId: string, currentId: string | null): Promise<ExternalSubscription | null> {
-    const live = (await this.externals(db, orgId)).filter(isLive).sort((a, b) => b.modified_at.getTime() - a.modified_at.getTime());
+    const live = (await this.live(db, orgId)).sort((a, b) => b.modified_at.getTime() - a.modified_at.getTime());
     return live.find(({ id }) => id === currentId) ?? live[0] ?? null;
+  }
+
+  /** What is paid for, the current subscription or another. */
+  async live(db: Db, orgId: string): Promise<ExternalSubscription[]> {
+    return (await this.externals(db, orgId)).filter(isLive);
   }
 
   /** What the provider goes on asking money for, the current subscription or another. */
