@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Database, NO_CALLER, statement, type Statement } from '@aps/platform/database';
+import { AT_LEISURE, REQUEST_MS } from './at-leisure.sql';
 import { OF_ALL, OF_ONE, type InvariantRow } from './proof.sql';
 
 /** Whether credits are what their rows say. */
@@ -13,12 +14,8 @@ export interface Proof {
 }
 
 const SNAPSHOT = statement('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-/** Milliseconds that each statement of a proof may take: of one that somebody waits for, and of one that nobody does. */
-const REQUEST_MS = 60_000;
+/** Milliseconds that each statement of a proof may take that nobody waits for. */
 export const NIGHT_MS = 600_000;
-// It may take longer than a request may, and remember more, but on one core: the others are for turns.
-const AT_LEISURE = statement(`
-  SELECT set_config('statement_timeout', $1, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`);
 const ALONE = statement<{ alone: boolean }>(`SELECT pg_try_advisory_xact_lock(hashtextextended('ledger-proof', 0)) AS alone`);
 const ORGANIZATIONS = statement<{ n: number; checked_at: Date }>(
   `SELECT count(*)::int AS n, now() AS checked_at FROM org_credits WHERE $1::uuid IS NULL OR org_id = $1`,

@@ -3,6 +3,7 @@ import { notFound } from '@aps/contracts';
 import type { InferenceReceipt } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, NO_CALLER, OrgListing, statement, type Listed, type Slice, type Statement } from '@aps/platform/database';
+import { AT_LEISURE, LEDGER_TOTAL, REQUEST_MS } from './at-leisure.sql';
 
 /** What calls of a feature by a model have burned on a day in UTC. Amounts are decimal texts. */
 export interface ForensicsBucket {
@@ -48,14 +49,11 @@ const BUCKETS = statement<ForensicsBucket>(`
 const ALL_TIME = statement<Pick<Forensics, 'ledger_total' | 'reconciled' | 'unreceipted_burns'>>(`
   SELECT trim_scale(l.total)::text AS ledger_total, coalesce(c.balance + c.purchased_balance, 0) = l.total AS reconciled, u.burns AS unreceipted_burns
   FROM organizations o LEFT JOIN org_credits c ON c.org_id = o.id
-  CROSS JOIN (SELECT coalesce(sum(l.delta), 0) AS total FROM credit_ledger l WHERE l.org_id = $1) l
+  CROSS JOIN ${LEDGER_TOTAL} l
   CROSS JOIN (
     SELECT count(*)::int AS burns FROM credit_ledger l LEFT JOIN inference_receipts r ON r.id = l.ref_id::uuid WHERE l.org_id = $1 AND l.kind = 'burn' AND r.id IS NULL
   ) u
   WHERE o.id = $1 AND o.deleted_at IS NULL`);
-
-// Shared out to several processes, burns are hashed instead of merged, which takes three times as long; and the other cores are for turns.
-const ON_ONE_CORE = statement(`SELECT set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`);
 
 /** Reads what calls have cost, for operators. */
 @Injectable()
@@ -75,15 +73,15 @@ export class CreditReceiptsQueries {
   async forensics({ orgId }: OrgScope, days: number): Promise<Forensics> {
     const to = this.db.now();
     const from = new Date(to.getTime() - days * 86_400_000);
-    const [allTime, buckets] = await Promise.all([this.onOneCore(ALL_TIME, [orgId]), this.onOneCore(BUCKETS, [orgId, from, to])]);
+    const [allTime, buckets] = await Promise.all([this.atLeisure(ALL_TIME, [orgId]), this.atLeisure(BUCKETS, [orgId, from, to])]);
     if (!allTime[0]) throw notFound('Organization');
     return { days, from, to, buckets, ...allTime[0] };
   }
 
-  private onOneCore<Row>(sql: Statement<Row>, values: unknown[]): Promise<Row[]> {
+  private atLeisure<Row>(sql: Statement<Row>, values: unknown[]): Promise<Row[]> {
     return this.db.transaction(NO_CALLER, async (tx) => {
-      await tx.execute(ON_ONE_CORE);
-      return tx.query(sql, values);
+      await tx.execute(AT_LEISURE, [String(REQUEST_MS)]);
+      return tx.query({ ...sql, timeoutMs: REQUEST_MS }, values);
     });
   }
 }

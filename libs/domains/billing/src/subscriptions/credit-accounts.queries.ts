@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import { LEDGER_SUMMED_EVERY, type CreditLedgerRow, type PendingChange, type SubscriptionStatus } from '@aps/entities';
+import type { CreditLedgerRow, PendingChange, SubscriptionStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { Entitlements, type EntitlementSet } from '../entitlements';
+import { LEDGER_TOTAL } from '../ledger/at-leisure.sql';
 import type { Overrides } from './overrides.policy';
 import { NEARLY_A_YEAR } from './periods.policy';
 
@@ -52,12 +53,8 @@ const ACCOUNT = statement<AccountRow>(`
     WHERE o.id = $1 AND o.deleted_at IS NULL
   ) a CROSS JOIN LATERAL credit_use(a.id, '{}') u LEFT JOIN external_subscriptions x ON x.id = a.external_subscription_id`);
 
-// What the last thousandth row has summed up, and the rows since.
 const RECONCILED = statement<{ reconciled: boolean }>(`
-  SELECT coalesce((SELECT l.sum_until FROM credit_ledger l WHERE l.org_id = $1 AND l.seq = s.seq), 0)
-    + coalesce((SELECT sum(l.delta) FROM credit_ledger l WHERE l.org_id = $1 AND l.seq > s.seq), 0)
-    = coalesce((SELECT c.balance + c.purchased_balance FROM org_credits c WHERE c.org_id = $1), 0) AS reconciled
-  FROM (SELECT coalesce(max(l.seq), 0) / ${LEDGER_SUMMED_EVERY} * ${LEDGER_SUMMED_EVERY} AS seq FROM credit_ledger l WHERE l.org_id = $1) s`);
+  SELECT l.total = coalesce((SELECT c.balance + c.purchased_balance FROM org_credits c WHERE c.org_id = $1), 0) AS reconciled FROM ${LEDGER_TOTAL} l`);
 
 // Rows are counted as they are appended, and never go.
 const LEDGER = new OrgListing<CreditLedgerRow, object>({
