@@ -1,4 +1,5 @@
 import { sourceState, type KnowledgeSource } from '@aps/entities';
+import { HELD_WITH_ORG } from '@aps/guards';
 import { statement } from '@aps/platform/database';
 import { appendEvent } from '@aps/platform/realtime';
 import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
@@ -12,19 +13,13 @@ export const SOURCE_RUNS = {
   kind: 'knowledge_source',
   table: TABLE,
   payload: { org_id: 'org_id', source_id: 'id' },
-  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
-  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
+  ...HELD_WITH_ORG,
 } satisfies RunTable<'knowledge.index'>;
 
 export const RUNS = runStatements<'knowledge.index'>(SOURCE_RUNS);
 export const CLAIM = claimStatement(SOURCE_RUNS, {
-  from: `${TABLE} r`,
-  lock: 'r',
-  key: 'id',
   columns: 'r.kind, (SELECT b.deleted_at IS NOT NULL FROM knowledge_bases b WHERE b.id = r.kb_id) AS base_gone',
   isGone: 'l.base_gone',
-  refusals: [],
-  effects: '',
   answer: 'v.kind',
 });
 

@@ -1,6 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { TurnBlocked } from '@aps/chats';
-import type { JobPayload } from '@aps/contracts';
 import { InferenceError } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { MAX_DELIVERIES, PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
@@ -25,7 +24,6 @@ export class ReplayKind extends PlainKind<'replay.run', ClaimedReplay> {
     super(db, repository.runs, CLAIM, CAP, sweeper);
   }
 
-  protected idOf = ({ replay_id }: JobPayload<'replay.run'>): string => replay_id;
   refuse = (run: ClaimAnswer<ClaimedReplay>): Promise<void> =>
     this.repository.fail({ id: run.id }, { code: 'worker_lost', message: 'Its workers were lost three times in a row.', retryable: true });
   attributesOf = ({ id, agent_id }: ClaimedReplay): Record<string, string> => ({ 'aps.replay.id': id, 'aps.agent.id': agent_id });

@@ -1,6 +1,6 @@
 import { messagesRead, type CallingTurn, type TranscriptRow } from '@aps/chats';
 import type { Decision, Replay, ReplayItem } from '@aps/entities';
-import { chatSeenBy } from '@aps/guards';
+import { chatSeenBy, HELD_WITH_ORG } from '@aps/guards';
 import type { Usage } from '@aps/inference';
 import { statement } from '@aps/platform/database';
 import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
@@ -10,18 +10,11 @@ const RUN_TABLE = {
   kind: 'replay',
   table: TABLE,
   payload: { org_id: 'org_id', replay_id: 'id' },
-  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
-  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
+  ...HELD_WITH_ORG,
 } satisfies RunTable<'replay.run'>;
 export const RUNS = runStatements<'replay.run'>(RUN_TABLE);
 export const CLAIM = claimStatement(RUN_TABLE, {
-  from: `${TABLE} r`,
-  lock: 'r',
-  key: 'id',
   columns: 'r.agent_id, r.kind',
-  isGone: 'false',
-  refusals: [],
-  effects: '',
   answer: 'v.agent_id, v.kind',
 });
 

@@ -25,15 +25,12 @@ export abstract class PlainKind<N extends JobName, R extends ClaimedRun> extends
     sweeper.register(this);
   }
 
-  /** The run that a job delivers. */
-  protected abstract idOf(payload: JobPayload<N>): string;
-
   capOf(_orgId: string): Promise<number> {
     return Promise.resolve(this.cap);
   }
 
   claiming(payload: JobPayload<N>): Pick<Claiming, 'run_id' | 'key'> {
-    const id = this.idOf(payload);
+    const id = this.rows.idOf(payload);
     return { run_id: id, key: id };
   }
 

@@ -19,6 +19,11 @@ export class RunRows<N extends JobName = JobName> {
     return this.sql.kind;
   }
 
+  /** The run that a job delivers. */
+  idOf(payload: JobPayload<N>): string {
+    return this.sql.idOf(payload);
+  }
+
   /**
    * Does a step of a run: what `fn` writes, and that it is done, are there together or not at all.
    *

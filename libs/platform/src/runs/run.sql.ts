@@ -75,19 +75,27 @@ export interface Claiming {
  */
 export const claimStatement = (
   { kind, table, isSuspended, isEnded }: RunTable,
-  parts: {
-    /** The run and what is locked with it: what follows FROM, and the names of what is locked. */
-    from: string;
-    lock: string;
+  {
+    from = `${table} r`,
+    lock = 'r',
+    key = 'id',
+    isGone = 'false',
+    refusals = [],
+    effects = '',
+    ...parts
+  }: {
+    /** The run and what is locked with it: what follows FROM, and the names of what is locked. Default: the run alone. */
+    from?: string;
+    lock?: string;
     /** More columns than those of every run. */
     columns: string;
     /** The column that equals the key of {@link Claiming}. */
-    key: string;
-    isGone: string;
+    key?: string;
+    isGone?: string;
     /** What the kind refuses, in this order, before what every kind does. */
-    refusals: { verdict: string; when: string }[];
+    refusals?: { verdict: string; when: string }[];
     /** Further parts of the statement, for runs with the verdict `claimed`. */
-    effects: string;
+    effects?: string;
     /** Columns of the answer beside those of every run. */
     answer: string;
   },
@@ -102,9 +110,9 @@ WITH i AS MATERIALIZED (
   SELECT i.worker, i.cap, i.at, k.*
   FROM i CROSS JOIN LATERAL (
     SELECT r.id, r.org_id, r.status, r.lease_owner, r.lease_expires_at, r.fence AS last_fence, r.deliveries, r.steps_done, r.parked, r.wait, r.dispatched_at, ${parts.columns}
-    FROM ${parts.from}
+    FROM ${from}
     WHERE r.id = i.run_id
-    FOR NO KEY UPDATE OF ${parts.lock} ${locked}
+    FOR NO KEY UPDATE OF ${lock} ${locked}
   ) k
 ), g AS MATERIALIZED (
   SELECT d.org_id, ${isSuspended('d.org_id')} AS suspended, ${isEnded('d.org_id')} AS ended,
@@ -114,9 +122,9 @@ WITH i AS MATERIALIZED (
   -- The fence is the time and not only a count: where PostgreSQL does not wait for its disk, a crash could have it forget a claim, and a
   -- count would give the same fence out a second time.
   SELECT l.*, greatest(l.last_fence + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS fence, CASE
-    WHEN l.status NOT IN ('queued', 'running', 'waiting') OR g.ended OR ${parts.isGone} THEN 'gone'
+    WHEN l.status NOT IN ('queued', 'running', 'waiting') OR g.ended OR ${isGone} THEN 'gone'
     WHEN l.status = 'running' AND l.lease_expires_at > now() THEN 'busy'
-    ${parts.refusals.map(({ verdict, when }) => `WHEN ${when} THEN '${verdict}'`).join('\n    ')}
+    ${refusals.map(({ verdict, when }) => `WHEN ${when} THEN '${verdict}'`).join('\n    ')}
     WHEN l.status = 'waiting' AND coalesce((l.wait->>'resume_at')::timestamptz, 'infinity') > now() THEN 'early'
     WHEN g.suspended THEN 'suspended'
     WHEN l.deliveries >= ${MAX_DELIVERIES} THEN 'lost'
@@ -136,8 +144,8 @@ WITH i AS MATERIALIZED (
 ), d AS (
   -- Under the lock, so that one which is begun anew keeps its new job.
   ${deleteJobs({ from: `(SELECT v.id FROM v WHERE v.verdict = 'gone') g`, id: 'g.id' })}
-)${parts.effects && `, ${parts.effects}`}
-SELECT v.${parts.key} AS batch_key, row_to_json(a) AS answer
+)${effects && `, ${effects}`}
+SELECT v.${key} AS batch_key, row_to_json(a) AS answer
 FROM v CROSS JOIN LATERAL (
   SELECT v.verdict, CASE v.verdict WHEN 'busy' THEN v.lease_expires_at WHEN 'early' THEN (v.wait->>'resume_at')::timestamptz END AS retry_at,
          v.id, v.org_id, v.fence::text, v.deliveries, v.status = 'running' AS taken_over, v.status = 'running' AND v.lease_owner IS NOT NULL AS lease_expired,
@@ -154,9 +162,12 @@ export function runStatements<N extends JobName>(of: RunTable<N>) {
   // Jobs are written, and not only changed: a run whose job is missing, for whatever reason, has one again as soon as it needs it.
   const redeliver = redeliverJobs(job, { from: 'r', id: 'r.id', payload: payloadFrom('r') });
   const beginWait = `WITH r AS (UPDATE ${table} SET status = 'waiting', wait = $2, deliveries = 0, ${NO_LEASE} WHERE id = $1 RETURNING *)`;
+  const [idField] = Object.entries<string>(payload).find(([, column]) => column === 'id')!;
   return {
     kind: of.kind as RunKindName,
     job,
+    /** The run that a job delivers. */
+    idOf: (delivered: JobPayload<N>): string => (delivered as Record<string, string>)[idField],
     LOCK_OWNED: statement<{ id: string }>(`SELECT id FROM ${table} WHERE id = $1 AND fence = $2 AND status = 'running' FOR NO KEY UPDATE`),
     STEP_DONE: statement(`UPDATE ${table} SET ${stepDone(table)} WHERE id = $1`),
     // Rows that somebody is writing are left to the next beat: one statement that holds some runs and waits for others could be waited for

@@ -1,5 +1,6 @@
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord, Turn } from '@aps/entities';
+import { HELD_WITH_ORG } from '@aps/guards';
 import type { ReceiptOwner, ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
 import { deleteJobs, insertJobs } from '@aps/platform/outbox';
@@ -14,8 +15,7 @@ export const TURNS = {
   kind: 'turn',
   table: 'turns',
   payload: { org_id: 'org_id', chat_id: 'chat_id', turn_id: 'id' },
-  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
-  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
+  ...HELD_WITH_ORG,
 } satisfies RunTable<'turn.run'>;
 
 /**

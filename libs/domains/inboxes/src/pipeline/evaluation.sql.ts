@@ -67,17 +67,11 @@ const loaded = (m: string) => `
 const OF_CLAIM: readonly string[] = ['id', 'org_id', 'wait'];
 /** Claims, and reads with it what is not large: of the message as it is locked, which is not always as the statement has found it. */
 export const CLAIM = claimStatement(EVALUATIONS, {
-  from: `${TABLE} r`,
-  lock: 'r',
-  key: 'id',
   // Of a mail, little of its size is text.
   columns: `${columns(
     'r',
     OF_MESSAGE.filter((name) => !OF_CLAIM.includes(name)),
   )}, CASE r.channel_kind WHEN 'webhook' THEN r.size_bytes ELSE 0 END AS bytes`,
-  isGone: 'false',
-  refusals: [],
-  effects: '',
   answer: `v.evaluation_no, v.bytes, (
     SELECT row_to_json(k) FROM (${loaded('v')}
     FROM inbox_envelopes e, inboxes i, organizations o

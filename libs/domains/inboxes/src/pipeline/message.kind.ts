@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { JobPayload } from '@aps/contracts';
 import type { EvaluationWait } from '@aps/entities';
 import { Database, NO_CALLER, OneByOne } from '@aps/platform/database';
 import { PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
@@ -34,7 +33,6 @@ export class MessageKind extends PlainKind<'inbox.evaluate', ClaimedMessage> {
 
   /** None: claims of one process go together and know of each other, and what other processes claim at the same moment may go over it. */
   override readonly capMargin = 0;
-  protected idOf = ({ message_id }: JobPayload<'inbox.evaluate'>): string => message_id;
   refuse = (run: ClaimAnswer<ClaimedMessage>): Promise<void> => this.evaluation.giveUp(run);
   /** A gate holds what comes to a suspended organization. */
   override suspend(): Promise<void> {

@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { JobPayload } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { LeaseEnded, MAX_DELIVERIES, PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { SourcesRepository, type ClaimedSource } from '../sources.repository';
@@ -24,7 +23,6 @@ export class SourceKind extends PlainKind<'knowledge.index', ClaimedSource> {
     super(db, sources.runs, CLAIM, CAP, sweeper);
   }
 
-  protected idOf = ({ source_id }: JobPayload<'knowledge.index'>): string => source_id;
   refuse = (run: ClaimAnswer<ClaimedSource>): Promise<void> =>
     this.sources.giveUp(run, {
       code: 'worker_lost',

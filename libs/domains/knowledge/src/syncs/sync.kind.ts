@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { JobPayload } from '@aps/contracts';
 import { Database } from '@aps/platform/database';
 import { LeaseEnded, MAX_DELIVERIES, PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { SyncFailed, Syncing } from './syncing';
@@ -23,7 +22,6 @@ export class SyncKind extends PlainKind<'knowledge.sync', ClaimedSync> {
     super(db, syncs.runs, CLAIM, CAP, sweeper);
   }
 
-  protected idOf = ({ sync_id }: JobPayload<'knowledge.sync'>): string => sync_id;
   refuse = (run: ClaimAnswer<ClaimedSync>): Promise<void> =>
     this.syncs.giveUp(run, { code: 'worker_lost', message: 'Its workers were lost three times in a row.' });
   attributesOf = ({ id }: ClaimedSync): Record<string, string> => ({ 'aps.sync.id': id });

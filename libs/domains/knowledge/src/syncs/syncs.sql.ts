@@ -1,4 +1,5 @@
 import type { KnowledgeSource, KnowledgeSync } from '@aps/entities';
+import { HELD_WITH_ORG } from '@aps/guards';
 import { statement } from '@aps/platform/database';
 import { deleteJobs } from '@aps/platform/outbox';
 import { PASSING } from '../diagnosis/diagnosis.policy';
@@ -12,21 +13,15 @@ export const SYNC_RUNS = {
   kind: 'knowledge_sync',
   table: TABLE,
   payload: { org_id: 'org_id', sync_id: 'id' },
-  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
-  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
+  ...HELD_WITH_ORG,
 } satisfies RunTable<'knowledge.sync'>;
 
 export const RUNS = runStatements<'knowledge.sync'>(SYNC_RUNS);
 
 export const CLAIM = claimStatement(SYNC_RUNS, {
-  from: `${TABLE} r`,
-  lock: 'r',
-  key: 'id',
   columns:
     'r.kb_id, r.deleted_at IS NOT NULL OR EXISTS (SELECT 1 FROM knowledge_bases b WHERE b.id = r.kb_id AND b.deleted_at IS NOT NULL) AS is_left',
   isGone: 'l.is_left',
-  refusals: [],
-  effects: '',
   answer: 'v.kb_id',
 });
 

@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { JobPayload } from '@aps/contracts';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
 import { PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
@@ -35,7 +34,6 @@ export class ProcessRunKind extends PlainKind<'process.run', ClaimedProcessRun> 
 
   /** Up to half of the cap claims need not wait for one another. */
   override readonly capMargin = CAP / 2;
-  protected idOf = ({ run_id }: JobPayload<'process.run'>): string => run_id;
   refuse = ({ id, org_id }: Answer): Promise<void> => {
     const error = stepError('worker_lost', 'Its workers were lost three times in a row without a finished step.');
     return this.db.transaction(NO_CALLER, (tx) => this.cancellation.fail(tx, org_id, id, error));

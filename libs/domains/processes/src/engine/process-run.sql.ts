@@ -1,4 +1,5 @@
 import type { ProcessRun, ProcessStepRow } from '@aps/entities';
+import { HELD_WITH_ORG } from '@aps/guards';
 import { batchStatement, statement } from '@aps/platform/database';
 import { deleteJobs } from '@aps/platform/outbox';
 import { appendEvents } from '@aps/platform/realtime';
@@ -10,8 +11,7 @@ export const PROCESS_RUNS = {
   kind: 'process_run',
   table: TABLE,
   payload: { org_id: 'org_id', run_id: 'id' },
-  isSuspended: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.suspended_at IS NOT NULL)`,
-  isEnded: (org) => `EXISTS (SELECT 1 FROM organizations o WHERE o.id = ${org} AND o.deleted_at IS NOT NULL)`,
+  ...HELD_WITH_ORG,
 } satisfies RunTable<'process.run'>;
 
 export const RUNS = runStatements<'process.run'>(PROCESS_RUNS);
@@ -57,14 +57,9 @@ const CLAIMED: Partial<Record<keyof LoadedRun, string>> = {
 };
 /** Claims runs, and loads them. By EXISTS the planner would read all steps that there are, to look many runs up in them. */
 export const CLAIM = claimStatement(PROCESS_RUNS, {
-  from: `${TABLE} r`,
-  lock: 'r',
-  key: 'id',
   columns: OWN.map((column) => `r.${column}`).join(', '),
   // A deleted process ends its runs a part at a time, and those that have not come to it yet begin nothing any more.
   isGone: 'EXISTS (SELECT 1 FROM processes p WHERE p.id = l.process_id AND p.deleted_at IS NOT NULL)',
-  refusals: [],
-  effects: '',
   answer: `${OWN.map((column) => CLAIMED[column] ?? `v.${column}`).join(', ')}, (SELECT s.run_id FROM process_steps s WHERE s.run_id = v.id LIMIT 1) IS NOT NULL AS has_steps`,
 });
 

@@ -48,13 +48,7 @@ const COUNTS = {
 } satisfies RunTable & { payload: Record<keyof Payload, string> };
 const SQL = runStatements<JobName>(COUNTS);
 const CLAIM = claimStatement(COUNTS, {
-  from: 'counts r',
-  lock: 'r',
-  key: 'id',
   columns: 'r.wanted, r.nap_after',
-  isGone: 'false',
-  refusals: [],
-  effects: '',
   answer: 'v.wanted, v.nap_after',
 });
 /** A run with its job, which the relay publishes. It counts to a number, and sleeps for a moment after another one, if any; done twice it is there once. */
@@ -103,7 +97,6 @@ export class CountKind extends PlainKind<JobName, Count> {
     return this.runs.run(this, payload, context);
   }
 
-  protected idOf = (payload: JobPayload<JobName>) => (payload as unknown as Payload).run_id;
   refuse = ({ id }: Count, why: string) => this.rows.end(this.db, id, { status: why, error: null, at: this.db.now() });
   override suspend = ({ id }: Count) => this.rows.end(this.db, id, { status: 'held', error: null, at: this.db.now() });
   fail = () => Promise.resolve(null);
