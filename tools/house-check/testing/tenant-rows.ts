@@ -221,11 +221,10 @@ export async function replayed(
   const [checkId, simulationId] = [uuidv7(), uuidv7()];
   const decision = { decision_id: uuidv7(), set: 'guard', kind: 'act', basis: o.mark, should_have: null, should_have_kind: null };
   const done = { tools: [], decisions: [], final_text: o.mark };
-  const before = { ...done, cost: '0.5', tokens: 1 };
-  const checked = { now: null, verdict: 'no_decision', judged_by: null, error: null };
+  const checked = { now: null, judged_by: null, error: null };
   for (const [id, kind, of, result] of [
     [checkId, 'draft_check', decision, checked],
-    [simulationId, 'simulation', null, { before, after: done, differences: [], misses: 0, error: null }],
+    [simulationId, 'simulation', null, { before: done, after: done, error: null }],
   ] as const) {
     await db.execute(
       sql(`INSERT INTO replays (id, org_id, status, agent_id, kind, config, billing_unit, spent, estimate, created_by, finished_at)
@@ -233,8 +232,9 @@ export async function replayed(
       [o.id, id, o.agentId, kind, o.mark, o.ownerId],
     );
     await db.execute(
-      sql(`INSERT INTO replay_items (replay_id, place, org_id, chat_id, decision, result, cost) VALUES ($2, 0, $1, $3, $4, $5, 0.5)`),
-      [o.id, id, o.chatId, of && JSON.stringify(of), JSON.stringify(result)],
+      sql(`INSERT INTO replay_items (replay_id, place, org_id, chat_id, decision, result, verdict, differences, misses, cost_before, tokens_before, cost)
+       VALUES ($2, 0, $1, $3, $4, $5, $6, '{}', 0, 0.5, 1, 0.5)`),
+      [o.id, id, o.chatId, of && JSON.stringify(of), JSON.stringify(result), of && 'no_decision'],
     );
   }
   return { check_id: checkId, simulation_id: simulationId };

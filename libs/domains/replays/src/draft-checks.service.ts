@@ -5,10 +5,11 @@ import { notFound } from '@aps/contracts';
 import { Replay, type ReplayEstimate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
-import { Database, OrgTable } from '@aps/platform/database';
+import { Database, mapListed, OrgTable, type Listed } from '@aps/platform/database';
 import type { CheckedDecision, ReplayedDecision, Verdict } from './replay.policy';
 import { ReplayStarts, type NewReplay } from './replay-starts.service';
-import { AGREED, DISPUTED, ITEMS, KNOWN, type FoundDecision } from './replays.sql';
+import { ReplaysRepository } from './replays.repository';
+import { AGREED, CHECK_TOTALS, DISPUTED, NAMED, type CheckTotals, type FoundDecision } from './replays.sql';
 
 /** Disputes of one check. */
 const MAX_DISPUTES = 200;
@@ -23,7 +24,6 @@ export interface DraftCheckInput {
 /** What came of a case; null while it has not been played again. */
 export interface CheckResult {
   now: ReplayedDecision | null;
-  verdict: Verdict;
   judged_by: 'kind' | 'model' | null;
   error: { code: string; message: string } | null;
 }
@@ -31,10 +31,10 @@ export interface CheckResult {
 export interface CheckedCase extends CheckedDecision {
   chat_id: string;
   result: CheckResult | null;
-  cost: string | null;
+  verdict: Verdict | null;
 }
 
-export type DraftCheck = Replay & { draft_sha256: string; cases: CheckedCase[] };
+export type DraftCheck = Replay & { draft_sha256: string; totals: CheckTotals };
 
 /** Checks of an instruction draft against what humans thought of decisions. */
 @Injectable()
@@ -47,6 +47,7 @@ export class DraftChecks {
     private readonly instructions: InstructionsService,
     private readonly catalog: ModelCatalog,
     private readonly starts: ReplayStarts,
+    private readonly repository: ReplaysRepository,
   ) {}
 
   /** @throws DomainError as {@link ReplayStarts.start}; 404 for decisions that the caller may not see, and without a draft; 422 of a judge */
@@ -60,15 +61,17 @@ export class DraftChecks {
   }
 
   /** Cases of chats that the caller may not open are not there. @throws DomainError `not_found` */
-  async get(scope: OrgScope, agentRef: string, id: string): Promise<DraftCheck> {
+  async get(scope: OrgScope, agentRef: string, id: string): Promise<{ check: DraftCheck; cases: Listed<CheckedCase> }> {
     const agent_id = await this.agents.idOf(scope, agentRef);
     const replay = await this.replays.get(this.db, scope, { agent_id, id, kind: 'draft_check' });
-    const items = await this.db.query(ITEMS, [scope.orgId, id, scope.actor.userId]);
-    const cases = items.map(({ decision, chat_id, result, cost }) => ({
-      ...(decision as unknown as CheckedDecision),
-      ...{ chat_id, cost, result: result as CheckResult | null },
-    }));
-    return { ...replay, draft_sha256: sha256(replay.config.instruction as string), cases };
+    const [totals] = await this.db.query(CHECK_TOTALS, [scope.orgId, id, scope.actor.userId]);
+    const cases = await mapListed(await this.repository.items(scope, id), (some) =>
+      some.map(({ decision, chat_id, result, verdict }) => ({
+        ...(decision as unknown as CheckedDecision),
+        ...{ chat_id, result: result as CheckResult | null, verdict: verdict as Verdict | null },
+      })),
+    );
+    return { check: { ...replay, draft_sha256: sha256(replay.config.instruction as string), totals }, cases };
   }
 
   private async found(
@@ -81,9 +84,10 @@ export class DraftChecks {
     const of = (await this.starts.configOf(scope, agentRef, {}))!;
     const reader = [scope.orgId, of.agent.id, scope.userId];
     const ids = decision_ids && [...new Set(decision_ids)];
-    if (ids && (await this.db.query(KNOWN, [...reader, ids]))[0].n < ids.length) throw notFound('Decision');
+    const named = ids && (await this.db.query(NAMED, [...reader, ids]));
+    if (named && named.length < ids.length) throw notFound('Decision');
     const [disputed, agreed] = await Promise.all([
-      this.db.query(DISPUTED, [...reader, ids ?? null, MAX_DISPUTES]),
+      named ? named.filter(isDisputed) : this.db.query(DISPUTED, [...reader, MAX_DISPUTES]),
       this.db.query(AGREED, [...reader, guard_sample]),
     ]);
     const cases = [...disputed.map(caseOf('regression')), ...agreed.map(caseOf('guard'))];
@@ -100,9 +104,11 @@ export class DraftChecks {
   }
 }
 
+const isDisputed = ({ review_status, should_have }: FoundDecision) => review_status === 'disputed' && should_have !== null;
+
 const caseOf =
   (set: CheckedDecision['set']) =>
-  ({ id, chat_id, ...decision }: FoundDecision): { chat_id: string; decision: CheckedDecision } => ({
+  ({ id, chat_id, review_status: _, ...decision }: FoundDecision): { chat_id: string; decision: CheckedDecision } => ({
     chat_id,
     decision: { ...decision, decision_id: id, set },
   });

@@ -8,6 +8,8 @@ import { canonicalJson } from '@aps/platform/definitions';
 export const SIMULATED = JSON.stringify({ status: 'simulated' });
 
 const MAX_TEXT = 50_000;
+/** Of each word of a decision; the tool that records them takes no more. */
+const MAX_WORD = 1_000;
 /** Shares of a model's window: what is said may fill so much of it, and so much is left where it is more. */
 const FILLED_SHARE = 0.75;
 const KEPT_SHARE = 0.5;
@@ -174,7 +176,7 @@ export function doingsOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Doings
 function decisionOf(args: string): ReplayedDecision[] {
   try {
     const { kind, basis, summary, tool_slug } = JSON.parse(args) as Record<string, unknown>;
-    const text = (value: unknown) => (typeof value === 'string' ? storable(value).trim() : '');
+    const text = (value: unknown) => (typeof value === 'string' ? storable(value).trim().slice(0, MAX_WORD) : '');
     const known = DECISION_KINDS.find((one) => one === kind);
     return known && text(basis) && text(summary)
       ? [{ kind: known, basis: text(basis), summary: text(summary), tool_slug: text(tool_slug) || null }]

@@ -36,7 +36,7 @@ import {
   type SlugOf,
   type Verdict,
 } from './replay.policy';
-import { ReplaysRepository, type ClaimedReplay } from './replays.repository';
+import { ReplaysRepository, type ClaimedReplay, type Outcome } from './replays.repository';
 import { CHAT, ROWS, TOOK, type ReplayedChat, type ReplayedRow } from './replays.sql';
 
 const SPENT_UP = new Set<string>(['credits_exhausted', 'budget_exceeded']);
@@ -107,22 +107,21 @@ export class Replays {
   /** Plays one item again, from where it has come to, and notes what came of it. @throws LeaseEnded, or what ends the replay */
   async play(replaying: Replaying, item: ReplayItem): Promise<void> {
     const checked = item.decision as CheckedDecision | null;
-    let result: object;
+    let outcome: Outcome;
     try {
-      result = await (checked ? this.check(replaying, item, checked) : this.simulate(replaying, item));
+      outcome = await (checked ? this.check(replaying, item, checked) : this.simulate(replaying, item));
     } catch (error) {
       const failure = failureOf(error);
       if (!failure) throw error;
-      result = failed(checked, { code: failure.code, message: failure.message });
+      outcome = failed(checked, { code: failure.code, message: failure.message });
     }
-    await this.replays.finishItem(replaying.run, item, result);
+    await this.replays.finishItem(replaying.run, item, outcome);
   }
 
-  private async check(replaying: Replaying, item: ReplayItem, checked: CheckedDecision): Promise<object> {
-    const found = await this.find(replaying, item, checked.turn_id);
-    const turnNo = found?.rows.find(({ turn_id }) => turn_id === checked.turn_id)?.turn_no;
-    if (!found || turnNo === undefined) return failed(checked, GONE);
-    const { chat, rows } = found;
+  private async check(replaying: Replaying, item: ReplayItem, checked: CheckedDecision): Promise<Outcome> {
+    const { chat, rows } = await this.find(replaying, item, checked.turn_id);
+    const turnNo = rows.find(({ turn_id }) => turn_id === checked.turn_id)?.turn_no;
+    if (turnNo === undefined) throw gone();
     // What was said before stands as it was, so that the case is the one that was judged.
     const own = rows.filter((row) => row.turn_no === turnNo);
     const before = rows.filter((row) => row.turn_no < turnNo);
@@ -131,33 +130,36 @@ export class Replays {
     const { progress, slugOf, noted } = await this.run(replaying, item, replayed);
     const now = doingsOf(progress.rows, slugOf).decisions[checked.nth];
     const verdict = verdictByKind(checked, now);
-    if (verdict) return { now: now ?? null, verdict, judged_by: now ? 'kind' : null, error: null };
+    if (verdict) return { result: { now: now ?? null, judged_by: now ? 'kind' : null, error: null }, verdict };
     return {
-      now,
+      result: { now, judged_by: 'model', error: null },
       verdict: noted ? judged(noted.content) : await this.judge(replaying, item, judgeCall(checked, now)),
-      judged_by: 'model',
-      error: null,
     };
   }
 
-  private async simulate(replaying: Replaying, item: ReplayItem): Promise<object> {
-    const found = await this.find(replaying, item);
-    const words = found?.rows.filter(({ role }) => role === 'user') ?? [];
-    if (!found || !words.length) return failed(null, GONE);
-    const { chat, rows } = found;
-    const said = [...new Set(words.map(({ turn_no }) => turn_no))].map((no) => words.filter(({ turn_no }) => turn_no === no));
-    const before = rows.filter(({ role }) => role === 'summary');
-    const replayed = { chat, before, said, choices: said.map(([row]) => row), journal: rows, until: Infinity };
-    const { progress, slugOf } = await this.run(replaying, item, replayed);
-    const [took] = await this.db.query(TOOK, [item.org_id, [item.chat_id], [...new Set(rows.flatMap(({ of_turn }) => of_turn ?? []))]]);
+  private async simulate(replaying: Replaying, item: ReplayItem): Promise<Outcome> {
+    const { chat, rows } = await this.find(replaying, item);
+    const words = rows.filter(({ role }) => role === 'user');
+    if (!words.length) throw gone();
+    const turns = new Set(words.map(({ turn_no }) => turn_no));
+    const said = [...turns].map((no) => words.filter(({ turn_no }) => turn_no === no));
+    const choices = said.map(([row]) => row);
+    const untold = rows.filter(({ role }) => role === 'summary');
+    const { progress, slugOf } = await this.run(replaying, item, { chat, before: untold, said, choices, journal: rows, until: Infinity });
+    // Compared with the same answers, which are none to notes of the system.
+    const [took] = await this.db.query(TOOK, [item.org_id, [item.chat_id], choices.map(({ of_turn }) => of_turn)]);
     const tokens = took.input + took.cached_input + took.cache_write + took.output + took.reasoning;
-    const [then, after] = [doingsOf(rows, slugOf), doingsOf(progress.rows, slugOf)];
+    const before = doingsOf(
+      rows.filter(({ turn_no }) => turns.has(turn_no)),
+      slugOf,
+    );
+    const after = doingsOf(progress.rows, slugOf);
     return {
-      before: { ...then, cost: took[replaying.replay.billing_unit], tokens },
-      after,
-      differences: differencesOf(then, after),
+      result: { before, after, error: null },
+      differences: differencesOf(before, after),
       misses: progress.misses,
-      error: null,
+      cost_before: took[replaying.replay.billing_unit],
+      tokens_before: String(tokens),
     };
   }
 
@@ -225,12 +227,13 @@ export class Replays {
 
   /** One call of a model: within what the replay may spend, and charged with what it has brought. */
   private async ask(
-    { run, replay, lease }: Replaying,
+    replaying: Replaying,
     item: ReplayItem,
     model: ResolvedModel,
     call: ModelCall,
     storedAs: (result: ChatResult) => Answer,
   ): Promise<Answer> {
+    const { run, replay, lease } = replaying;
     const budget = replay.budget === null ? undefined : () => this.requireBudget(run.id);
     const work = { orgId: run.org_id, chatId: null, agentId: run.agent_id, name: `replay:${run.id}`, feature: run.kind, budget };
     // Nothing of it would be counted.
@@ -271,20 +274,26 @@ export class Replays {
     return found && [...found.chosen, ...tools.offered().map(({ name }) => name)];
   }
 
-  /** Null for a chat that whoever replays may not open any more. */
   private async find(
-    { replay }: Replaying,
-    { org_id, chat_id }: ReplayItem,
+    replaying: Replaying,
+    item: ReplayItem,
     turnId: string | null = null,
-  ): Promise<{ chat: ReplayedChat; rows: ReplayedRow[] } | null> {
+  ): Promise<{ chat: ReplayedChat; rows: ReplayedRow[] }> {
+    const chat = await this.chatOf(replaying, item);
+    return { chat, rows: await this.db.query(ROWS, [item.chat_id, turnId]) };
+  }
+
+  /** @throws ItemFailed once whoever replays may not open it any more, or its agent is gone */
+  private async chatOf({ replay }: Replaying, { org_id, chat_id }: ReplayItem): Promise<ReplayedChat> {
     const [chat] = await this.db.query(CHAT, [org_id, chat_id, replay.created_by]);
-    return chat ? { chat, rows: await this.db.query(ROWS, [chat_id, turnId]) } : null;
+    if (!chat) throw gone();
+    return chat;
   }
 }
 
 /** Of a judge's answer. */
 const NO_PROGRESS = { turn: 0, steps: 0, rows: [] };
-const GONE = { code: 'not_found', message: 'The chat is not there any more.' };
+const gone = () => new ItemFailed('not_found', 'The chat is not there any more.');
 
-const failed = (checked: CheckedDecision | null, error: { code: string; message: string }): object =>
-  checked ? { now: null, verdict: 'error', judged_by: null, error } : { before: null, after: null, differences: [], misses: 0, error };
+const failed = (checked: CheckedDecision | null, error: { code: string; message: string }): Outcome =>
+  checked ? { result: { now: null, judged_by: null, error }, verdict: 'error' } : { result: { before: null, after: null, error } };

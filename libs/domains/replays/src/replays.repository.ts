@@ -2,7 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Replay, type ReplayItem, type ReplayStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { costOf, ReceiptsRepository, type ReceiptRow } from '@aps/inference';
-import { Database, NO_CALLER, OrgTable, storable, type Columns, type Tx } from '@aps/platform/database';
+import {
+  Database,
+  listed,
+  listedInBatches,
+  NO_CALLER,
+  OrgTable,
+  PIECE,
+  storable,
+  type Columns,
+  type Listed,
+  type Tx,
+} from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import type { Answer } from './replay.policy';
@@ -10,6 +21,7 @@ import {
   ADD_ITEMS,
   FAILED,
   FORGET_PROGRESS,
+  ITEMS,
   LOAD,
   LOCK,
   MAY_SPEND,
@@ -19,6 +31,7 @@ import {
   PURGE,
   RUNS,
   SPENT,
+  type DoneItem,
 } from './replays.sql';
 
 /** What the claim of a replay answers. */
@@ -26,6 +39,11 @@ export interface ClaimedReplay extends ClaimedRun, Pick<Replay, 'agent_id' | 'ki
 
 /** What is to be played again; its place in the list is its number. */
 export type NewItem = Pick<ReplayItem, 'chat_id' | 'decision'>;
+
+/** What an item came to; what it does not say is null. */
+export type Outcome = { result: object } & Partial<
+  Pick<ReplayItem, 'verdict' | 'differences' | 'misses' | 'cost_before' | 'tokens_before'>
+>;
 
 type OwnReplay = Pick<ClaimedReplay, 'id' | 'org_id' | 'fence' | 'agent_id'>;
 
@@ -96,9 +114,9 @@ export class ReplaysRepository {
   }
 
   /** @throws LeaseEnded */
-  async finishItem(run: OwnReplay, { place }: Pick<ReplayItem, 'place'>, result: object): Promise<void> {
+  async finishItem(run: OwnReplay, { place }: Pick<ReplayItem, 'place'>, outcome: Outcome): Promise<void> {
     await this.runs.step(this.db, run, async (tx) => {
-      await tx.execute(NOTE_RESULT, [run.id, place, JSON.stringify(storable(result))]);
+      await tx.execute(NOTE_RESULT, [run.id, place, JSON.stringify(storable(outcome))]);
     });
   }
 
@@ -125,6 +143,23 @@ export class ReplaysRepository {
       await tx.execute(FORGET_PROGRESS, [id]);
     }
     return found.status;
+  }
+
+  /**
+   * What of a replay its reader may see, in its order.
+   *
+   * @param rows `large` where an item has two texts
+   */
+  items({ orgId, actor }: OrgScope, id: string, rows?: 'large'): Promise<Listed<DoneItem>> {
+    const read = (after: number, limit: number) => this.db.query(ITEMS, [orgId, id, actor.userId, after, limit]);
+    return listedInBatches(
+      {},
+      ({ limit = PIECE }) => listed({ limit }, read(-1, limit + 1), () => 0),
+      async function* (_, size) {
+        for (let batch = await read(-1, size); batch.length; batch = await read(batch[batch.length - 1].place, size)) yield batch;
+      },
+      rows,
+    );
   }
 
   /** @returns how many were removed */

@@ -1,8 +1,8 @@
 import { messagesRead, type CallingTurn, type TranscriptRow } from '@aps/chats';
-import type { Decision, Replay, ReplayItem } from '@aps/entities';
-import { chatSeenBy, HELD_WITH_ORG } from '@aps/guards';
+import { listTally, type Decision, type Replay, type ReplayItem } from '@aps/entities';
+import { chatSeenBy, HELD_WITH_ORG, seenByEither } from '@aps/guards';
 import type { Usage } from '@aps/inference';
-import { statement } from '@aps/platform/database';
+import { OrgListing, statement } from '@aps/platform/database';
 import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
 
 const TABLE = 'replays';
@@ -26,7 +26,10 @@ export const ADD_ITEMS = statement(`
 export const NOTE_PROGRESS = statement(
   `UPDATE replay_items SET progress = coalesce(progress, '[]') || $3::jsonb, cost = cost + $4, tokens = tokens + $5 WHERE replay_id = $1 AND place = $2`,
 );
-export const NOTE_RESULT = statement('UPDATE replay_items SET progress = NULL, result = $3 WHERE replay_id = $1 AND place = $2');
+export const NOTE_RESULT = statement(`
+  UPDATE replay_items SET progress = NULL, (result, verdict, differences, misses, cost_before, tokens_before) = (
+    SELECT x.* FROM jsonb_to_record($3::jsonb) AS x(result jsonb, verdict text, differences text[], misses int, cost_before numeric, tokens_before bigint)
+  ) WHERE replay_id = $1 AND place = $2`);
 /** What a replay may spend, and has. */
 export const MAY_SPEND = statement<Pick<Replay, 'spent' | 'budget'>>(`SELECT spent, budget FROM ${TABLE} WHERE id = $1`);
 export const SPENT = statement(`UPDATE ${TABLE} SET spent = spent + $2 WHERE id = $1`);
@@ -100,24 +103,53 @@ export const SAMPLE = statement<{ id: string }>(`
 
 export type FoundDecision = Pick<
   Decision,
-  'id' | 'chat_id' | 'turn_id' | 'kind' | 'basis' | 'summary' | 'should_have' | 'should_have_kind'
+  'id' | 'chat_id' | 'turn_id' | 'kind' | 'basis' | 'summary' | 'should_have' | 'should_have_kind' | 'review_status'
 > & { nth: number };
-const FOUND = `SELECT d.id, d.chat_id, d.turn_id, d.kind, d.basis, d.summary, d.should_have, d.should_have_kind,
+const FOUND = `SELECT d.id, d.chat_id, d.turn_id, d.kind, d.basis, d.summary, d.should_have, d.should_have_kind, d.review_status,
     (SELECT count(*)::int FROM decisions e WHERE e.turn_id = d.turn_id AND (e.created_at, e.id) < (d.created_at, d.id)) AS nth
-  FROM decisions d WHERE d.org_id = $1 AND d.agent_id = $2 AND ${chatSeenBy('$3', 'd')}`;
-/** Newest first. The archived ones, too: archiving tidies the queue. */
-export const DISPUTED = statement<FoundDecision>(
-  `${FOUND} AND d.review_status = 'disputed' AND d.should_have IS NOT NULL AND ($4::uuid[] IS NULL OR d.id = ANY ($4)) ORDER BY d.id DESC LIMIT $5`,
-);
-export const AGREED = statement<FoundDecision>(`${FOUND} AND d.review_status = 'agreed' ORDER BY d.id DESC LIMIT $4`);
-export const KNOWN = statement<{ n: number }>(
-  `SELECT count(*)::int AS n FROM decisions d WHERE d.org_id = $1 AND d.agent_id = $2 AND ${chatSeenBy('$3', 'd')} AND d.id = ANY ($4::uuid[])`,
-);
+  FROM decisions d WHERE d.org_id = $1 AND d.agent_id = $2`;
+/** Of each reader so many: they lie together. The archived ones, too: archiving tidies the queue. */
+const newest = (held: string): string => {
+  const those = seenByEither('$3', 'd').map(
+    (seen) => `(SELECT d.id FROM decisions d WHERE d.agent_id = $2 AND ${seen} AND ${held} ORDER BY d.id DESC LIMIT $4)`,
+  );
+  return `${FOUND} AND d.id = ANY (ARRAY(${those.join(' UNION ALL ')})) ORDER BY d.id DESC LIMIT $4`;
+};
+/** The newest first. Values: organization, agent, reader, how many. */
+export const DISPUTED = statement<FoundDecision>(newest(`d.review_status = 'disputed' AND d.should_have IS NOT NULL`));
+export const AGREED = statement<FoundDecision>(newest(`d.review_status = 'agreed'`));
+/** Those of these that the caller may see, however they were reviewed. */
+export const NAMED = statement<FoundDecision>(`${FOUND} AND ${chatSeenBy('$3', 'd')} AND d.id = ANY ($4::uuid[]) ORDER BY d.id DESC`);
 
-/** What of a replay its reader may see: of chats that they may open. */
-export const ITEMS = statement<Omit<ReplayItem, 'progress'>>(`
-  SELECT i.replay_id, i.place, i.org_id, i.chat_id, i.decision, i.result, i.cost, i.tokens FROM replay_items i JOIN chats c ON c.id = i.chat_id
-  WHERE i.org_id = $1 AND i.replay_id = $2 AND ${chatSeenBy('$3')} ORDER BY i.place`);
+const SHOWN = [
+  ...(['id', 'org_id', 'revision_id', 'status', 'error', 'estimate', 'billing_unit'] as const),
+  ...(['budget', 'spent', 'created_by', 'created_at', 'finished_at'] as const),
+] as const satisfies (keyof Replay)[];
+/** A simulation without what it plays on. */
+export type ShownReplay = Pick<Replay, (typeof SHOWN)[number]>;
+export const SIMULATIONS = new OrgListing<ShownReplay, Pick<Replay, 'agent_id' | 'kind'>>({
+  key: 'r.id',
+  org: 'r.org_id',
+  select: SHOWN.map((column) => `r.${column}`).join(', '),
+  from: `${TABLE} r`,
+  where: { agent_id: 'r.agent_id = $', kind: 'r.kind = $' },
+  tally: { from: listTally(TABLE), where: { agent_id: 't.of_id = $', kind: 't.facet = $' } },
+  order: 'r.id DESC',
+  what: 'Simulation',
+});
+
+/** Of a replay its reader sees, and counts, what is of chats that they may open. */
+const seenItems = (replay = '$2'): string =>
+  `FROM replay_items i JOIN chats c ON c.id = i.chat_id WHERE i.org_id = $1 AND i.replay_id = ${replay} AND ${chatSeenBy('$3')}`;
+export type DoneItem = Omit<ReplayItem, 'progress'>;
+/** In their order, from a place on. */
+export const ITEMS = statement<DoneItem>(`
+  SELECT i.replay_id, i.place, i.org_id, i.chat_id, i.decision, i.result, i.verdict, i.differences, i.misses, i.cost_before, i.tokens_before, i.cost, i.tokens
+  ${seenItems()} AND i.place > $4 ORDER BY i.place LIMIT $5`);
+
+const sumOrNone = (cost: string, of = 'true') =>
+  `CASE WHEN bool_or(${cost} IS NULL) FILTER (WHERE ${of}) THEN NULL ELSE trim_scale(coalesce(sum(${cost}) FILTER (WHERE ${of}), 0))::text END`;
+const PLAYED = 'i.differences IS NOT NULL';
 export interface SimulationTotals {
   replay_id: string;
   chats: number;
@@ -129,12 +161,26 @@ export interface SimulationTotals {
   tokens_after: number;
   tool_call_misses: number;
 }
-const without = (difference: string) =>
-  `count(*) FILTER (WHERE i.result->'after' <> 'null' AND NOT i.result->'differences' ? '${difference}')::int`;
-const sumOrNone = (cost: string) => `CASE WHEN bool_or(${cost} IS NULL) THEN NULL ELSE trim_scale(coalesce(sum(${cost}), 0))::text END`;
-const BEFORE = `CASE WHEN jsonb_typeof(i.result->'before') = 'object' THEN (i.result->'before'->>'cost')::numeric ELSE 0 END`;
+const without = (difference: string) => `count(*) FILTER (WHERE NOT '${difference}' = ANY (i.differences))::int`;
+/** What is compared is of the same chats: those that could be played. */
 export const TOTALS = statement<SimulationTotals>(`
-  SELECT i.replay_id, count(*)::int AS chats, ${without('tools')} AS same_tools, ${without('decisions')} AS same_decisions, ${sumOrNone(BEFORE)} AS cost_before, ${sumOrNone('i.cost')} AS cost_after,
-    coalesce(sum((i.result->'before'->>'tokens')::bigint), 0)::float8 AS tokens_before, coalesce(sum(i.tokens), 0)::float8 AS tokens_after,
-    coalesce(sum((i.result->>'misses')::int), 0)::int AS tool_call_misses
-  FROM replay_items i JOIN chats c ON c.id = i.chat_id WHERE i.org_id = $1 AND i.replay_id = ANY ($2::uuid[]) AND ${chatSeenBy('$3')} GROUP BY i.replay_id`);
+  SELECT i.replay_id, count(*)::int AS chats, ${without('tools')} AS same_tools, ${without('decisions')} AS same_decisions,
+    ${sumOrNone('i.cost_before', PLAYED)} AS cost_before, ${sumOrNone('i.cost', PLAYED)} AS cost_after,
+    coalesce(sum(i.tokens_before), 0)::float8 AS tokens_before, coalesce(sum(i.tokens) FILTER (WHERE ${PLAYED}), 0)::float8 AS tokens_after,
+    coalesce(sum(i.misses), 0)::int AS tool_call_misses
+  ${seenItems('ANY ($2::uuid[])')} GROUP BY i.replay_id`);
+
+export interface CheckTotals {
+  cases: number;
+  fixed: number;
+  still_wrong: number;
+  guard_broken: number;
+  unjudged: number;
+  cost: string | null;
+}
+const told = (verdicts: string, set?: string) =>
+  `count(*) FILTER (WHERE i.verdict IN (${verdicts})${set ? ` AND i.decision->>'set' = '${set}'` : ''})::int`;
+export const CHECK_TOTALS = statement<CheckTotals>(`
+  SELECT count(*)::int AS cases, ${told(`'agrees'`, 'regression')} AS fixed, ${told(`'differs', 'no_decision'`, 'regression')} AS still_wrong,
+    ${told(`'differs', 'no_decision'`, 'guard')} AS guard_broken, ${told(`'unjudged', 'error'`)} AS unjudged, ${sumOrNone('i.cost')} AS cost
+  ${seenItems()}`);

@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
 import { invalid, notFound, refuseField, type Problem } from '@aps/contracts';
-import { listTally, Replay, type ReplayEstimate } from '@aps/entities';
+import type { Replay, ReplayEstimate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, mapListed, OrgTable, type Listed, type Slice } from '@aps/platform/database';
+import { Database, mapListed, type Listed, type Slice } from '@aps/platform/database';
 import { chosen } from '@aps/rollouts';
 import { uuidv7 } from 'uuidv7';
 import type { Difference, Doings } from './replay.policy';
 import { ReplayStarts, type NewReplay } from './replay-starts.service';
-import { CHATS, ITEMS, SAMPLE, TOTALS, type SimulationTotals } from './replays.sql';
+import { ReplaysRepository } from './replays.repository';
+import { CHATS, SAMPLE, SIMULATIONS, TOTALS, type DoneItem, type ShownReplay, type SimulationTotals } from './replays.sql';
 
 const SAMPLED = 20;
 
@@ -36,28 +37,22 @@ export interface SimulatedChat {
 }
 
 /** Of chats that the reader may open. */
-export type Simulation = Replay & { totals: Omit<SimulationTotals, 'replay_id'> };
+export type Simulation = ShownReplay & { totals: Omit<SimulationTotals, 'replay_id'> };
 
 interface StoredResult {
-  before: Done | null;
+  before: Doings | null;
   after: Doings | null;
-  differences: Difference[];
-  misses: number;
   error: SimulatedChat['error'];
 }
 
 /** Past chats of an agent on another configuration of it. */
 @Injectable()
 export class Simulations {
-  private readonly replays = new OrgTable(Replay, 'Simulation', {
-    from: listTally('replays'),
-    where: { agent_id: 't.of_id = $', kind: 't.facet = $' },
-  });
-
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsQueries,
     private readonly starts: ReplayStarts,
+    private readonly replays: ReplaysRepository,
   ) {}
 
   /** @throws DomainError as {@link ReplayStarts.start}; 404 for chats that the caller may not open */
@@ -77,23 +72,19 @@ export class Simulations {
   /** Newest first. */
   async list(scope: OrgScope, agentRef: string, page: Slice): Promise<Listed<Simulation>> {
     const agent_id = await this.agents.idOf(scope, agentRef);
-    const replays = await this.replays.page(this.db, scope, { agent_id, kind: 'simulation' }, { id: 'DESC' }, page);
+    const replays = await SIMULATIONS.page(this.db, scope, { agent_id, kind: 'simulation' }, page);
     return mapListed(replays, (some) => this.totalled(scope, some));
   }
 
   /** @throws DomainError `not_found` */
-  async get(scope: OrgScope, agentRef: string, id: string): Promise<Simulation & { chats: SimulatedChat[] }> {
+  async get(scope: OrgScope, agentRef: string, id: string): Promise<{ simulation: Simulation; chats: Listed<SimulatedChat> }> {
     const agent_id = await this.agents.idOf(scope, agentRef);
-    const replay = await this.replays.get(this.db, scope, { agent_id, id, kind: 'simulation' });
-    const items = await this.db.query(ITEMS, [scope.orgId, id, scope.actor.userId]);
-    const chats = items.map(({ chat_id, result, cost, tokens }) => {
-      const { before = null, after = null, differences = [], misses = 0, error = null } = (result ?? {}) as Partial<StoredResult>;
-      return { chat_id, before, after: after && { ...after, cost, tokens: Number(tokens) }, differences, tool_call_misses: misses, error };
-    });
-    return { ...(await this.totalled(scope, [replay]))[0], chats };
+    const [simulation] = await this.totalled(scope, [await SIMULATIONS.get(this.db, scope, id, { agent_id, kind: 'simulation' })]);
+    const items = await this.replays.items(scope, id, 'large');
+    return { simulation, chats: await mapListed(items, (some) => some.map(chatOf)) };
   }
 
-  private async totalled(scope: OrgScope, replays: Replay[]): Promise<Simulation[]> {
+  private async totalled(scope: OrgScope, replays: ShownReplay[]): Promise<Simulation[]> {
     const ids = replays.map(({ id }) => id);
     const totals = await this.db.query(TOTALS, [scope.orgId, ids, scope.actor.userId]);
     return replays.map((replay) => ({ ...replay, totals: totals.find(({ replay_id }) => replay_id === replay.id) ?? NOTHING }));
@@ -121,6 +112,18 @@ export class Simulations {
     if (found.length < ids.length) throw notFound('Chat');
     return found.filter(({ has_words }) => has_words).map(({ id }) => id);
   }
+}
+
+function chatOf({ chat_id, result, differences, misses, ...took }: DoneItem): SimulatedChat {
+  const { before = null, after = null, error = null } = (result ?? {}) as Partial<StoredResult>;
+  return {
+    chat_id,
+    before: before && { ...before, cost: took.cost_before, tokens: Number(took.tokens_before) },
+    after: after && { ...after, cost: took.cost, tokens: Number(took.tokens) },
+    differences: (differences ?? []) as Difference[],
+    tool_call_misses: misses ?? 0,
+    error,
+  };
 }
 
 const NOTHING: Simulation['totals'] = {

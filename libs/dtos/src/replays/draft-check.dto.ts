@@ -81,13 +81,17 @@ export class DraftCheckTotals {
   cost_usd: string | null;
 }
 
-export class DraftCheckResponse extends OmitType(ReplayFields, ['billing_unit']) {
+/** A check without its decisions. */
+export class DraftCheckSummary extends OmitType(ReplayFields, ['billing_unit']) {
   @StringField({
     description: 'SHA-256 of the draft that is checked, hex.',
     example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   })
   draft_sha256: string;
   @NestedField(() => DraftCheckTotals, { description: 'What has come of it so far.' }) totals: DraftCheckTotals;
+}
+
+export class DraftCheckResponse extends DraftCheckSummary {
   @ListField(() => DraftCheckItem, { description: 'Disputed ones first, each set newest first. Of chats that the caller may open.' })
   items: DraftCheckItem[];
 }

@@ -91,7 +91,7 @@ export class SimulationTotals {
   @IntField({ description: 'Those in which the same was decided.', example: 19 }) same_decisions: number;
   @DecimalString({
     nullable: true,
-    description: 'What the answers cost that have been played again; null without a price.',
+    description: 'What the answers to users cost then, in chats that could be played to their end; null without a price.',
     example: '4.2',
   })
   cost_before: string | null;
@@ -105,6 +105,12 @@ export class SimulationTotals {
 export class SimulationResponse extends ReplayFields {
   @UuidField({ nullable: true, description: 'The revision; null for a draft.' }) revision_id: string | null;
   @DecimalString({ nullable: true, description: 'What it may spend.', example: '5' }) budget: string | null;
+  @DecimalString({
+    nullable: true,
+    description: 'What it has spent, also on chats that could not be played to their end. What has no price is not in it.',
+    example: '3.4',
+  })
+  spent: string | null;
   @NestedField(() => SimulationTotals, { description: 'What has come of it so far.' }) totals: SimulationTotals;
 }
 

@@ -17,6 +17,10 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 @Index('decisions_queue', ['agent_id', 'private_to', 'id', 'org_id'], { where: 'archived_at IS NULL' })
 @Index('decisions_archive', ['agent_id', 'private_to', 'id', 'org_id'], { where: 'archived_at IS NOT NULL' })
 @Index('decisions_review', ['agent_id', 'private_to', 'review_status', 'id'], { where: 'archived_at IS NULL' })
+// What drafts are checked against, the archived ones too.
+@Index('decisions_checked', ['agent_id', 'private_to', 'review_status', 'id'], {
+  where: `review_status = 'agreed' OR (review_status = 'disputed' AND should_have IS NOT NULL)`,
+})
 @Index('decisions_deviations', ['agent_id', 'private_to', 'id'], { where: 'deviation' })
 @Index('decisions_determinations', ['agent_id', 'private_to', 'id'], { where: 'determination' })
 @Index('decisions_basis', ['agent_id', 'private_to', 'basis', 'id'])

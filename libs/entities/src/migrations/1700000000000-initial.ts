@@ -174,6 +174,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"decisions_basis\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"basis\", \"id\") ");
     await runner.query("CREATE INDEX \"decisions_determinations\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"id\") WHERE determination");
     await runner.query("CREATE INDEX \"decisions_deviations\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"id\") WHERE deviation");
+    await runner.query("CREATE INDEX \"decisions_checked\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"review_status\", \"id\") WHERE review_status = 'agreed' OR (review_status = 'disputed' AND should_have IS NOT NULL)");
     await runner.query("CREATE INDEX \"decisions_review\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"review_status\", \"id\") WHERE archived_at IS NULL");
     await runner.query("CREATE INDEX \"decisions_archive\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"id\", \"org_id\") WHERE archived_at IS NOT NULL");
     await runner.query("CREATE INDEX \"decisions_queue\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"id\", \"org_id\") WHERE archived_at IS NULL");
@@ -323,7 +324,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"replays_owned\" ON \"replays\"  (\"org_id\") WHERE lease_owner IS NOT NULL");
     await runner.query("CREATE INDEX \"replays_age\" ON \"replays\"  (\"created_at\") ");
     await runner.query("CREATE INDEX \"replays_agent\" ON \"replays\"  (\"agent_id\", \"kind\", \"id\") ");
-    await runner.query("CREATE TABLE \"replay_items\" (\"replay_id\" uuid NOT NULL, \"place\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"decision\" jsonb, \"progress\" jsonb, \"result\" jsonb, \"cost\" numeric(20,6) DEFAULT '0', \"tokens\" bigint NOT NULL DEFAULT '0', CONSTRAINT \"PK_72eec66549df10a9081ead319b9\" PRIMARY KEY (\"replay_id\", \"place\"))");
+    await runner.query("CREATE TABLE \"replay_items\" (\"replay_id\" uuid NOT NULL, \"place\" integer NOT NULL, \"org_id\" uuid NOT NULL, \"chat_id\" uuid NOT NULL, \"decision\" jsonb, \"progress\" jsonb, \"result\" jsonb, \"verdict\" text, \"differences\" text array, \"misses\" integer, \"cost_before\" numeric(20,6), \"tokens_before\" bigint, \"cost\" numeric(20,6) DEFAULT '0', \"tokens\" bigint NOT NULL DEFAULT '0', CONSTRAINT \"PK_72eec66549df10a9081ead319b9\" PRIMARY KEY (\"replay_id\", \"place\"))");
     await runner.query("CREATE INDEX \"replay_items_chat\" ON \"replay_items\"  (\"chat_id\") ");
     await runner.query("CREATE TABLE \"audit_log\" (\"id\" uuid NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"source\" text NOT NULL, \"action\" text NOT NULL, \"org_id\" uuid, \"actor_id\" uuid, \"target_kind\" text NOT NULL, \"target_id\" text, \"metadata\" jsonb NOT NULL DEFAULT '{}', \"request_id\" text, CONSTRAINT \"PK_07fefa57f7f5ab8fc3f52b3ed0b\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"audit_log_platform_action\" ON \"audit_log\"  (\"action\", \"created_at\", \"id\") WHERE source = 'admin' OR org_id IS NULL");
@@ -737,6 +738,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"decisions_queue\"");
     await runner.query("DROP INDEX \"decisions_archive\"");
     await runner.query("DROP INDEX \"decisions_review\"");
+    await runner.query("DROP INDEX \"decisions_checked\"");
     await runner.query("DROP INDEX \"decisions_deviations\"");
     await runner.query("DROP INDEX \"decisions_determinations\"");
     await runner.query("DROP INDEX \"decisions_basis\"");

@@ -58,9 +58,16 @@ export class ReplayItem {
   @Column('jsonb', { nullable: true }) decision: Record<string, unknown> | null;
   /** What models have said so far; null before, and when it is done. */
   @Column('jsonb', { nullable: true }) progress: Record<string, unknown>[] | null;
-  /** What it came to. */
+  /** What it came to, in words; null until it is done. What is counted of it stands in columns of its own. */
   @Column('jsonb', { nullable: true }) result: Record<string, unknown> | null;
-  /** In the unit of its replay; null where a price is not known. */
+  /** Of a decision. */
+  @Column('text', { nullable: true }) verdict: string | null;
+  /** Of a chat that could be played: in what it is not as it was; the calls that were not made then; what the turns took that were played again. */
+  @Column('text', { array: true, nullable: true }) differences: string[] | null;
+  @Column('int', { nullable: true }) misses: number | null;
+  @Column('numeric', { precision: 20, scale: 6, nullable: true }) cost_before: string | null;
+  @Column('bigint', { nullable: true }) tokens_before: string | null;
+  /** All that it took so far, in the unit of its replay; null where a price is not known. */
   @Column('numeric', { precision: 20, scale: 6, nullable: true, default: 0 }) cost: string | null;
   @Column('bigint', { default: 0 }) tokens: string;
 }

@@ -50,10 +50,7 @@ export class DraftChecksController {
     answers: DraftCheckResponse,
   })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('check_id') id: string) {
-    return toDraftCheck(await this.checks.get(scope, agentId, id), await this.hidesDollars(scope));
-  }
-
-  private hidesDollars({ orgId }: OrgScope): Promise<boolean> {
-    return this.entitlements.has(orgId, 'enforces_credits');
+    const { check, cases } = await this.checks.get(scope, agentId, id);
+    return toDraftCheck(check, cases, await this.entitlements.hidesDollars(scope.orgId));
   }
 }

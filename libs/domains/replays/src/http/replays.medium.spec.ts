@@ -229,7 +229,25 @@ describe('a check of an instruction draft', () => {
     await draft();
     const { id, items } = await checked();
     expect(items).toHaveLength(1);
-    expect((await get(`instruction/draft/checks/${id}`, org.member)).body).toMatchObject({ items: [], totals: { cases: 0 } });
+    expect((await get(`instruction/draft/checks/${id}`, org.member)).body).toMatchObject({
+      items: [],
+      totals: { cases: 0, cost_usd: '0' },
+    });
+  });
+
+  it('takes the newest of what its reader sees, their own and what is shared', async () => {
+    const review = { review_status: 'agreed' };
+    const shared: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { chat, decision } = await reviewed(steps(deciding('act'), { text: 'done' }), review);
+      if (i !== 1) await app.make('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { shared: true } });
+      shared.unshift(decision);
+    }
+    await draft();
+    const ids = ({ items }: Answer['body']) => items.map((i: { decision_id: string }) => i.decision_id);
+    expect(ids(await checked({ guard_sample: 2 }))).toEqual(shared.slice(0, 2));
+    const { body } = await post('instruction/draft/check', { guard_sample: 2 }, org.member);
+    expect(ids(await over(`instruction/draft/checks/${body.check_id}`))).toEqual([shared[0], shared[2]]);
   });
 });
 
@@ -293,6 +311,48 @@ describe('a simulation', () => {
       cost_before: expect.any(String),
       cost_after: expect.any(String),
     });
+  });
+
+  it('compares what was played alone, and tells all that was spent', async () => {
+    const half = await said('hello', steps(first({ text: 'fine' }, { error: { status: 400 } })));
+    const noted = await said('hello', steps({ tool_calls: [TODO] }, { text: 'noted' }));
+    // As if the second answer of it had been to a note of the system.
+    await app.db.execute(
+      sql(
+        `UPDATE messages SET role = 'system' WHERE chat_id = $1 AND role = 'user' AND turn_no > (SELECT min(turn_no) FROM messages WHERE chat_id = $1)`,
+      ),
+      [noted],
+    );
+    const { id, items, totals, spent } = await simulated({ use_draft: true, chat_ids: [half, noted] });
+    const [failed, played] = items;
+    expect([failed.after, failed.error.code]).toEqual([null, 'provider_rejected']);
+    expect(played).toMatchObject({ differences: [], error: null, before: { tools: [], final_text: 'You said: hello' } });
+    const { before, after } = played;
+    expect(before.tokens).toBe(after.tokens);
+    expect(totals).toEqual({
+      ...{ chats: 2, same_tools: 1, same_decisions: 1, tool_call_misses: 0 },
+      ...{ cost_before: before.cost, cost_after: after.cost, tokens_before: before.tokens, tokens_after: after.tokens },
+    });
+    expect(Number(spent)).toBeGreaterThan(Number(after.cost));
+
+    // What was said is not read for that.
+    await app.db.execute(sql(`UPDATE replay_items SET result = '{}' WHERE replay_id = $1`), [id]);
+    expect((await get('simulations')).body.items).toEqual([expect.objectContaining({ id, totals, spent })]);
+  });
+
+  it('is answered in pieces where its chats are many', async () => {
+    const chat = await said('hello');
+    const { id, items } = await simulated({ use_draft: true, chat_ids: [chat] });
+    expect((await get(`simulations/${id}`)).headers.get('content-length')).not.toBeNull();
+    await app.db.execute(
+      sql(`INSERT INTO replay_items (replay_id, place, org_id, chat_id, result, differences, misses, cost_before, tokens_before, cost, tokens)
+        SELECT replay_id, n, org_id, chat_id, result, differences, n, cost_before, tokens_before, cost, tokens FROM replay_items, generate_series(1, 9) n WHERE replay_id = $1`),
+      [id],
+    );
+    const { headers, body } = await get(`simulations/${id}`);
+    expect(headers.get('content-length')).toBeNull();
+    expect(body).toMatchObject({ id, totals: { chats: 10, tool_call_misses: 45 } });
+    expect(body.items).toEqual(Array.from({ length: 10 }, (_, n) => ({ ...items[0], tool_call_misses: n })));
   });
 
   it('goes on where the model that a message chose cannot be called', async () => {
@@ -446,7 +506,7 @@ describe('a simulation', () => {
 
     await repository.purge(30, 100);
     expect((await get(`simulations/${id}`)).status).toBe(200);
-    await app.db.execute(sql(`UPDATE replays SET created_at = now() - interval '31 days' WHERE id = $1`), [id]);
+    await app.db.execute(sql(`UPDATE replays SET created_at = now() - interval '31 days' WHERE org_id = $1`), [org.id]);
     await repository.purge(30, 100);
     expect((await get(`simulations/${id}`)).status).toBe(404);
     expect((await get('simulations')).body.total).toBe(0);

@@ -61,7 +61,7 @@ export class SimulationsController {
     answers: PageOf(SimulationResponse),
   })
   async list(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Query() query: PageQuery) {
-    const hide = await this.hidesDollars(scope);
+    const hide = await this.entitlements.hidesDollars(scope.orgId);
     return toPage(await this.simulations.list(scope, agentId, query), query, (one) => toSimulation(one, hide));
   }
 
@@ -69,7 +69,8 @@ export class SimulationsController {
   @OrgMember('rollouts', OF_CHATS)
   @Operation({ summary: 'Get a simulation with its chats', description: SEEN, answers: SimulationDetailResponse })
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('simulation_id') id: string) {
-    return toSimulationDetail(await this.simulations.get(scope, agentId, id), await this.hidesDollars(scope));
+    const { simulation, chats } = await this.simulations.get(scope, agentId, id);
+    return toSimulationDetail(simulation, chats, await this.entitlements.hidesDollars(scope.orgId));
   }
 
   @Post(':simulation_id/cancel')
@@ -82,9 +83,5 @@ export class SimulationsController {
   })
   async cancel(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('simulation_id') id: string) {
     return answer(CancelSimulationResponse, await this.simulations.cancel(scope, agentId, id), { simulation_id: id });
-  }
-
-  private hidesDollars({ orgId }: OrgScope): Promise<boolean> {
-    return this.entitlements.has(orgId, 'enforces_credits');
   }
 }
