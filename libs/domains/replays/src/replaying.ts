@@ -225,7 +225,7 @@ export class Replays {
     }
   }
 
-  /** One call of a model: within what the replay may spend, and charged with what it has brought. */
+  /** One call of a model: while whoever replays may open the chat, within what the replay may spend, and charged with what it has brought. */
   private async ask(
     replaying: Replaying,
     item: ReplayItem,
@@ -234,6 +234,7 @@ export class Replays {
     storedAs: (result: ChatResult) => Answer,
   ): Promise<Answer> {
     const { run, replay, lease } = replaying;
+    await this.chatOf(replaying, item);
     const budget = replay.budget === null ? undefined : () => this.requireBudget(run.id);
     const work = { orgId: run.org_id, chatId: null, agentId: run.agent_id, name: `replay:${run.id}`, feature: run.kind, budget };
     // Nothing of it would be counted.

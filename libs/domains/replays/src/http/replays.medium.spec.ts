@@ -504,6 +504,21 @@ describe('a simulation', () => {
     expect([status, items.map((i: { chat_id: string }) => i.chat_id)]).toEqual(['completed', [kept]]);
     expect(await receipts('simulation')).toHaveLength(1);
 
+    // And goes on with none.
+    const long = await said('one', 'two', 'three');
+    const note = repository.note.bind(repository);
+    jest.spyOn(repository, 'note').mockImplementationOnce(async (...args) => {
+      await note(...args);
+      await app.call('DELETE', `${org.path}/${long}`, { as: org.owner });
+    });
+    const { id: left } = await simulated({ use_draft: true, chat_ids: [long] });
+    const errors = await app.db.query(
+      sql<{ code: string; tokens: string }>(`SELECT result->'error'->>'code' AS code, tokens FROM replay_items WHERE replay_id = $1`),
+      [left],
+    );
+    expect(errors).toEqual([{ code: 'not_found', tokens: expect.not.stringMatching(/^0$/) }]);
+    expect(await receipts('simulation')).toHaveLength(2);
+
     await repository.purge(30, 100);
     expect((await get(`simulations/${id}`)).status).toBe(200);
     await app.db.execute(sql(`UPDATE replays SET created_at = now() - interval '31 days' WHERE org_id = $1`), [org.id]);
