@@ -29,6 +29,9 @@ const END = new Date().toISOString();
 const numbered = (rows) =>
   `(SELECT n, timestamptz '${END}' - interval '${DAYS} days' * (1 - n::float / ${rows}) AS at FROM generate_series(1, ${rows}) AS n) s`;
 
+/** What was said in a chat that was played again. */
+const said = `jsonb_build_object('tools', '[]'::jsonb, 'decisions', '[]'::jsonb, 'final_text', repeat('x', 10000))`;
+
 /** Of an agent. Each chat has one row of the others, unless they are `allIn` one. */
 export const AGENT_SEEDS = {
   /** Of the `owner`; without one of as many people, and {@link SHARED} of them are shared. */
@@ -66,10 +69,13 @@ export const AGENT_SEEDS = {
   rollouts: ({ rows, org, agent, revision }) => `
     INSERT INTO rollouts (id, org_id, agent_id, kind, status, arms, started_at, ended_at)
     SELECT ${idAt('at', 'rollout')}, '${org}', '${agent}', 'deploy', 'superseded', '[{"label": "live", "revision_id": "${revision}", "version": 1, "weight": 10000}]', at, at FROM ${numbered(rows)}`,
+  /** Each of one chat. */
   replays: ({ rows, org, agent, revision, owner }) => `
     INSERT INTO replays (id, org_id, agent_id, kind, status, config, revision_id, billing_unit, estimate, created_by, created_at, finished_at)
     SELECT ${idAt('at', 'replay')}, '${org}', '${agent}', 'simulation', 'completed', (SELECT config FROM agent_revisions WHERE id = '${revision}'), '${revision}', 'usd',
-      '{"model_calls": 1, "credits": null, "usd": "0.1"}', '${owner}', at, at FROM ${numbered(rows)}`,
+      '{"model_calls": 1, "credits": null, "usd": "0.1"}', '${owner}', at, at FROM ${numbered(rows)};
+    INSERT INTO replay_items (replay_id, place, org_id, chat_id, result, differences, misses, cost_before, tokens_before, cost, tokens)
+    SELECT ${idAt('at', 'replay')}, 0, '${org}', ${idAt('at', agent)}, jsonb_build_object('before', ${said}, 'after', ${said}), '{final_text}', 0, 0.1, 100, 0.2, 90 FROM ${numbered(rows)}`,
 };
 
 const ENVELOPE = JSON.stringify({
