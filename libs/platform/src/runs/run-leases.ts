@@ -125,6 +125,7 @@ export class RunLeases implements OnApplicationShutdown {
   }
 
   private end(lease: Held, reason: AbortReason): void {
+    if (lease.signal.aborted) return;
     lost.inc({ kind: lease.rows.kind, reason });
     lease.controller.abort(new LeaseEnded(reason));
   }

@@ -63,6 +63,7 @@ it('runs that have no room together go on one after the other, whoever they belo
   }
   // What was not held was read anew.
   expect(read.mock.calls.map(([, id]) => id)).toEqual(expect.arrayContaining(ids.slice(0, 2)));
+  read.mockRestore();
 });
 
 it('while the calls of an organization are given more than there is to hold, a run of its own makes one at a time', async () => {
@@ -152,6 +153,55 @@ it('what a call has come to is written also where its process ends before there 
     ['both/to_one/one', 'completed', 1],
     ['both/to_two/two', 'outcome_unknown', null],
   ]);
+});
+
+it('a run that ends here does not wait without end for another to be written', async () => {
+  const answers: (() => void)[] = [];
+  t.get(StepTools).register(
+    aTool('spec.last', { accessLevel: 'write', call: () => new Promise((done) => answers.push(() => done({ output: 1 }))) }),
+  );
+  const org = await t.org();
+  const process = await t.deployed(org, [{ id: 'last', kind: 'tool', tool: 'spec.last', arguments: {} }]);
+  const ids = [await t.begin(org, process), await t.begin(org, process)];
+  await eventually(
+    () => Promise.resolve(answers.length),
+    (asked) => asked === 2,
+  );
+  const room = t.get(JournalRoom);
+  const other = room.place('another');
+  await other.take(2 * 1024 * 1024, new AbortController().signal);
+  for (const answer of answers) answer();
+  const { held } = t.get(RunLeases) as unknown as { held: Map<string, { controller: AbortController }> };
+  const journal = t.get(JournalRepository);
+  const read = journal.journal.bind(journal);
+  let goOn = () => {};
+  const stands = new Promise<void>((resolve) => (goOn = resolve));
+  const reading = jest.spyOn(journal, 'journal').mockImplementation(async (db, id) => {
+    if (id === ids[0]) await stands;
+    return read(db, id);
+  });
+  await eventually(
+    () => Promise.resolve((room as unknown as { waiting: unknown[] }).waiting.length),
+    (waits) => waits === 2,
+  );
+  const [first, second] = ids.map((id) => held.get(id)!);
+  first.controller.abort(new LeaseEnded('shutdown'));
+  await eventually(
+    () => Promise.resolve(reading.mock.calls.length),
+    (reads) => reads > 0,
+  );
+  second.controller.abort(new LeaseEnded('shutdown'));
+  await eventually(
+    () => Promise.resolve(held.get(ids[1])),
+    (lease) => lease !== second,
+  );
+  goOn();
+  expect(await t.ended(ids[0])).toMatchObject({ status: 'completed' });
+  other.leave();
+  // Nobody has written what its call has come to.
+  const { steps } = await t.untilRun(ids[1], ({ state }) => state === 'waiting_human');
+  expect(steps).toMatchObject([{ status: 'outcome_unknown' }]);
+  reading.mockRestore();
 });
 
 it('a run whose last call it has cut itself gives its worker up, though others wait for its room', async () => {

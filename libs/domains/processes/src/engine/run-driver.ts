@@ -24,6 +24,11 @@ const CHARGE_TRIES = 4;
 const CHARGE_PAUSE_MS = 1_000;
 /** How long calls that were cut are waited for: models tell what they have used, and somebody may not listen. */
 const CUT_MS = 1_000;
+/**
+ * How long a run that ends here waits for others to have written what their calls have come to: its slot and its lease stay held meanwhile. A
+ * process that ends has little of its grace left; nobody is in a hurry for a suspended organization.
+ */
+const LAST_MS = { shutdown: 2_000, org_suspended: 20_000 };
 /** Calls of a run that are made at the same time. */
 const MAX_AT_WORK = 500;
 
@@ -34,7 +39,8 @@ const MAX_AT_WORK = 500;
 @Injectable()
 export class RunDriver {
   private readonly logger = new Logger('RunDriver');
-  private last: Promise<string | null> = Promise.resolve(null);
+  /** By why it ended here: the end of the last run that has written what its calls had come to. */
+  private readonly last = { shutdown: Promise.resolve(), org_suspended: Promise.resolve() };
 
   constructor(
     private readonly db: Database,
@@ -52,8 +58,9 @@ export class RunDriver {
     try {
       return await this.goOn(work);
     } catch (error) {
-      const isHeld = error instanceof LeaseEnded && (error.reason === 'shutdown' || error.reason === 'org_suspended');
-      const outcome = isHeld && work.results.size > 0 && (await this.writeLast(work));
+      const reason = error instanceof LeaseEnded ? error.reason : null;
+      const isHeld = reason === 'shutdown' || reason === 'org_suspended';
+      const outcome = isHeld && work.results.size > 0 && (await this.writeLast(work, reason));
       if (outcome) return outcome;
       throw error;
     } finally {
@@ -81,11 +88,11 @@ export class RunDriver {
 
   /**
    * Writes what calls have come to of a run that ends here before it had its turn: whoever goes on with it would not know, and ask a human
-   * about what may not be repeated. One run after the other, as none waits for room.
+   * about what may not be repeated. One run after the other, as none waits for room; one whose turn does not come in time is handed on as it is.
    *
    * @returns what has become of it, if that was its end
    */
-  private writeLast(work: RunAtWork): Promise<string | null> {
+  private writeLast(work: RunAtWork, reason: keyof typeof LAST_MS): Promise<string | null> {
     const write = async (): Promise<string | null> => {
       for (;;) {
         const interpreter = await this.look(work);
@@ -102,11 +109,19 @@ export class RunDriver {
         return progress.end && outcomeOf(progress.end);
       }
     };
-    this.last = this.last.then(write).catch((error: Error) => {
-      this.logger.warn({ msg: 'What calls have come to was not written', run_id: work.claimed.id, error: error.message });
-      return null;
-    });
-    return this.last;
+    const before = this.last[reason];
+    const isLate = Promise.race([before, sleep(LAST_MS[reason], true, { ref: false })]);
+    const written = isLate
+      .then((late) => {
+        if (late) throw new Error(`Its turn has not come in ${LAST_MS[reason]} ms`);
+        return write();
+      })
+      .catch((error: Error) => {
+        this.logger.warn({ msg: 'What calls have come to was not written', run_id: work.claimed.id, error: error.message });
+        return null;
+      });
+    this.last[reason] = before.then(async () => void (await written));
+    return written;
   }
 
   private async goOn(work: RunAtWork): Promise<string> {
