@@ -22,7 +22,10 @@ class Driven {
     this.last = this.look();
   }
 
-  look(outcomes: Record<string, CallOutcome> = {}, options: { inFlight?: string[]; begins?: number; asks?: boolean } = {}): Progress {
+  look(
+    outcomes: Record<string, CallOutcome> = {},
+    options: { inFlight?: string[]; begins?: number; bytes?: number; asks?: boolean } = {},
+  ): Progress {
     const rows = structuredClone(this.journal);
     const facts = { ...FACTS, envelope: { input: this.input } };
     const interpreter = new Interpreter(aDefinition(this.steps, this.over), facts, rows, ({ tool }) => this.once.includes(tool));
@@ -30,6 +33,7 @@ class Driven {
       outcomes: new Map(Object.entries(outcomes)),
       inFlight: new Set(options.inFlight),
       begins: options.begins ?? Infinity,
+      bytes: options.bytes ?? Infinity,
       asks: options.asks ?? true,
     });
     for (const row of this.last.written) {
@@ -133,6 +137,24 @@ describe('a run', () => {
       expect([last.calls, last.opened, run.statuses]).toEqual([[], [], { one: 'completed' }]);
       const { calls, opened } = run.look();
       expect([...calls, ...opened].map(({ row }) => row.path)).toEqual(['two']);
+    }
+  });
+
+  it('begins as many calls as what they may bring has room, of tools fewer than of models, and one in any case', () => {
+    const each = (step: object) => ({ id: 'each', kind: 'loop', over: '${input.list}', as: 'n', concurrency: 5, steps: [step] });
+    const list = { list: [1, 2, 3, 4, 5] };
+    const MIB = 1024 * 1024;
+    for (const [step, bytes, calls] of [
+      [tool('call'), 0, 1],
+      [tool('call'), 9 * MIB, 2],
+      [llm('call'), 9 * MIB, 5],
+    ] as const) {
+      const run = new Driven([each(step)], {}, [], list);
+      run.journal.length = 0;
+      const { calls: begun, isFull } = run.look({}, { bytes });
+      expect([begun.length, isFull]).toEqual([calls, calls < 5]);
+      // While others of it are being made, it has no more than its room.
+      expect(run.look({}, { bytes: 0, inFlight: begun.map(({ row }) => row.path) }).calls).toEqual([]);
     }
   });
 

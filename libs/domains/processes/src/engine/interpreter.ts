@@ -67,9 +67,16 @@ export class Interpreter {
   /** Goes on as far as it goes without waiting, and no farther than is done at once: see {@link Progress.goesOn}. */
   advance(
     at: Date,
-    { inFlight = new Set(), outcomes = new Map(), begins = Infinity, asks = true, putOff = new Map() }: Partial<CallsAtWork> = {},
+    {
+      inFlight = new Set(),
+      outcomes = new Map(),
+      begins = Infinity,
+      bytes = Infinity,
+      asks = true,
+      putOff = new Map(),
+    }: Partial<CallsAtWork> = {},
   ): Progress {
-    this.page.open(at, { inFlight, outcomes, begins, asks, putOff });
+    this.page.open(at, { inFlight, outcomes, begins, bytes, asks, putOff });
     const end = this.untilHalt(() => {
       for (const [path, outcome] of outcomes) this.settle(path, outcome);
       return this.outOfTime() ?? endOf(this.run());

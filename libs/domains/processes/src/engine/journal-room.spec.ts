@@ -64,6 +64,29 @@ describe('the room for journals', () => {
     expect([a.place.isDue(true), a.place.isDue(false)]).toEqual([true, false]);
   });
 
+  it('is filled by no calls, however many organizations take all that they may', () => {
+    const held = Array.from({ length: 20 }, (_, i) => {
+      const left = room.leftForCalls(`${i}`);
+      room.countCalls(`${i}`, left);
+      return left;
+    });
+    const all = held.reduce((sum, bytes) => sum + bytes);
+    expect([held[0], held[1], all < MAX]).toEqual([MAX / 2, MAX / 4, true]);
+    // Who has least is let in when others leave; who has more than is left, is not.
+    room.countCalls('0', -MAX / 4);
+    expect(room.leftForCalls('0')).toBeLessThan(room.leftForCalls('19'));
+    // Once their calls have come and gone a few times, each has as much as the others.
+    held[0] -= MAX / 4;
+    for (let round = 0; round < 100; round++)
+      held.forEach((bytes, i) => {
+        room.countCalls(`${i}`, -bytes / 2);
+        const more = room.leftForCalls(`${i}`);
+        room.countCalls(`${i}`, more);
+        held[i] = bytes / 2 + more;
+      });
+    expect(Math.max(...held) / Math.min(...held)).toBeLessThan(1.1);
+  });
+
   it('is not kept for who does not wait any more', async () => {
     const a = comes('a', 60);
     const stop = new AbortController();

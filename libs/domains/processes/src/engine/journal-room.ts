@@ -3,8 +3,6 @@ import { engineConfig } from './engine.config';
 
 /** So long a run computes on while others wait for its room. */
 const TURN_MS = 2_000;
-/** What a call is taken to bring, bytes, for as long as nobody knows. */
-const OF_CALL = 256 * 1024;
 
 interface Waiter {
   orgId: string;
@@ -16,7 +14,7 @@ interface Waiter {
  * Memory for the journals of the runs that this process goes on with. A run holds its own only while it is looked at; who finds no room waits,
  * of the organization that holds least the one that came first, and nobody passes it by, however little he needs. One that is larger than
  * all there is goes alone. Calls are no part of that, as a journal is made room for that is to be written what they have come to; they have as much
- * of their own, of which no organization keeps others from their parts.
+ * of their own, which nobody fills.
  */
 @Injectable()
 export class JournalRoom {
@@ -62,24 +60,18 @@ export class JournalRoom {
     if (bytes < 0) this.admit();
   }
 
-  /** Counts a call that is being made, and what it was given, until it is over. @returns to be called then */
-  countCall(orgId: string, given: number): () => void {
-    this.countCame(orgId, OF_CALL + given);
-    return () => this.countCame(orgId, -OF_CALL - given);
-  }
-
-  /** Counts what calls have come to that is in no journal yet. */
-  countCame(orgId: string, bytes: number): void {
+  /** Counts what calls were given and may bring, or what they have come to that is in no journal yet. */
+  countCalls(orgId: string, bytes: number): void {
     this.ofCalls += bytes;
     add(this.callsOfOrgs, orgId, bytes);
   }
 
-  /** How many more calls may be begun: as many as there is room for, or as the organization's part of it has where others have filled it. */
-  callsLeft(orgId: string): number {
-    const { heldBytes: all } = engineConfig.value;
-    const own = this.callsOfOrgs.get(orgId) ?? 0;
-    const part = all / (this.callsOfOrgs.size + (own ? 0 : 1));
-    return Math.max(0, Math.floor(Math.max(all - this.ofCalls, part - own) / OF_CALL));
+  /**
+   * How many bytes more an organization may have calls hold: it never has more than it leaves to others, so that by itself it has a half, and
+   * of many each has as much as the others.
+   */
+  leftForCalls(orgId: string): number {
+    return Math.max(0, engineConfig.value.heldBytes - this.ofCalls - (this.callsOfOrgs.get(orgId) ?? 0)) / 2;
   }
 
   /** Whether all that is held has room. @param own of who asks: by itself it always has */

@@ -128,7 +128,7 @@ export class Leaves {
     if (step.output_schema === null) return this.page.complete(row, text);
     if (step.distill) {
       if (row.status === 'waiting') this.page.change(row, { status: 'running', noted: 'intent' });
-      if (!this.page.isInFlight(row) && this.page.begins) this.page.call(row, step);
+      if (!this.page.isInFlight(row) && this.page.begins(step)) this.page.call(row, step);
       return BLOCKED;
     }
     const read = parsed(step.output_schema, text ?? '');
@@ -163,7 +163,7 @@ export class Leaves {
   }
 
   private beginCall(step: Calling, parent: string | null, scope: () => Scope, attempt: number): Result {
-    if (!this.page.begins) return BLOCKED;
+    if (!this.page.begins(step)) return BLOCKED;
     const row = this.page.enter(step, parent, 'running', attempt);
     const result = evaluated(() => inputOf(step, scope()));
     if (result.is === 'failed') return this.page.fail(row, result.error);
@@ -181,7 +181,7 @@ export class Leaves {
       this.page.unknown(row, stepError('worker_lost', 'The worker that made the call was lost before it was answered.'));
       return this.afterUnknown(step as ToolStep, parent, row, scope);
     }
-    if (this.page.begins) this.page.call(row, step);
+    if (this.page.begins(step)) this.page.call(row, step);
     return BLOCKED;
   }
 
@@ -195,7 +195,7 @@ export class Leaves {
           return this.call(step, parent, row, scope);
         }
         // A human who says so means this one time, however often it was tried.
-        if (!this.page.begins) return BLOCKED;
+        if (!this.page.begins(step)) return BLOCKED;
         const next = this.beginCall(step, parent, scope, row.attempt + 1);
         // Not before the next is there: a failed one by itself is not made again, and an answer is told once.
         this.page.tellAnswer(row);

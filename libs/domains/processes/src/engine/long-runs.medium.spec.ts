@@ -8,7 +8,10 @@ import { aTool } from '../testing/tools';
 import { JournalRepository } from './journal.repository';
 import { JournalRoom } from './journal-room';
 
-const t = runningService({ PROCESS_HELD_BYTES: String(1024 * 1024) });
+const MIB = 1024 * 1024;
+const t = runningService({ PROCESS_HELD_BYTES: String(MIB) });
+const hold = (mib: number) => t.configure({ PROCESS_HELD_BYTES: String(mib * MIB) });
+afterEach(() => hold(1));
 
 it('a run of many steps is written piece by piece, and comes to its end', async () => {
   const org = await t.org();
@@ -66,7 +69,8 @@ it('runs that have no room together go on one after the other, whoever they belo
   read.mockRestore();
 });
 
-it('while the calls of an organization are given more than there is to hold, a run of its own makes one at a time', async () => {
+it('while the calls of an organization may bring more than there is to hold, a run of its own makes one at a time', async () => {
+  hold(32);
   const answers: (() => void)[] = [];
   let [now, most] = [0, 0];
   t.get(StepTools).register(
@@ -100,7 +104,7 @@ it('while the calls of an organization are given more than there is to hold, a r
     );
   await asked(3);
   expect(await mostOf(org, counted[0])).toEqual(['completed', 7, 1]);
-  // Half of what there is to hold is another's, and that is two calls.
+  // Half of what is left to hold is another's, and that is two calls.
   expect(await mostOf(other, counted[1])).toEqual(['completed', 7, 2]);
   // What holds nothing waits for no call.
   const branches = [
@@ -117,6 +121,8 @@ it('while the calls of an organization are given more than there is to hold, a r
 });
 
 it('what a call has come to is written also where its process ends before there is room for the journal', async () => {
+  // Room for two calls of tools.
+  hold(32);
   const answers: (() => void)[] = [];
   let calls = 0;
   t.get(StepTools).register(
@@ -135,7 +141,7 @@ it('what a call has come to is written also where its process ends before there 
   const room = t.get(JournalRoom);
   const other = room.place('another');
   // It rests, and lets others have its room.
-  await other.take(2 * 1024 * 1024, new AbortController().signal);
+  await other.take(64 * MIB, new AbortController().signal);
   answers[0]();
   await eventually(
     () => Promise.resolve(room.isWanted),
@@ -169,7 +175,7 @@ it('a run that ends here does not wait without end for another to be written', a
   );
   const room = t.get(JournalRoom);
   const other = room.place('another');
-  await other.take(2 * 1024 * 1024, new AbortController().signal);
+  await other.take(2 * MIB, new AbortController().signal);
   for (const answer of answers) answer();
   const { held } = t.get(RunLeases) as unknown as { held: Map<string, { controller: AbortController }> };
   const journal = t.get(JournalRepository);

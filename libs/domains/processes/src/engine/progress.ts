@@ -30,6 +30,8 @@ export interface Progress {
   wakeAt: Date | null;
   /** Enough was done at once: the rest follows after the commit. */
   goesOn: boolean;
+  /** A call was not begun that might have been, had there been room for it. */
+  isFull: boolean;
   end: RunOutcome | null;
 }
 
@@ -41,6 +43,8 @@ export interface CallsAtWork {
   outcomes: ReadonlyMap<string, CallOutcome>;
   /** So many calls may be begun. */
   begins: number;
+  /** So many bytes may those hold, by {@link bytesOfCall}. The only call of a run has room in any case. */
+  bytes: number;
   /** Whether somebody may be asked, be it an agent or another process: not by who is about to end. */
   asks: boolean;
   /** By path: when what could not be begun is tried again. */
@@ -65,6 +69,10 @@ export const pathOf = (parent: string | null, id: string): string => (parent ===
 export const MAX_ROWS = 100_000;
 /** So many bytes may what its steps were given and came to take in memory, about: whoever goes on with it holds all of that, too. */
 export const MAX_KEPT = 64 * 1024 * 1024;
+/** So many bytes may what a call comes to take in memory, about: what has come is held before anybody asks whether its run has room for it. */
+export const MAX_OUTCOME = 4 * 1024 * 1024;
+/** What models are taken to answer, bytes: more than nearly all of them can. */
+const OF_MODEL = 256 * 1024;
 /** What a row takes beside that. */
 const ROW_BYTES = 512;
 /** What is done at once is one commit, and meanwhile its process does nothing else. */
@@ -87,9 +95,10 @@ export class JournalPage {
   private lastSeq = 0;
   private kept = 0;
   private begun = 0;
+  private called = 0;
   private since = 0;
   private at = new Date(0);
-  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: 0, asks: false, putOff: new Map() };
+  private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: 0, bytes: 0, asks: false, putOff: new Map() };
   private readonly written = new Set<JournalRow>();
   private progress: Progress = emptyProgress();
 
@@ -110,6 +119,7 @@ export class JournalPage {
     this.written.clear();
     this.progress = emptyProgress();
     this.begun = 0;
+    this.called = 0;
     this.since = performance.now();
   }
 
@@ -122,8 +132,14 @@ export class JournalPage {
     return this.at;
   }
 
-  get begins(): boolean {
-    return this.progress.calls.length < this.work.begins;
+  /** Whether a call of that step may be begun. */
+  begins(step: Call['step']): boolean {
+    const { begins, bytes, inFlight } = this.work;
+    const { calls } = this.progress;
+    const isOnly = calls.length === 0 && inFlight.size === 0;
+    const mayBegin = calls.length < begins && (isOnly || this.called + answerOf(step) <= bytes);
+    if (!mayBegin) this.progress.isFull = true;
+    return mayBegin;
   }
 
   get asks(): boolean {
@@ -264,6 +280,7 @@ export class JournalPage {
   }
 
   call(row: JournalRow, step: Call['step']): void {
+    this.called += bytesOfCall({ row, step });
     this.progress.calls.push({ row, step });
   }
 
@@ -314,6 +331,12 @@ export function heldBy(value: unknown): number {
   return Object.values(value).reduce((bytes: number, inner) => bytes + 8 + heldBy(inner), 32);
 }
 
+/** A tool answers what its server will; so that the answers of all that are asked at once have room, each is taken to be as large as it may be. */
+const answerOf = ({ kind }: Call['step']): number => (kind === 'tool' ? MAX_OUTCOME : OF_MODEL);
+
+/** What a call holds, bytes, for as long as nobody knows what it comes to. */
+export const bytesOfCall = ({ row, step }: Call): number => answerOf(step) + heldBy([row.input, row.resolution]);
+
 const emptyProgress = (): Progress => ({
   written: [],
   events: [],
@@ -322,5 +345,6 @@ const emptyProgress = (): Progress => ({
   closed: [],
   wakeAt: null,
   goesOn: false,
+  isFull: false,
   end: null,
 });

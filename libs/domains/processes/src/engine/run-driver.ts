@@ -11,7 +11,7 @@ import { isUnbegun, waitsForSignal, type JournalRow, type RunEvent, type RunOutc
 import { JournalRepository, Overtaken, type ClaimedProcessRun } from './journal.repository';
 import { Openings } from './openings';
 import { JournalRoom, type Place } from './journal-room';
-import { heldBy, type CallsAtWork, type Progress } from './progress';
+import { bytesOfCall, heldBy, type Call, type CallsAtWork, type Progress } from './progress';
 import type { HeldRun, LoadedRun } from './process-run.sql';
 import { RunEnds } from './run-ends';
 import { runFactsOf } from './run-facts';
@@ -64,6 +64,7 @@ export class RunDriver {
       if (outcome) return outcome;
       throw error;
     } finally {
+      work.unreserve();
       await work.cut();
       // Whatever has become of the run: what its calls have used is paid, as far as they have said so by now.
       await this.charge(work);
@@ -96,7 +97,7 @@ export class RunDriver {
     const write = async (): Promise<string | null> => {
       for (;;) {
         const interpreter = await this.look(work);
-        const { results, known } = work.known(0, false);
+        const { results, known } = work.known(false);
         const progress = interpreter.advance(this.db.now(), known);
         try {
           await this.write(work, interpreter, progress, { results, rests: false });
@@ -147,17 +148,19 @@ export class RunDriver {
     place.begin();
     for (;;) {
       const mayAsk = work.mayAsk();
-      const begins = mayAsk ? work.callsLeft : 0;
       // What comes while this is written is for the next look.
-      const { results, known } = work.known(begins, mayAsk);
+      const { results, known } = work.known(mayAsk);
       const progress = interpreter.advance(this.db.now(), known);
       // Nothing of this is written yet, and it comes to the same in its next turn, with as much to spare.
       if (!place.fits(interpreter.held)) return { bytes: 2 * interpreter.held, rests: false, wakeAt: null };
-      const rests = progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && begins > 0;
+      const rests =
+        progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && mayAsk && !progress.isFull;
+      work.reserve(progress.calls);
       let came = false;
       try {
         came = await this.write(work, interpreter, progress, { results, rests });
       } catch (error) {
+        work.unreserve();
         if (!(error instanceof Overtaken)) throw error;
         interpreter = await this.look(work);
         continue;
@@ -165,7 +168,7 @@ export class RunDriver {
       countSteps(progress);
       work.written(progress, results);
       if (progress.end) return outcomeOf(progress.end);
-      for (const { step, row } of progress.calls) work.make(row, (hold) => this.calls.make(work.run, row, step, hold));
+      for (const call of progress.calls) work.make(call, (hold) => this.calls.make(work.run, call.row, call.step, hold));
       if (rests && !came) return 'waiting';
       if (progress.goesOn) await letOthersIn();
       const waits = !came && !progress.goesOn && work.results.size === 0;
@@ -286,6 +289,8 @@ class RunAtWork {
   readonly results = new Map<string, CallResult>();
   /** By path: when what could not be begun is tried again. */
   readonly putOff = new Map<string, Date>();
+  /** By path: what calls hold that are made once they are written, bytes. */
+  private readonly reserved = new Map<string, number>();
   /** What its row says of it. */
   asksHuman: boolean;
   /** Calls that have not come to an end, be they cut or not. */
@@ -322,11 +327,6 @@ class RunAtWork {
     }
   }
 
-  /** How many more calls may be begun. Where there is enough to hold with those that are being made, one of each run. */
-  get callsLeft(): number {
-    return Math.max(this.underWay ? 0 : 1, Math.min(MAX_AT_WORK - this.underWay, this.room.callsLeft(this.claimed.org_id)));
-  }
-
   private get underWay(): number {
     return this.atWork.size + this.results.size;
   }
@@ -341,12 +341,14 @@ class RunAtWork {
   }
 
   /** @returns what has come so far, and what the interpreter is told of it and of the calls that nobody is to make */
-  known(begins: number, asks: boolean): { results: Map<string, CallResult>; known: CallsAtWork } {
+  known(asks: boolean): { results: Map<string, CallResult>; known: CallsAtWork } {
     const results = new Map(this.results);
     const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
+    const begins = asks ? MAX_AT_WORK - this.underWay : 0;
+    const bytes = this.room.leftForCalls(this.claimed.org_id);
     return {
       results,
-      known: { inFlight: new Set([...this.atWork.keys(), ...results.keys()]), outcomes, begins, asks, putOff: this.putOff },
+      known: { inFlight: new Set([...this.atWork.keys(), ...results.keys()]), outcomes, begins, bytes, asks, putOff: this.putOff },
     };
   }
 
@@ -362,22 +364,38 @@ class RunAtWork {
     for (const { path, status } of written) if (status !== 'running') this.atWork.get(path)?.abort(new LeaseEnded('stopped'));
   }
 
+  /** Calls that are made once they are written: nobody else is to have their room by then. */
+  reserve(calls: Call[]): void {
+    for (const call of calls) {
+      const bytes = bytesOfCall(call);
+      this.reserved.set(call.row.path, bytes);
+      this.room.countCalls(this.claimed.org_id, bytes);
+    }
+  }
+
+  /** Those are not made. */
+  unreserve(): void {
+    for (const bytes of this.reserved.values()) this.room.countCalls(this.claimed.org_id, -bytes);
+    this.reserved.clear();
+  }
+
   /** @throws LeaseEnded where others may make that call by now */
-  make({ path, input, resolution }: JournalRow, call: (hold: CallHold) => Promise<CallResult>): void {
+  make({ row: { path } }: Call, call: (hold: CallHold) => Promise<CallResult>): void {
     this.lease.requireHeld();
     const cut = new Cutoff(this.lease.signal);
     this.atWork.set(path, cut);
-    const isOver = this.room.countCall(this.claimed.org_id, heldBy([input, resolution]));
+    const bytes = this.reserved.get(path) ?? 0;
+    this.reserved.delete(path);
     const over = (then: () => void) => {
       cut.release();
       if (!this.lease.signal.aborted) this.atWork.delete(path);
-      isOver();
+      this.room.countCalls(this.claimed.org_id, -bytes);
       then();
       this.tell();
     };
     const come = (result: CallResult) => {
       if (cut.signal.aborted) return result.charge && this.left.push(result.charge);
-      this.room.countCame(this.claimed.org_id, bytesOf(result));
+      this.room.countCalls(this.claimed.org_id, bytesOf(result));
       return this.results.set(path, result);
     };
     const requireHeld = () => {
@@ -425,7 +443,7 @@ class RunAtWork {
   }
 
   private forget(results: Map<string, CallResult>): void {
-    for (const [path, result] of results) if (this.results.delete(path)) this.room.countCame(this.claimed.org_id, -bytesOf(result));
+    for (const [path, result] of results) if (this.results.delete(path)) this.room.countCalls(this.claimed.org_id, -bytesOf(result));
   }
 }
 

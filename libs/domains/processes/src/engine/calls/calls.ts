@@ -2,15 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { referencesIn, type Definition } from '../../definition';
 import { StepTools, type StepTool } from '../../tools/step-tools';
 import type { JournalRow } from '../journal';
-import { heldBy, type Call } from '../progress';
+import { heldBy, MAX_OUTCOME, type Call } from '../progress';
 import type { HeldRun } from '../process-run.sql';
 import { failed, type CallHold, type CallResult } from './call-result';
 import { LlmCalls } from './llm-calls';
 import { PromptCalls } from './prompt-calls';
 import { ToolCalls } from './tool-calls';
-
-/** So many bytes may what a call comes to take in memory, about: what has come is held before anybody asks whether its run has room for it. */
-const MAX_OUTCOME = 4 * 1024 * 1024;
 
 /** Makes the calls of steps: to models, prompt templates and tools. */
 @Injectable()
