@@ -8,7 +8,7 @@ import {
   SimulateInboxRevisionRequest,
 } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
-import { answer, Operation, toArray } from '@aps/platform/http';
+import { answer, goneSignal, Operation, toArray } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { Simulations } from '../messages/simulations';
@@ -116,6 +116,6 @@ export class InboxRevisionsController {
     @Body() body: SimulateInboxRevisionRequest,
     @Res({ passthrough: true }) response: Response,
   ) {
-    return answer(InboxSimulationResponse, await this.simulations.run(scope, inboxId, id, body, () => response.destroyed));
+    return answer(InboxSimulationResponse, await this.simulations.run(scope, inboxId, id, body, goneSignal(response)));
   }
 }

@@ -79,10 +79,10 @@ export class Simulations {
   ) {}
 
   /**
-   * @param isGone whether nobody waits for the answer any more: then what it has so far is it
-   * @throws DomainError `not_found`; 422 `revision_invalid` of one whose patterns cannot be run; 429 `rate_limited` where too many wait
+   * @param signal aborted when nobody waits for it any more
+   * @throws DomainError `not_found`; 422 `revision_invalid` of one whose patterns cannot be run; 429 `rate_limited` where too many wait; the reason of the signal
    */
-  async run(scope: OrgScope, inboxId: string, revisionId: string, range: SimulatedRange, isGone: () => boolean): Promise<Simulation> {
+  async run(scope: OrgScope, inboxId: string, revisionId: string, range: SimulatedRange, signal: AbortSignal): Promise<Simulation> {
     const { definition } = await this.revisions.get(scope, inboxId, revisionId);
     const { current_revision_id } = await this.inboxes.get(this.db, scope, inboxId);
     const ruleSet = storedRuleSet(definition);
@@ -90,7 +90,7 @@ export class Simulations {
     return this.inTurn(scope.orgId, async () => ({
       revision_id: revisionId,
       compared_with: current_revision_id,
-      ...(await this.over(scope, inboxId, range, compile(ruleSet), current_revision_id, isGone)),
+      ...(await this.over(scope, inboxId, range, compile(ruleSet), current_revision_id, signal)),
     }));
   }
 
@@ -114,8 +114,9 @@ export class Simulations {
     { within_hours = 24, limit = 200 }: SimulatedRange,
     tried: CompiledRules,
     liveId: string | null,
-    isGone: () => boolean,
+    signal: AbortSignal,
   ): Promise<Omit<Simulation, 'revision_id' | 'compared_with'>> {
+    signal.throwIfAborted();
     const until = performance.now() + MAX_MS;
     const live = await this.ruleSets.of(orgId, liveId);
     const found = await this.db.query(RECENT, [orgId, inboxId, within_hours, limit]);
@@ -124,9 +125,10 @@ export class Simulations {
     const missing = new MissingCalls(await this.holds.estimator(orgId, CLASSIFIER_FEATURE), (stage) => this.modelOf(orgId, stage));
     let recorded = 0;
     let read = 0;
-    for (; read < ids.length && performance.now() < until && !isGone(); read += BATCH) {
+    for (; read < ids.length && performance.now() < until; read += BATCH) {
       for (const message of await this.db.query(TRACED, [orgId, ids.slice(read, read + BATCH)])) {
         await letOthersIn();
+        signal.throwIfAborted();
         if (endedAtGate(message.trace, message.decided_by)) {
           items.push({ message_id: message.id, before: endOf(message), after: endOf(message), changed: false });
           continue;
