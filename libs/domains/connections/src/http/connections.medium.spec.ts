@@ -1,8 +1,9 @@
 import { override } from '@aps/billing/testing';
-import { connectionUuid } from '@aps/contracts';
+import { connectionUuid, DomainError } from '@aps/contracts';
 import { mails } from '@aps/identity/testing';
+import { OrgScope } from '@aps/guards';
 import { aMember, anOrg, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
-import { sql, type Answer, type Bearer } from '@aps/platform/testing';
+import { eventually, sql, type Answer, type Bearer } from '@aps/platform/testing';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_CALLER } from '@aps/platform/database';
@@ -463,6 +464,33 @@ describe('listing tools anew', () => {
       { connection_id: broken.id, server: 'Broken', error: 'What the server says could not be kept.' },
       { connection_id: odd.id, server: 'Odd', error: 'The server has a tool whose arguments nest too deep.' },
     ]);
+  });
+
+  it('answers who asks at the same time as somebody that may not any more', async () => {
+    const { id } = await t.connect(org, org.owner);
+    const refresh = t.get(ToolRefresh);
+    const once = jest.spyOn(refresh as unknown as { once: () => Promise<unknown> }, 'once');
+    const before = t.has.before!;
+    const both = (times = 2) =>
+      eventually(
+        () => Promise.resolve(once.mock.calls.length),
+        (asked) => asked >= times,
+      );
+    // Nobody is answered before both have asked.
+    t.has.before = (request, response, rpc) => {
+      if (once.mock.calls.length > 1) return before(request, response, rpc);
+      void both().then(() => response.writeHead(500).end());
+      return true;
+    };
+    const confirm = () => Promise.reject(new DomainError('not_org_member', 'You are not a member of this organization.'));
+    const refused = refresh.refresh(OrgScope.member(org.id, org.owner.id, 'OWNER', { confirm }), false);
+    const whoIsLeft = expect(refused).rejects.toMatchObject({ code: 'not_org_member' });
+    await both(1);
+    const { refreshed } = await refresh.refresh(org.scope, false);
+    await whoIsLeft;
+    expect(refreshed).toMatchObject([{ connection_id: id }]);
+    once.mockRestore();
+    t.has.before = before;
   });
 
   it('does not take a late answer to old credentials for one to those that are in force', async () => {

@@ -24,7 +24,7 @@ export interface RefreshedTools {
 export class ToolRefresh {
   private readonly logger = new Logger('ToolRefresh');
   /** By connection: whoever asks while it is being asked gets the same answer. */
-  private readonly asked = new Map<string, Promise<Refreshed | null>>();
+  private readonly asked = new Map<string, Promise<Refreshed>>();
 
   constructor(
     private readonly db: Database,
@@ -51,24 +51,39 @@ export class ToolRefresh {
     return inWords(answers.sort(([a], [b]) => (a.slug < b.slug ? -1 : 1)));
   }
 
-  /** @returns null for one that was deleted meanwhile */
-  private once(scope: OrgScope, connection: Connection, acceptChanges: boolean): Promise<Refreshed | null> {
+  /**
+   * One answer for all who ask at the same time. What was refused to whoever asks first is no answer to the others, who may be allowed more: the
+   * next of them asks then.
+   *
+   * @returns null for one that was deleted meanwhile
+   */
+  private async once(scope: OrgScope, connection: Connection, acceptChanges: boolean): Promise<Refreshed | null> {
     const key = `${connection.id}/${acceptChanges}`;
-    let asking = this.asked.get(key);
-    if (!asking) {
-      asking = this.listings
-        .refresh(scope, connection, { acceptChanges })
-        .catch((error: unknown): Refreshed | null => {
-          if (error instanceof DomainError && error.code === 'not_found') return null;
-          if (error instanceof DomainError || isConnectionLoss(error)) throw error;
-          const { id: connection_id, org_id } = connection;
-          this.logger.error({ msg: 'Tools could not be listed', org_id, connection_id, error: (error as Error)?.stack ?? String(error) });
-          return { ok: false, error: 'What the server says could not be kept.' };
-        })
-        .finally(() => this.asked.delete(key));
-      this.asked.set(key, asking);
+    for (let others = this.asked.get(key); others; others = this.asked.get(key)) {
+      const answer = await others.catch((error: unknown) => {
+        if (error instanceof DomainError) return null;
+        throw error;
+      });
+      if (answer) return answer;
     }
-    return asking;
+    const asking = this.ask(scope, connection, acceptChanges).finally(() => this.asked.delete(key));
+    this.asked.set(key, asking);
+    return asking.catch((error: unknown) => {
+      // That of the connection, and not of who asks.
+      if (error instanceof DomainError && error.code === 'not_found') return null;
+      throw error;
+    });
+  }
+
+  private async ask(scope: OrgScope, connection: Connection, acceptChanges: boolean): Promise<Refreshed> {
+    try {
+      return await this.listings.refresh(scope, connection, { acceptChanges });
+    } catch (error) {
+      if (error instanceof DomainError || isConnectionLoss(error)) throw error;
+      const { id: connection_id, org_id } = connection;
+      this.logger.error({ msg: 'Tools could not be listed', org_id, connection_id, error: (error as Error)?.stack ?? String(error) });
+      return { ok: false, error: 'What the server says could not be kept.' };
+    }
   }
 }
 
