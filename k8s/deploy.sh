@@ -16,14 +16,23 @@ k delete job migrate --ignore-not-found
 kubectl apply -k migrate
 
 # `kubectl wait` waits for one condition: for a migration that has failed it would do so until its time is up.
-stuck=0
+stuck=0 unheard=0
 while :; do
-  case " $(k get job migrate -o jsonpath='{.status.conditions[?(@.status=="True")].type}') " in
-    *' Complete '*) break ;;
-    *' Failed '*) failed 'The migration failed.' ;;
-  esac
+  # A cluster that does not answer may be back at once. A job that is gone would never say anything.
+  if conditions=$(k get job migrate --ignore-not-found --request-timeout=20s -o jsonpath='{.metadata.name} {.status.conditions[?(@.status=="True")].type}'); then
+    unheard=0
+    case " $conditions " in
+      *' Complete '*) break ;;
+      *' Failed '*) failed 'The migration failed.' ;;
+      *' migrate '*) ;;
+      *) failed 'The migration is gone: somebody has deleted its job.' ;;
+    esac
+  else
+    unheard=$((unheard + 1))
+    [ "$unheard" -lt 30 ] || failed 'The cluster does not answer, so nobody knows what has become of the migration.'
+  fi
   # An image or a secret that is not there: Kubernetes would try for as long as the job may run. It may also be late, so not at once.
-  case "$(k get pods -l app.kubernetes.io/name=migrate -o jsonpath='{.items[*].status.containerStatuses[*].state.waiting.reason}')" in
+  case "$(k get pods -l app.kubernetes.io/name=migrate -o jsonpath='{.items[*].status.containerStatuses[*].state.waiting.reason}' || true)" in
     *ErrImagePull* | *ImagePullBackOff* | *InvalidImageName* | *CreateContainer*Error*) stuck=$((stuck + 1)) ;;
     *) stuck=0 ;;
   esac

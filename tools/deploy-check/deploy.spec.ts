@@ -9,7 +9,13 @@ const KUBECTL = `#!/bin/sh
 cd "$(dirname "$0")"
 echo "$*" >> calls
 case "$*" in
-  *'get job migrate'*) sed -n "$(grep -c 'get job' calls)p;\\$p" conditions | head -n 1 ;;
+  *'get job migrate'*)
+    conditions="$(sed -n "$(grep -c 'get job' calls)p;\\$p" conditions | head -n 1)"
+    case "$conditions" in
+      away) exit 1 ;;
+      gone) ;;
+      *) echo "migrate $conditions" ;;
+    esac ;;
   *'get pods'*) cat waiting ;;
   *'logs '*) echo 'what the migration said' ;;
 esac
@@ -26,7 +32,7 @@ describe('k8s/deploy.sh', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** @param conditions the types of the job's true conditions, each time it is asked; the last one for good */
+  /** @param conditions the types of the job's true conditions, each time it is asked, or that it is gone, or the cluster away; the last one for good */
   function deploy(conditions: string[], waiting = '') {
     writeFileSync(path.join(dir, 'conditions'), `${conditions.join('\n')}\n`);
     writeFileSync(path.join(dir, 'waiting'), waiting);
@@ -51,6 +57,18 @@ describe('k8s/deploy.sh', () => {
       applied: ['apply -k migrate'],
       stderr: expect.stringMatching(/^The migration failed\.[\s\S]*what the migration said/),
     });
+  });
+
+  it('stops when the migration is gone, or nobody says what has become of it, and bears a moment of that', () => {
+    expect(deploy(['', 'away', 'away', 'Complete']).status).toBe(0);
+    rmSync(path.join(dir, 'calls'));
+    for (const [said, why] of [
+      ['gone', 'The migration is gone'],
+      ['away', 'The cluster does not answer'],
+    ]) {
+      expect(deploy(['', said])).toMatchObject({ status: 1, applied: ['apply -k migrate'], stderr: expect.stringContaining(why) });
+      rmSync(path.join(dir, 'calls'));
+    }
   });
 
   it.each(['ImagePullBackOff', 'CreateContainerConfigError'])('stops when the migration cannot begin: %s', (reason) => {
