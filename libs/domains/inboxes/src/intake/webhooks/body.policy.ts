@@ -30,20 +30,28 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export async function readByteFields(contentType: string, body: Buffer): Promise<ReadBody['payload']> {
   // A charset is told of the form, or of a part, not of what stands in it.
-  if (typeOf(contentType) === FORM) return (await readParts(FORM, body, 'latin1'))?.payload;
+  if (typeOf(contentType) === FORM) return (await readParts(FORM, [body], 'latin1'))?.payload;
   return (await readParts(contentType, withoutCharsets(contentType, body), 'latin1'))?.payload;
 }
 
-/** A form in whose parts no charset is named. What they hold is left as it is. */
-function withoutCharsets(contentType: string, body: Buffer): Buffer {
+/** A form in whose parts no charset is named, in pieces. What the parts hold is left as it is, and where it is: nobody has signed it yet, and it may be large. */
+function withoutCharsets(contentType: string, body: Buffer): Buffer[] {
   const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(contentType) ?? [];
-  const line = `\r\n--${quoted ?? plain}\r\n`;
-  const [before, ...parts] = `\r\n${body.toString('latin1')}`.split(line);
-  const bare = parts.map((part) => {
-    const end = part.indexOf('\r\n\r\n');
-    return part.slice(0, end).replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^\s;]*)/gi, '') + part.slice(end);
-  });
-  return Buffer.from([before, ...bare].join(line).slice(2), 'latin1');
+  const line = Buffer.from(`\r\n--${quoted ?? plain}\r\n`, 'latin1');
+  const pieces: Buffer[] = [];
+  let done = 0;
+  // The first line has none before it.
+  let at = body.subarray(0, line.length - 2).equals(line.subarray(2)) ? -2 : body.indexOf(line);
+  while (at !== -1) {
+    const begin = at + line.length;
+    const end = body.indexOf('\r\n\r\n', begin);
+    if (end < 0) break;
+    const head = body.toString('latin1', begin, end).replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^\s;]*)/gi, '');
+    pieces.push(body.subarray(done, begin), Buffer.from(head, 'latin1'));
+    done = end;
+    at = body.indexOf(line, end);
+  }
+  return [...pieces, body.subarray(done)];
 }
 
 /** Reads a body by what it says that it is. What it is not is told by its bytes: text where they are text, else a file. */
@@ -58,7 +66,7 @@ export async function readBody(contentType: string, body: Buffer): Promise<ReadB
     const text = textOf(body);
     if (text !== undefined && isForm(text)) return { payload: fieldsOf(new URLSearchParams(text)), files: [] };
   } else if (type === 'multipart/form-data') {
-    const form = await readParts(contentType, body, 'utf8');
+    const form = await readParts(contentType, [body], 'utf8');
     if (form) return form;
   } else if (TEXT_TYPE.test(type)) return { text: decoded(body, charsetOf(contentType)), files: [] };
   else return { files: [{ filename: 'body', content: body }] };
@@ -102,19 +110,21 @@ function fieldsOf(pairs: Iterable<[string, string]>): Record<string, string | st
 }
 
 /**
+ * @param body in pieces
  * @param charset of fields that name none
  * @returns undefined where it is no form, or has more parts than are read
  */
-async function readParts(contentType: string, body: Buffer, charset: 'utf8' | 'latin1'): Promise<ReadBody | undefined> {
+async function readParts(contentType: string, body: Buffer[], charset: 'utf8' | 'latin1'): Promise<ReadBody | undefined> {
   const pairs: [string, string][] = [];
   const files: IncomingPart[] = [];
+  const size = body.reduce((bytes, { length }) => bytes + length, 0);
   let tooMany = false;
   try {
     const parser = busboy({
       headers: { 'content-type': contentType },
       defCharset: charset,
       defParamCharset: 'utf8',
-      limits: { fields: MAX_FIELDS, files: MAX_FILES, fieldSize: body.length, fileSize: body.length },
+      limits: { fields: MAX_FIELDS, files: MAX_FILES, fieldSize: size, fileSize: size },
     });
     parser
       .on('field', (name, value) => pairs.push([name, value]))
@@ -127,7 +137,7 @@ async function readParts(contentType: string, body: Buffer, charset: 'utf8' | 'l
       })
       .on('fieldsLimit', () => (tooMany = true))
       .on('filesLimit', () => (tooMany = true));
-    Readable.from([body]).pipe(parser);
+    Readable.from(body).pipe(parser);
     await once(parser, 'close');
   } catch {
     return undefined;
