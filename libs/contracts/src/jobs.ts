@@ -48,6 +48,7 @@ export const JOBS = {
     version: 1,
     payload: z.object({ ...ids, connection_id: z.uuid(), account_id: ForeignId }),
   },
+  'connection.revoke': { queue: 'maintenance', version: 1, payload: z.object({ ...ids, connection_id: z.uuid() }) },
   'billing.apply': { queue: 'billing', version: 1, payload: z.object({ event_id: z.uuid() }) },
   'billing.cancel': { queue: 'billing', version: 1, payload: z.object(ids) },
   'billing.prove': { queue: 'billing', version: 1, payload: z.object({ proof_id: z.uuid() }) },

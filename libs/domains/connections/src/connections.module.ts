@@ -51,6 +51,6 @@ export class ConnectionReadsModule {}
     { provide: ManagedApps, useClass: Composio },
     { provide: ToolServers, useClass: AllToolServers },
   ],
-  exports: [ConnectionReadsModule, ...services, ToolServers],
+  exports: [ConnectionReadsModule, ...services, AccessTokens, ToolServers],
 })
 export class ConnectionsModule {}

@@ -119,11 +119,11 @@ export class ConnectionsRepository {
     await tx.execute(FORGET_GONE, [scope.orgId, id]);
   }
 
-  /** Of a row that is locked: nothing of it can be used any more, and no secret of it is kept. */
-  async delete(tx: Tx, scope: OrgScope, id: string): Promise<void> {
+  /** Of a row that is locked: nothing of it can be used any more, and no secret of it is kept but the tokens that are to be revoked. */
+  async delete(tx: Tx, scope: OrgScope, id: string, { keepsConsent = false } = {}): Promise<void> {
     await tx.execute(DELETE_TOOLS, [scope.orgId, id]);
     await tx.execute(DELETE_CONSENTS, [scope.orgId, id]);
-    await this.rows.update(tx, scope, id, { secrets: null, consent: null, headers: {}, credential_hint: null });
+    await this.rows.update(tx, scope, id, { secrets: null, headers: {}, credential_hint: null, ...(!keepsConsent && { consent: null }) });
     await this.rows.delete(tx, scope, id);
   }
 

@@ -155,7 +155,8 @@ export class ConnectionsService {
   }
 
   /**
-   * Its credentials are gone with it, and its slug is free. What names it loses its tools.
+   * Its credentials are gone with it, and its slug is free. What names it loses its tools. Tokens that somebody has consented to are revoked
+   * afterwards, where their server has a way to.
    *
    * @throws DomainError `not_found`; 409 `has_dependents` unless they are acknowledged
    */
@@ -165,8 +166,8 @@ export class ConnectionsService {
       const connection = await this.connections.lockIdentity(tx, scope, id);
       requireDeletable(connection, scope);
       if (!acknowledged) await this.dependents.refuseUsed(tx, scope, connection);
-      await this.tokens.letGo(tx, connection);
-      await this.connections.delete(tx, scope, id);
+      const keepsConsent = await this.tokens.end(tx, connection);
+      await this.connections.delete(tx, scope, id, { keepsConsent });
       await this.audit.record(tx, scope, 'connection.deleted', id, { slug: connection.slug, scope: connection.scope });
       await this.tellOwner(tx, scope, connection, deletedMail(connection));
     });

@@ -167,9 +167,14 @@ export class AuthorizationServers {
     return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   }
 
-  /** Has a token forgotten, where the issuer has a way to. @throws OAuthFailed */
-  async revoke(issuer: OAuthIssuer, client: OAuthIdentity, token: string, signal: AbortSignal): Promise<void> {
-    if (issuer.revocationEndpoint) await this.post(issuer.revocationEndpoint, client, { token }, signal);
+  /** Has a token forgotten, where the issuer has a way to (RFC 7009). @param of.hint which kind it is @throws OAuthFailed */
+  async revoke(
+    issuer: OAuthIssuer,
+    client: OAuthIdentity,
+    { token, hint }: { token: string; hint: 'refresh_token' | 'access_token' },
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (issuer.revocationEndpoint) await this.post(issuer.revocationEndpoint, client, { token, token_type_hint: hint }, signal);
   }
 
   private async tokens(issuer: OAuthIssuer, client: OAuthIdentity, grant: Record<string, string>, signal: AbortSignal): Promise<Tokens> {

@@ -18,6 +18,8 @@ export interface Switches {
   invalidGrant: boolean;
   /** The status of every answer of the token endpoint, if another than it should be. */
   tokenStatus: number | undefined;
+  /** The same of the endpoint that revokes. */
+  revokeStatus: number | undefined;
   /** Where the token endpoint leads elsewhere to. */
   tokenRedirect: string | undefined;
   /** Refreshing gives another refresh token, and ends the old one. */
@@ -87,6 +89,7 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
     refuses: false,
     invalidGrant: false,
     tokenStatus: undefined,
+    revokeStatus: undefined,
     tokenRedirect: undefined,
     rotates: true,
     refreshable: true,
@@ -227,6 +230,7 @@ export async function startAuthorizationServer(switches: Partial<Switches> = {})
         if (it.tokenStatus) return send(it.tokenStatus, { error: 'temporarily_unavailable' });
         return send(200, await tokens(form, clientOf(form, authorization)));
       case '/revoke':
+        if (it.revokeStatus) return send(it.revokeStatus, { error: 'temporarily_unavailable' });
         clientOf(form, authorization);
         accessTokens.delete(form.token);
         refreshTokens.delete(form.token);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Connection } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, type Db, type Tx } from '@aps/platform/database';
@@ -33,6 +33,8 @@ const BEFORE_MS = 60_000;
 /** How long a refresh may take, seconds. */
 const REFRESH_S = 15;
 const LOOK_MS = 100;
+/** After its deletion no server is asked again to revoke what a connection had, milliseconds. */
+const REVOKE_MS = 60 * 60 * 1_000;
 
 const consentPlace = ({ org_id, id }: Pick<Connection, 'org_id' | 'id'>): SealedPlace => ({
   orgId: org_id,
@@ -44,6 +46,8 @@ const consentPlace = ({ org_id, id }: Pick<Connection, 'org_id' | 'id'>): Sealed
 /** The access tokens of connections that somebody has consented to: kept, handed out, and refreshed, each time by one alone. */
 @Injectable()
 export class AccessTokens {
+  private readonly logger = new Logger('AccessTokens');
+
   constructor(
     private readonly db: Database,
     private readonly connections: ConnectionsRepository,
@@ -89,6 +93,48 @@ export class AccessTokens {
       throw error;
     });
     if (held) await this.forget(tx, connection, held);
+  }
+
+  /**
+   * Has what somebody has consented to end where it is from, for a connection that is about to be deleted. Of a row that is locked.
+   *
+   * @returns whether its tokens are to be kept until then
+   */
+  async end(tx: Tx, connection: Connection): Promise<boolean> {
+    if (isManaged(connection)) await this.letGo(tx, connection);
+    if (isManaged(connection) || connection.consent === null) return false;
+    await this.outbox.enqueue(tx, 'connection.revoke', { org_id: connection.org_id, connection_id: connection.id });
+    return true;
+  }
+
+  /**
+   * Has the tokens of a connection that is deleted revoked (RFC 7009), where their server has a way to, and forgets them. Best effort: a server
+   * that refuses, or is away for too long, has had its chance. Doing it twice does no harm.
+   *
+   * @throws OAuthFailed where the server is away, and is to be asked again
+   */
+  async revoke(orgId: string, connectionId: string): Promise<void> {
+    const connection = await this.consents.left(this.db, orgId, connectionId);
+    if (!connection) return;
+    const isLate = this.db.now().getTime() - connection.deleted_at!.getTime() > REVOKE_MS;
+    try {
+      await this.revokeAll(await this.secrets.open<Consent>(consentPlace(connection), connection.consent!));
+    } catch (error) {
+      if (error instanceof OAuthFailed && error.isAway && !isLate) throw error;
+      if (!(error instanceof OAuthFailed || error instanceof ServerFailed)) throw error;
+      this.logger.warn({ msg: 'Tokens were not revoked', org_id: orgId, connection_id: connectionId, error: error.message });
+    }
+    await this.consents.dropLeft(this.db, orgId, connectionId);
+  }
+
+  /** The one that others are made of first. One that is refused keeps no other. @throws OAuthFailed */
+  private async revokeAll({ issuer, client, refreshToken, accessToken }: Consent): Promise<void> {
+    const signal = AbortSignal.timeout(REFRESH_S * 1_000);
+    const tokens = [['refresh_token', refreshToken] as const, ['access_token', accessToken] as const];
+    const failures: unknown[] = [];
+    for (const [hint, token] of tokens)
+      if (token !== null) await this.oauth.revoke(issuer, client, { token, hint }, signal).catch((error: unknown) => failures.push(error));
+    if (failures.length) throw failures.find((error) => error instanceof OAuthFailed && error.isAway) ?? failures[0];
   }
 
   /** Has the provider forget an account, unless the connection has it by then. @param options of the job that does it */

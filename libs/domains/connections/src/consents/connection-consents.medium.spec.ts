@@ -8,6 +8,8 @@ import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionListings } from '../listing/connection-listings';
 import { ConnectionCalls } from '../tools/connection-calls';
 import { NotSent } from '@aps/tools';
+import { PutOff } from '@aps/platform/queues';
+import { RevocationsProcessor } from '../jobs';
 import { OAuthClient } from '../oauth/oauth-client';
 import { connectionsService } from '../testing';
 
@@ -27,6 +29,7 @@ beforeEach(async () => {
     refuses: false,
     invalidGrant: false,
     tokenStatus: undefined,
+    revokeStatus: undefined,
     refreshable: true,
     expiresIn: 3_600,
     resource: t.at('/mcp'),
@@ -45,6 +48,7 @@ interface Begun {
 
 const call = (method: string, at: string, as: Bearer, body?: object) => t.call(method, path + at, { as, body });
 const rowOf = (id: string) => t.db.manager.findOneByOrFail(Connection, { id: connectionUuid(id) });
+const goneRow = (id: string) => t.db.manager.findOneOrFail(Connection, { where: { id: connectionUuid(id)! }, withDeleted: true });
 const cookieIn = (headers: Headers): string => /^[^;]+/.exec(headers.get('set-cookie') ?? '')?.[0] ?? '';
 const begin = async (as: Bearer = org.member, body: object = {}): Promise<Begun> => {
   const answer = await call('POST', '', as, { app_key: 'custom-mcp', method: 'mcp_oauth', server_url: t.at('/mcp'), ...body });
@@ -281,5 +285,70 @@ describe('access tokens', () => {
     expect([refreshes(), await mails(t, org.member.email), await rowOf(id)]).toMatchObject([1, [], { status: 'disabled', consent: null }]);
     server.invalidGrant = false;
     expect((await call('PATCH', `/${id}`, org.member, { status: 'active' })).body.code).toBe('reconnect_required');
+  });
+});
+
+describe('what somebody has consented to', () => {
+  const JOBS = sql<{ id: string; payload: { org_id: string; connection_id: string } }>(
+    `SELECT id, payload FROM outbox WHERE job = 'connection.revoke' AND payload->>'org_id' = $1`,
+  );
+  /** Does the jobs by which tokens are revoked, as a worker does it. */
+  const done = async (): Promise<string> => {
+    const [{ id, payload }] = await t.db.query(JOBS, [org.id]);
+    expect(Object.keys(payload)).toEqual(['org_id', 'connection_id']);
+    await t.get(RevocationsProcessor).revoke(payload);
+    await t.db.execute(sql('DELETE FROM outbox WHERE id = $1'), [id]);
+    return payload.connection_id;
+  };
+  const revoked = () =>
+    server.seen.filter(({ path: at }) => at === '/revoke').map(({ form }) => [form.token_type_hint, form.token.slice(0, 3)]);
+  const both = [
+    ['refresh_token', 'rt-'],
+    ['access_token', 'at-'],
+  ];
+
+  it('is revoked when its connection is deleted, and forgotten then', async () => {
+    const id = await connected();
+    const token = await t.get(ConnectionCredentials).asking(await rowOf(id), ({ headers }) => Promise.resolve(headers.authorization));
+    expect((await call('DELETE', `/${id}`, org.member)).status).toBe(204);
+    expect([(await goneRow(id)).secrets, revoked()]).toEqual([null, []]);
+    await done();
+    expect(revoked()).toEqual(both);
+    expect((await goneRow(id)).consent).toBeNull();
+    const asked = await fetch(t.at('/mcp'), { method: 'POST', headers: { authorization: token! } });
+    expect(asked.status).toBe(401);
+  });
+
+  it('is sealed until then where its server is away, and given up after an hour', async () => {
+    const id = await connected();
+    server.revokeStatus = 503;
+    expect((await call('DELETE', `/${id}`, org.member)).status).toBe(204);
+    await expect(done()).rejects.toBeInstanceOf(PutOff);
+    const { consent } = await goneRow(id);
+    expect(consent).toEqual(expect.any(String));
+    expect(consent).not.toMatch(/at-|rt-/);
+    expect((await call('GET', `/${id}`, org.member)).status).toBe(404);
+    await t.db.execute(sql(`UPDATE connections SET deleted_at = now() - interval '61 minutes' WHERE id = $1`), [connectionUuid(id)]);
+    await done();
+    expect((await goneRow(id)).consent).toBeNull();
+    expect(revoked()).toEqual([...both, ...both]);
+  });
+
+  it('is given up at once where its server refuses, has no way to, or it cannot be read', async () => {
+    server.revokeStatus = 400;
+    const refused = await connected();
+    server.metadata = { revocation_endpoint: undefined };
+    const without = await connected();
+    server.metadata = {};
+    const unread = await connected();
+    const row = await rowOf(unread);
+    await t.db.manager.update(Connection, { id: row.id }, { consent: `${row.consent!.slice(0, -8)}AAAAAAAA` });
+    for (const id of [refused, without, unread]) {
+      expect((await call('DELETE', `/${id}`, org.member)).status).toBe(204);
+      await done();
+      expect((await goneRow(id)).consent).toBeNull();
+    }
+    // One that is refused keeps no other.
+    expect(revoked()).toEqual(both);
   });
 });

@@ -26,6 +26,11 @@ const BEGIN_REFRESH = statement(`
   UPDATE connections SET refreshing_until = now() + make_interval(secs => $4)
   WHERE org_id = $1 AND id = $2 AND token_version = $3 AND (refreshing_until IS NULL OR refreshing_until <= now()) AND deleted_at IS NULL`);
 
+const LEFT = statement<Connection>(
+  `SELECT * FROM connections WHERE org_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND consent IS NOT NULL`,
+);
+const DROP_LEFT = statement(`UPDATE connections SET consent = NULL WHERE org_id = $1 AND id = $2 AND deleted_at IS NOT NULL`);
+
 /** Rows of those who are asked to consent, and of what they have consented to. */
 @Injectable()
 export class ConsentsRepository {
@@ -50,6 +55,16 @@ export class ConsentsRepository {
   /** A member of an organization that is there, who can sign in, and is one until the transaction ends. */
   async decider(tx: Tx, scope: OrgScope, userId: string): Promise<Decider | null> {
     return (await tx.query(DECIDER, [scope.orgId, userId]))[0] ?? null;
+  }
+
+  /** A connection that is deleted, whose tokens are still to be revoked. */
+  async left(db: Db, orgId: string, id: string): Promise<Connection | null> {
+    return (await db.query(LEFT, [orgId, id]))[0] ?? null;
+  }
+
+  /** Forgets its tokens. */
+  async dropLeft(db: Db, orgId: string, id: string): Promise<void> {
+    await db.execute(DROP_LEFT, [orgId, id]);
   }
 
   /** Whether the caller alone refreshes the tokens of this version, for so many seconds. */

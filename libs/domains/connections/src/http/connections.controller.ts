@@ -99,7 +99,8 @@ export class ConnectionsController {
   @OrgMember('connections', BY_CONNECTION)
   @Operation({
     summary: 'Delete a connection',
-    description: 'What names it loses its tools. Its credentials are deleted, and its owner is told by mail where somebody else does it.',
+    description:
+      'What names it loses its tools. Its credentials are deleted, tokens that somebody has consented to are revoked at their server where it has a way to, and its owner is told by mail where somebody else does it.',
     refuses: ['has_dependents'],
   })
   remove(@CurrentOrg() scope: OrgScope, @Param('connection_id') ref: string, @Query() query: AcknowledgeDependentsQuery) {

@@ -1,13 +1,17 @@
 import { Injectable, Module } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
 import { Maintenance } from '@aps/platform/maintenance';
+import { OAuthFailed } from '@aps/platform/oauth';
 import { JobHandler, PutOff } from '@aps/platform/queues';
 import { ConnectionsModule } from '../connections.module';
+import { AccessTokens } from '../consents/access-tokens';
 import { ManagedAccounts } from '../managed/managed-accounts';
 import { ServerFailed } from '../mcp/tool-server';
 
 /** A provider may be away for days, and nobody else would have its accounts forgotten: it is asked again after so many seconds, for ever. */
 const AGAIN_S = 600;
+/** A server that is away when its tokens are to be revoked is asked again after so many seconds. */
+const REVOKE_AGAIN_S = 600;
 /** It is not asked for the next one either, so that those that wait for its answer leave places to mails. */
 const AWAY_MS = 60_000;
 const EVERY_S = 3_600;
@@ -37,6 +41,20 @@ export class AccountsProcessor {
   }
 }
 
+/** Has what somebody has consented to revoked once its connection is deleted. */
+@Injectable()
+export class RevocationsProcessor {
+  constructor(private readonly tokens: AccessTokens) {}
+
+  /** @throws PutOff while the server is away */
+  @JobHandler('connection.revoke')
+  async revoke({ org_id, connection_id }: JobPayload<'connection.revoke'>): Promise<void> {
+    await this.tokens.revoke(org_id, connection_id).catch((error: unknown) => {
+      throw error instanceof OAuthFailed ? new PutOff(REVOKE_AGAIN_S, error.message) : error;
+    });
+  }
+}
+
 /** For a worker application that has the maintenance. */
-@Module({ imports: [ConnectionsModule], providers: [AccountsProcessor] })
+@Module({ imports: [ConnectionsModule], providers: [AccountsProcessor, RevocationsProcessor] })
 export class ConnectionsJobsModule {}

@@ -102,7 +102,7 @@ it('takes new tokens for old, and keeps the refresh token where it gets none', a
   expect((await refresh(second.refreshToken!)).refreshToken).toBe(second.refreshToken);
   // Used once before, and ended by that.
   await expect(refresh(first.refreshToken!)).rejects.toBeInstanceOf(GrantInvalid);
-  await client.revoke(consent.issuer, consent.client, second.refreshToken!, soon());
+  await client.revoke(consent.issuer, consent.client, { token: second.refreshToken!, hint: 'refresh_token' }, soon());
   await expect(refresh(second.refreshToken!)).rejects.toBeInstanceOf(GrantInvalid);
 });
 
