@@ -92,6 +92,10 @@ async function route(req: IncomingMessage, res: ServerResponse, path: string, pl
   const { dialect } = place;
   const chat = dialect.read(asObject(body), place.model ?? 'mock', place.stream ?? false);
   const reply = replyTo(chat, req.headers['x-feature'], counts);
+  if (reply.delayMs > 0 || reply.chunkDelayMs > 0) {
+    pausing.set(res, { chat: JSON.stringify(body) });
+    res.once('close', () => pausing.delete(res));
+  }
   if (reply.delayMs > 0) await pause(reply.delayMs, res);
   if (res.destroyed) return;
   if (reply.failure?.kind === 'status') return fail(res, dialect, reply);
@@ -123,16 +127,29 @@ function readText(req: IncomingMessage): Promise<string> {
   });
 }
 
-/** Resolves when the time is over or the caller has gone, whichever is first. */
+/** Chats whose answers pause no longer, by a text that they hold. */
+const free: string[] = [];
+/** Answers that are to pause, by what they answer. */
+const pausing = new Map<ServerResponse, { chat: string; end?: () => void }>();
+
+/** Ends the pauses of all answers to chats that hold this text, and lets none begin, whichever server of this process plays them. */
+export function letGo(text: string): void {
+  free.push(text);
+  for (const { chat, end } of pausing.values()) if (chat.includes(text)) end?.();
+}
+
+/** Resolves when the time is over, the caller has gone or the answer is let go, whichever is first. */
 function pause(ms: number, res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
+    const answer = pausing.get(res);
     const done = (): void => {
       clearTimeout(timer);
       res.off('close', done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, answer && free.some((text) => answer.chat.includes(text)) ? 0 : ms);
     res.once('close', done);
+    if (answer) answer.end = done;
   });
 }
 

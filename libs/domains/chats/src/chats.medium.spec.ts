@@ -3,7 +3,7 @@ import { ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { ChatsService } from './chats.service';
-import { chatsService, script, type TestOrg } from './testing/chats';
+import { chatsService, HELD, script, type TestOrg } from './testing/chats';
 import { TitleRepository } from './turns/title.repository';
 
 describe('chats', () => {
@@ -117,9 +117,11 @@ describe('chats', () => {
 
   it('keeps a message that comes during a turn as its own next turn', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ text: 'slow', delay_ms: 300 }));
+    const slow = script({ text: 'slow', delay_ms: HELD });
+    await app.send(org, chat, slow);
     const second = await app.send(org, chat, 'and then?');
     expect(second).toMatchObject({ status: 202, body: { dispatched: false, queued: true, reason: 'turn_running' } });
+    app.letGo(slow);
     const body = await app.settled(org, chat, 2);
     const answers = body.messages.filter((m: { role: string }) => m.role === 'assistant').map((m: { content: string }) => m.content);
     expect(answers).toEqual(['slow', 'You said: and then?']);
@@ -178,7 +180,7 @@ describe('chats', () => {
 
   it('stops a running turn', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ text: 'one two three four', chunk_delay_ms: 2_000 }));
+    await app.send(org, chat, script({ text: 'one two three four', chunk_delay_ms: HELD }));
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     const stopped = await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
     expect(stopped).toMatchObject({ status: 200, body: { stopped: true, status: 'ACTIVE', cleared_pause: null } });

@@ -7,6 +7,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
+import { letGo } from '../../../../tools/mock-model/server';
 import { PromptRunner } from './prompt-runner';
 import { promptsService, type Frame } from './testing/prompts';
 
@@ -275,7 +276,7 @@ describe('runs', () => {
   });
 
   it('whose process has died are failed, and what it did after all is charged', async () => {
-    const path = await aTemplate({ text: script({ text: 'one two', chunk_delay_ms: 1_500 }) });
+    const path = await aTemplate({ text: `Slowly.\n${script({ text: 'one two', chunk_delay_ms: 600_000 })}` });
     const answered = test(path);
     await eventually(
       () => runs(path),
@@ -287,6 +288,7 @@ describe('runs', () => {
     await t.get(Maintenance).runAll();
     const lost = { status: 'failed', error: { code: 'worker_lost' } };
     expect(await runs(path)).toMatchObject([lost]);
+    letGo('Slowly.');
     expect((await answered).at(-1)).toMatchObject(['error', lost.error]);
     expect(await t.db.manager.findBy(PromptRun, { org_id: org.id })).toMatchObject([{ ...lost, cost_usd: expect.any(String) }]);
   });

@@ -2,10 +2,10 @@ import { entitle } from '@aps/billing/testing';
 import { OrgScope } from '@aps/guards';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { NO_CALLER } from '@aps/platform/database';
-import { eventually, sql, type Bearer } from '@aps/platform/testing';
-import { Runs } from '@aps/platform/runs';
+import { eventually, sql, standStill, type Bearer } from '@aps/platform/testing';
+import { RunLeases, Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
-import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
+import { calls, chatsService, HELD, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
 import { TurnKind } from '../turns/turn.kind';
 import { TurnRepository } from '../turns/turn.repository';
@@ -200,12 +200,16 @@ describe('the control of chats', () => {
     await app.send(org, chat, SLOW);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     await call('POST', chat, '/stop');
-    await app.send(org, chat, script({ text: 'one two three', chunk_delay_ms: 100 }));
+    const next = script({ text: 'one two three', chunk_delay_ms: HELD });
+    await app.send(org, chat, next);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     const [{ id: before }] = await app.db.query(sql<{ id: string }>('SELECT id FROM turns WHERE chat_id = $1 ORDER BY seq LIMIT 1'), [
       chat,
     ]);
+    const heard = jest.spyOn(app.get(RunLeases), 'stop');
     app.get(Broadcaster).send('chat.stop', { org_id: org.id, chat_id: chat, turn_id: before, at: new Date().toISOString() });
+    await eventually(() => Promise.resolve(heard.mock.calls.some(([id]) => id === before)), Boolean);
+    app.letGo(next);
     await eventually(
       () => turnsOf(chat),
       (turns) => turns[1] === 'done',
@@ -221,6 +225,7 @@ describe('the control of chats', () => {
     const { turn_id: turnId } = (await app.send(org, chat, SLOW)).body as { turn_id: string };
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     await entitle(app, { max_concurrent_chats: 0 });
+    standStill(app.get(RunLeases), turnId);
     await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE id = $1`), [turnId]);
     expect(await app.get(Runs).claim(app.get(TurnKind), { turn_id: turnId, org_id: org.id, chat_id: chat })).toBeNull();
     expect(await rowOf(chat)).toMatchObject({ status: 'ACTIVE', pause: { kind: 'queued' } });
@@ -561,9 +566,11 @@ describe('the control of chats', () => {
 
   it('a failure is behind a chat as soon as the message that waited runs', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ delay_ms: 400, error: { status: 400, message: 'no' } }));
+    const failing = script({ delay_ms: HELD, error: { status: 400, message: 'no' } });
+    await app.send(org, chat, failing);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     expect((await app.send(org, chat, 'behind')).body.queued).toBe(true);
+    app.letGo(failing);
     expect(await app.settled(org, chat, 1)).toMatchObject({ status: 'ACTIVE', error: null });
     expect(
       (await told(chat, 'status_changed')).map(({ data }) => `${(data as { from: string }).from}>${(data as { to: string }).to}`),

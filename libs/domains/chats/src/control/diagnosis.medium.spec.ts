@@ -2,8 +2,8 @@ import type { Bearer } from '@aps/platform/testing';
 import { entitle } from '@aps/billing/testing';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
-import { sql } from '@aps/platform/testing';
-import { Runs } from '@aps/platform/runs';
+import { sql, standStill } from '@aps/platform/testing';
+import { RunLeases, Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { delegate, delegatingOrg } from '../testing/delegating';
@@ -37,7 +37,7 @@ describe('the diagnosis of a chat', () => {
     const chat = await sent(SLOW);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     const [turn] = await app.db.query(
-      sql<{ lease_owner: string; fence: string }>('SELECT lease_owner, fence FROM turns WHERE chat_id = $1'),
+      sql<{ id: string; lease_owner: string; fence: string }>('SELECT id, lease_owner, fence FROM turns WHERE chat_id = $1'),
       [chat],
     );
     expect(await of(chat)).toMatchObject({
@@ -47,6 +47,7 @@ describe('the diagnosis of a chat', () => {
       queue: null,
       next_action: 'wait',
     });
+    standStill(app.get(RunLeases), turn.id);
     await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1`), [chat]);
     expect(await of(chat)).toMatchObject({ blocked_by: { kind: 'lease', ref: turn.lease_owner }, next_action: 'wait' });
     await stop(chat);
@@ -140,12 +141,17 @@ describe('the diagnosis of a chat', () => {
     const chat = await sent('hello');
     await app.settled(org, chat, 1);
     const diagnoses = app.get(DiagnosisQueries);
+    const statements: number[] = [];
     const query = jest.spyOn(Client.prototype, 'query');
-    const found = await diagnoses.of(OrgScope.member(org.id, org.owner.id, 'OWNER'), org.agentId, chat);
-    const statements = query.mock.calls.length;
+    // What the process asks by itself meanwhile it does not ask every time.
+    for (let i = 0; i < 5; i++) {
+      query.mockClear();
+      const found = await diagnoses.of(OrgScope.member(org.id, org.owner.id, 'OWNER'), org.agentId, chat);
+      statements.push(query.mock.calls.length);
+      expect(found).toMatchObject({ state: 'ACTIVE', blocked_by: null, next_action: 'message' });
+    }
     query.mockRestore();
-    expect(found).toMatchObject({ state: 'ACTIVE', blocked_by: null, next_action: 'message' });
-    expect([1, 2, 3]).toContain(statements);
+    expect([1, 2, 3]).toContain(Math.min(...statements));
   });
 
   it('tells what is known where that has to be looked up in a storage that is away', async () => {

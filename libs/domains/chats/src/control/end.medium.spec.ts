@@ -11,7 +11,7 @@ import type { JobContext } from '@aps/platform/queues';
 import { Outbox } from '@aps/platform/outbox';
 import { sql, type Bearer } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
-import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
+import { calls, chatsService, HELD, script, SLOW, type TestOrg } from '../testing/chats';
 import { EndService } from './end.service';
 import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { TurnKind } from '../turns/turn.kind';
@@ -305,7 +305,8 @@ describe('what is done for a member who leaves', () => {
     const mine = await say(first, SLOW);
     await become(first, 'RUNNING');
     await say(first, 'what the owner says', org.owner);
-    await say(second, script({ text: 'one two three four five', chunk_delay_ms: 300 }), org.owner);
+    const held = script({ text: 'one two three four five', chunk_delay_ms: HELD });
+    await say(second, held, org.owner);
     await become(second, 'RUNNING');
     const behind = await say(second, 'too late');
     await say(third, delegating([delegate(worker, SLOW)]));
@@ -316,6 +317,7 @@ describe('what is done for a member who leaves', () => {
     await become(alone, 'timer');
 
     expect((await app.call('POST', `/api/orgs/${org.id}/members/leave`, { as: ann })).status).toBe(204);
+    app.letGo(held);
     await overFor(ann);
     expect(repliesOf(await until(first, org.owner, 1))).toEqual([expect.stringContaining('what the owner says')]);
     expect(repliesOf(await until(second, org.owner, 1))).toEqual(['one two three four five']);

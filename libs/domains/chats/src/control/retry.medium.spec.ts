@@ -3,7 +3,7 @@ import type { Bearer } from '@aps/platform/testing';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
 import { Runs } from '@aps/platform/runs';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 
 const contents = (chat: { messages: { role: string; content: string }[] }, role: string) =>
   chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -31,8 +31,10 @@ describe('a retry', () => {
   it('begins with what users wrote before the first answer, on what is live now, and leaves its source alone', async () => {
     const chat = await app.chat(org, { title: 'Source', sandbox_enabled: true });
     await app.db.execute(sql(`UPDATE chats SET enabled_scopes = '{system:web}', max_steps = 30 WHERE id = $1`), [chat]);
-    await app.send(org, chat, script({ text: 'slow', delay_ms: 400 }));
+    const slow = script({ text: 'slow', delay_ms: HELD });
+    await app.send(org, chat, slow);
     await app.send(org, chat, 'one more thing');
+    app.letGo(slow);
     await app.settled(org, chat, 2);
     await app.send(org, chat, 'too late');
     const source = await app.settled(org, chat, 3);

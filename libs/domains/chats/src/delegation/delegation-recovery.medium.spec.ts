@@ -4,7 +4,7 @@ import { Outbox } from '@aps/platform/outbox';
 import type { JobContext } from '@aps/platform/queues';
 import { sql } from '@aps/platform/testing';
 import { LeaseEnded, Runs } from '@aps/platform/runs';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
 import { ChatState } from '../state/chat-state.repository';
 import { DispatchRepository } from '../turns/dispatch.repository';
@@ -181,9 +181,10 @@ describe('delegation when workers die, or all comes at once', () => {
         throw new LeaseEnded('lost');
       });
     });
-    const { turn_id } = (
-      await app.send(boss, chat, delegating([delegate(worker, 'unread'), delegate(worker, script({ text: 'later', delay_ms: 3_000 }))]))
-    ).body as { turn_id: string };
+    const held = script({ text: 'later', delay_ms: HELD });
+    const { turn_id } = (await app.send(boss, chat, delegating([delegate(worker, 'unread'), delegate(worker, held)]))).body as {
+      turn_id: string;
+    };
     await died;
     // As if it had been delivered too often.
     await app.db.execute(sql('UPDATE turns SET deliveries = 3 WHERE chat_id = $1'), [chat]);
@@ -192,6 +193,7 @@ describe('delegation when workers die, or all comes at once', () => {
     const failed = await app.until(boss, chat, (c) => c.status === 'ERRORED');
     expect(failed.error.code).toBe('worker_lost');
     expect(notesOf(failed)).toEqual([expect.objectContaining({ status: 'done', result: 'You said: unread' })]);
+    app.letGo(held);
     const told = await app.until(boss, chat, (c) => notesOf(c).length === 2);
     expect(notesOf(told)[1]).toMatchObject({ status: 'done', result: 'later' });
     expect((await childrenOf(app, chat)).map((c) => [c.wait, c.waits])).toEqual(Array(2).fill(['finished', false]));

@@ -8,7 +8,7 @@ import { OrgScope } from '@aps/guards';
 import { RunLeases } from '@aps/platform/runs';
 import { sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating } from '../testing/delegations';
 
 interface Event {
@@ -292,7 +292,7 @@ describe('timeline', () => {
 
   it('tells of a reply that was cut off, without a price', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ text: 'one two three four', chunk_delay_ms: 2_000 }));
+    await app.send(org, chat, script({ text: 'one two three four', chunk_delay_ms: HELD }));
     const stream = await app.stream(org, chat, { lastEventId: '0' });
     await stream.until((f) => f.event === 'message_delta');
     await app.call('POST', `${org.path}/${chat}/stop`, { as: org.owner, body: {} });
@@ -328,13 +328,15 @@ describe('timeline', () => {
       return chat;
     };
     const todo = { name: 'todo_write', arguments: { todos: [{ title: 'x', status: 'pending' }] } };
-    const ended = await handedBack(script({ text: 'one two three', chunk_delay_ms: 200, tool_calls: [todo] }, { text: 'done' }));
+    const held = script({ text: 'one two three', chunk_delay_ms: HELD, tool_calls: [todo] }, { text: 'done' });
+    const ended = await handedBack(held);
+    app.letGo(held);
     await app.settled(org, ended, 1);
     expect(await restarts(ended)).toEqual([
       [false, 'Asked mock', 'done'],
       [true, 'Asked mock anew', 'done'],
     ]);
-    const stopped = await handedBack(script({ text: 'one two three four five', chunk_delay_ms: 1_000 }));
+    const stopped = await handedBack(script({ text: 'one two three four five', chunk_delay_ms: HELD }));
     await app.call('POST', `${org.path}/${stopped}/stop`, { as: org.owner, body: {} });
     await app.until(org, stopped, (c) => c.messages.at(-1).interrupted);
     expect(await restarts(stopped)).toEqual([[true, 'Asked mock anew', 'interrupted']]);

@@ -12,11 +12,11 @@ import type { Db } from '@aps/platform/database';
 import { MailJobsModule } from '@aps/platform/mail';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
-import { eventually, sql, type Answer, type Bearer } from '@aps/platform/testing';
+import { eventually, sql, standStill, type Answer, type Bearer } from '@aps/platform/testing';
 import { BASE_MODULES, TestService, type Settings } from '@aps/testing';
-import { RunSweeper } from '@aps/platform/runs';
+import { RunLeases, RunSweeper } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
-import { startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
+import { letGo, startMockModel, type MockModel } from '../../../../../tools/mock-model/server';
 import { ChatsHttpModule } from '../http';
 import { ChatsJobsModule } from '../jobs';
 import { TurnKind } from '../turns/turn.kind';
@@ -40,6 +40,9 @@ export interface TestOrg extends TestTeam {
 /** A model script, as the mock route plays it. */
 export const script = (...steps: Record<string, unknown>[]): string => `run ${uuidv7()}\n\`\`\`mock\n${JSON.stringify({ steps })}\n\`\`\``;
 
+/** How long an answer is delayed that the spec lets go, see {@link ChatsService.letGo}. */
+export const HELD = 600_000;
+
 /** A message whose answer takes longer than a test wants to wait. */
 export const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_000 });
 
@@ -47,6 +50,7 @@ export const SLOW = script({ text: 'one two three four five', chunk_delay_ms: 5_
 export const calls = (tool: string, args: Record<string, unknown>): string =>
   script({ tool_calls: [{ name: tool, arguments: args }] }, { text: 'done' });
 
+const RUNNING = sql<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'running'`);
 const EXPIRE = sql(`UPDATE turns SET lease_expires_at = now() - interval '2 seconds' WHERE chat_id = $1 AND status = 'running'`);
 
 /** Gateway and worker in one process. */
@@ -127,8 +131,14 @@ export class ChatsService extends TestService {
     return this.call('GET', `${org.path}/${chat}`, { as });
   }
 
+  /** Has the answers of a script of {@link script} be delayed no longer, those to come as well. */
+  letGo(message: string): void {
+    letGo(message.slice(0, message.indexOf('\n')));
+  }
+
   /** Has the worker of the chat's turn be silent for too long, and that be noticed. */
   async expireLease(chat: string): Promise<void> {
+    for (const { id } of await this.db.query(RUNNING, [chat])) standStill(this.get(RunLeases), id);
     await this.db.execute(EXPIRE, [chat]);
     await this.get(RunSweeper).sweep(this.get(TurnKind));
   }

@@ -150,7 +150,8 @@ describe('compaction', () => {
       }
       expect(told('turn').at(-1)).toMatch(/Files that were attached.*contract\.txt.*annex\.txt/);
     }
-    const [first] = told('compaction');
+    // The chat of a test before may still ask.
+    const first = told('compaction').find((asked) => asked.includes('contract.txt'))!;
     expect([
       first.includes('Clause 7'),
       first.includes('[Attached file \\"annex.txt\\" (text/plain)]'),

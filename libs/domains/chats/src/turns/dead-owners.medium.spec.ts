@@ -5,7 +5,7 @@ import { ProcessIdentity } from '@aps/platform/runtime';
 import { ownersAreBelieved, sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import type { Client } from 'pg';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { TurnRepository, type TurnAnswer } from './turn.repository';
 
 const app = chatsService();
@@ -142,17 +142,21 @@ describe('the runs of a worker', () => {
   it('whose session is broken off go on under its new name, and no claim is made without one', async () => {
     const { name } = app.get(RunOwner);
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ text: 'one two three', chunk_delay_ms: 300 }));
+    const held = script({ text: 'one two three', chunk_delay_ms: HELD });
+    await app.send(org, chat, held);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     const renamed = await breakOff();
     expect(renamed).toMatch(/#\d+$/);
+    app.letGo(held);
     expect(replies(await app.settled(org, chat, 1))).toEqual(['one two three']);
     const next = await app.chat(org);
-    await app.send(org, next, script({ text: 'four', delay_ms: 300 }));
+    const four = script({ text: 'four', delay_ms: HELD });
+    await app.send(org, next, four);
     await eventually(
       () => app.db.query(sql<{ lease_owner: string | null }>('SELECT lease_owner FROM turns WHERE chat_id = $1'), [next]),
       ([row]) => row.lease_owner === renamed,
     );
+    app.letGo(four);
     await app.settled(org, next, 1);
     await eventually(
       () => isKnown(name!),

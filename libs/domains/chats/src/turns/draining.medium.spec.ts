@@ -7,10 +7,10 @@ import { ProcessIdentity } from '@aps/platform/runtime';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { Runs } from '@aps/platform/runs';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 
-const STREAMED = script({ text: 'one two three four five six', chunk_delay_ms: 300 });
 const ANSWER = 'one two three four five six';
+const streamed = () => script({ text: ANSWER, chunk_delay_ms: HELD });
 
 /** One worker, told by its row; two of them, as processes, are tested end to end. */
 describe('a worker that is drained', () => {
@@ -70,11 +70,13 @@ describe('a worker that is drained', () => {
 
   it('ends what it has, begins nothing new, and takes what waited when it is resumed', async () => {
     const held = await app.chat(org);
-    await app.send(org, held, STREAMED);
+    const message = streamed();
+    await app.send(org, held, message);
     await running(held);
     await tell(true);
     const late = await app.chat(org);
     expect((await app.send(org, late, 'later')).status).toBe(202);
+    app.letGo(message);
     expect(replies(await app.settled(org, held, 1))).toEqual([ANSWER]);
     await waiting(late);
     expect(self.draining).toBe(true);
@@ -84,10 +86,12 @@ describe('a worker that is drained', () => {
 
   it('lets go of no turn whose next message waits, but leaves that to others', async () => {
     const chat = await app.chat(org);
-    await app.send(org, chat, STREAMED);
+    const message = streamed();
+    await app.send(org, chat, message);
     await running(chat);
     await tell(true);
     await app.send(org, chat, 'and then?');
+    app.letGo(message);
     await app.until(org, chat, (body) => replies(body).length === 1);
     await tell(false);
     expect(replies(await app.settled(org, chat, 2))).toEqual([ANSWER, 'You said: and then?']);

@@ -7,7 +7,7 @@ import { ChatsQueries } from '../reading/chats.queries';
 import { ChatStarts, type BegunTurn } from '../sending/chat-starts';
 import { SendService } from '../sending/send.service';
 import { ChatEnds, type ChatEnd, type EndListener } from '../state/chat-ends';
-import { calls, chatsService, script, type TestOrg } from '../testing/chats';
+import { calls, chatsService, HELD, script, type TestOrg } from '../testing/chats';
 
 interface Heard {
   chat: string;
@@ -76,9 +76,11 @@ describe('turns of chats that a domain above has begun', () => {
   });
 
   it('are heard of one by one where they wait behind each other', async () => {
-    const { chat_id: chat, turn_id: turn } = await begin(script({ text: 'first', delay_ms: 700 }));
+    const held = script({ text: 'first', delay_ms: HELD });
+    const { chat_id: chat, turn_id: turn } = await begin(held);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     const next = (await inTx((tx) => app.get(SendService).join(tx, scope, org.agentId, chat, { content: 'more' }))) as BegunTurn;
+    app.letGo(held);
     expect(await ofChat(chat, 2)).toEqual([
       { chat, turn, how: 'done', said: 'first' },
       { chat, turn: next.turn_id, how: 'done', said: 'You said: more' },

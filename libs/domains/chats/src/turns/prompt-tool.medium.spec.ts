@@ -5,7 +5,7 @@ import { sql } from '@aps/platform/testing';
 import { PromptsService, type PromptTemplateInput } from '@aps/prompts';
 import { eventually } from '@aps/testing';
 import { LeaseEnded, RunLeases } from '@aps/platform/runs';
-import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, SLOW, type TestOrg } from '../testing/chats';
 import { ToolStepRunner } from './tool-step';
 
 const app = chatsService();
@@ -147,7 +147,8 @@ describe('an agent that runs prompt templates', () => {
   });
 
   it('whose worker shuts down in the middle has it run again', async () => {
-    await aTemplate('Slow', { text: script({ text: 'one two three', chunk_delay_ms: 300 }) });
+    const held = script({ text: 'one two three', chunk_delay_ms: HELD });
+    await aTemplate('Slow', { text: held });
     await grant(['*']);
     const chat = await asked(run({ template: 'slow' }));
     await eventually(
@@ -157,6 +158,7 @@ describe('an agent that runs prompt templates', () => {
     const leases = app.get(RunLeases) as unknown as { held: Map<string, object>; end(lease: object, reason: string): void };
     const [{ id: turnId }] = await app.db.query(sql<{ id: string }>('SELECT current_turn_id AS id FROM chats WHERE id = $1'), [chat]);
     leases.end(leases.held.get(turnId)!, 'shutdown');
+    app.letGo(held);
     const [result] = await resultsOf(chat);
     expect((await runs(chat)).map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
     expect(JSON.parse(result)).toMatchObject({ output: 'one two three' });

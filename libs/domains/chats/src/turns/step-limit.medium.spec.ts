@@ -1,7 +1,7 @@
 import type { Dialect } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { LeaseEnded } from '@aps/platform/runs';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { ModelStepRunner } from './model-step';
 
 interface Message {
@@ -133,9 +133,11 @@ describe('the last step of a turn', () => {
   it('lets the message that waited behind its turn go on', async () => {
     const org = await orgWith('dialect_1', { max_steps: 1 });
     const chat = await app.chat(org);
-    await app.send(org, chat, script({ tool_calls: [note('never')], delay_ms: 500 }));
+    const held = script({ tool_calls: [note('never')], delay_ms: HELD });
+    await app.send(org, chat, held);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     expect((await app.send(org, chat, 'next')).body).toMatchObject({ queued: true });
+    app.letGo(held);
     expect(await over(org, chat, 2)).toMatchObject({
       status: 'ACTIVE',
       messages: [{}, { content: 'next' }, {}, { role: 'tool' }, { content: 'You said: next' }],

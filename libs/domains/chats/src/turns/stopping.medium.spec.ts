@@ -1,5 +1,5 @@
 import { eventually, sql } from '@aps/platform/testing';
-import { chatsService, script, type StreamReader, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type StreamReader, type TestOrg } from '../testing/chats';
 import { TurnRepository } from './turn.repository';
 
 const WORDS = 'one two three four five six seven eight nine ten';
@@ -17,7 +17,7 @@ describe('a turn that is stopped while the model speaks', () => {
   const speaking = async (...steps: Record<string, unknown>[]): Promise<{ chat: string; stream: StreamReader; turnId: string }> => {
     const chat = await app.chat(org);
     const stream = await app.stream(org, chat);
-    const sent = await app.send(org, chat, script(...steps, { text: WORDS, chunk_delay_ms: 300 }));
+    const sent = await app.send(org, chat, script(...steps, { text: WORDS, chunk_delay_ms: HELD }));
     await stream.until((f) => f.event === 'message_delta' && WORDS.startsWith(f.data.data.text.trim()));
     return { chat, stream, turnId: sent.body.turn_id };
   };
@@ -109,7 +109,7 @@ describe('a turn that is stopped while the model speaks', () => {
   });
 
   it('is ended with its organization, which leaves what waits behind it until it is let in again', async () => {
-    const long = { text: `${WORDS} `.repeat(20), chunk_delay_ms: 300 };
+    const long = { text: `${WORDS} `.repeat(20), chunk_delay_ms: HELD };
     const [alone, before] = [await speaking(long), await speaking(long)];
     const sent = (await app.send(org, before.chat, 'later')).body;
     expect(sent.queued).toBe(true);

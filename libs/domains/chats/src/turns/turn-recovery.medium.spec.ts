@@ -2,7 +2,7 @@ import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
 import { sql } from '@aps/platform/testing';
 import { LeaseEnded, Runs } from '@aps/platform/runs';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { ToolStepRunner } from './tool-step';
 import { TurnKind } from './turn.kind';
 import { TurnRepository, type TurnAnswer } from './turn.repository';
@@ -151,13 +151,11 @@ describe('turns that are cut off at a bad moment', () => {
 
   it('do not begin to wait when a message waits behind them', async () => {
     const chat = await app.chat(org);
-    await app.send(
-      org,
-      chat,
-      script({ delay_ms: 600, tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }, { text: 'interrupted' }),
-    );
+    const held = script({ delay_ms: HELD, tool_calls: [{ name: 'wait_until', arguments: { for_s: 3600 } }] }, { text: 'interrupted' });
+    await app.send(org, chat, held);
     await app.until(org, chat, (c) => c.status === 'RUNNING');
     expect(await app.send(org, chat, 'are you there?')).toMatchObject({ status: 202, body: { queued: true } });
+    app.letGo(held);
     const body = await app.settled(org, chat, 2);
     expect(contents(body, 'tool').map((c) => JSON.parse(c) as unknown)).toEqual([{ status: 'interrupted_by_message' }]);
     expect(contents(body, 'assistant').slice(-2)).toEqual(['interrupted', 'You said: are you there?']);

@@ -1,7 +1,7 @@
 import { AgentsService } from '@aps/agents';
 import { anAgent } from '@aps/agents/testing';
 import { entitle, override, withCredits, withRateCard } from '@aps/billing/testing';
-import { script, type TestOrg } from '@aps/chats/testing';
+import { HELD, script, type TestOrg } from '@aps/chats/testing';
 import { RunLeases } from '@aps/platform/runs';
 import { sql } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
@@ -248,13 +248,14 @@ describe('a step of an agent', () => {
 
   it('goes on after its organization was suspended, and costs its run what was cut off, too', async () => {
     const usage = { input: 10_000, output: 0 };
-    const task = script({ tool_calls: [once], usage }, { text: 'the end', chunk_delay_ms: 2_000, usage });
+    const task = script({ tool_calls: [once], usage }, { text: 'the end', chunk_delay_ms: HELD, usage });
     const { process, id } = await begun(step({ task }));
     await asked(id);
     const leases = t.get(RunLeases) as unknown as { held: Map<string, object>; end(lease: object, reason: string): void };
     const [{ id: turn }] = await t.db.query(TURNS, [id]);
     // As its heartbeat finds.
     leases.end(leases.held.get(turn)!, 'org_suspended');
+    t.letGo(task);
     const run = await t.ended(id);
     expect(run).toMatchObject({ status: 'completed', output: 'the end', cost_credits: '2.000000' });
     expect((await t.db.query(TURNS, [id])).map(({ status }) => status)).toEqual(['stopped', 'done']);

@@ -167,6 +167,7 @@ it('runs of a key that are over together have the next of it looked for once', a
   const look = jest.spyOn(t.get(Admissions), 'lock');
   await t.get(ProcessesService).delete(t.scope(org), process.id);
   expect((await runsOf(process)).map(({ status }) => status)).toEqual(ids.map(() => 'cancelled'));
-  expect(look).toHaveBeenCalledTimes(1);
+  // The sweep may look for those of others meanwhile.
+  expect(look.mock.calls.filter(([, of]) => of === process.id)).toHaveLength(1);
   look.mockRestore();
 });

@@ -2,7 +2,7 @@ import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { HitlService } from '@aps/chats';
 import { EgressError } from '@aps/platform/egress';
 import { RunLeases } from '@aps/platform/runs';
-import { sql } from '@aps/platform/testing';
+import { sql, standStill } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { RunReviews } from '../reviews/run-reviews.service';
 import { RunControl } from '../runs/run-control.service';
@@ -300,6 +300,7 @@ describe('a run', () => {
     const id = await t.begin(org, process);
     await t.untilRun(id, (run) => run.steps[0]?.noted === 'sent' && calls === 1);
     // Its owner is as good as dead: somebody else goes on.
+    standStill(t.get(RunLeases), id);
     await t.db.execute(sql(`UPDATE process_runs SET lease_expires_at = now() - interval '2 seconds' WHERE id = $1`), [id]);
     await t.sweepRuns();
     const run = await t.untilRun(id, ({ state }) => state === 'waiting_human');
