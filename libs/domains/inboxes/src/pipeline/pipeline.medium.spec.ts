@@ -1,11 +1,12 @@
 import { entitle, override, withCredits, withRateCard } from '@aps/billing/testing';
 import { docx, paragraph } from '@aps/files/testing';
-import { ModelCalls } from '@aps/inference';
+import { ModelCalls, type ChatResult } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { RunLeases } from '@aps/platform/runs';
 import { eventually, sql } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';
 import { ChatStarts } from '@aps/chats';
+import { CLASSIFIER_FEATURE } from '../rules/classifier-call';
 import { EvaluationRepository } from './evaluation.repository';
 import { inboxesService, type TestInbox } from '../testing';
 
@@ -17,7 +18,11 @@ beforeEach(async () => {
   inbox = await t.inbox(org);
 });
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  // What one spec leaves behind is let go in no other, also where a minute has passed.
+  await t.db.execute(sql(`UPDATE inbox_messages SET raw_available = false WHERE state = 'held'`));
+});
 
 const GATES = [
   'size',
@@ -52,6 +57,18 @@ function breakStarts(times = Infinity, error = new Error('broken')): () => numbe
   const spy = jest.spyOn(starts, 'start');
   spy.mockImplementation((...args) => (spy.mock.calls.length <= times ? Promise.reject(error) : start(...args)));
   return () => spy.mock.calls.length;
+}
+/** Has the calls of classifiers answered so; chats of earlier messages may still ask. @returns how many there were */
+function classifying(answer: (ask: () => Promise<ChatResult>, n: number, signal: AbortSignal) => Promise<ChatResult>): () => number {
+  const models = t.get(ModelCalls);
+  const stream = models.streamChat.bind(models);
+  let calls = 0;
+  jest
+    .spyOn(models, 'streamChat')
+    .mockImplementation((...args) =>
+      args[1].feature === CLASSIFIER_FEATURE ? answer(() => stream(...args), ++calls, args[2]!.signal!) : stream(...args),
+    );
+  return () => calls;
 }
 /** Has what was put off so often go on now. */
 async function tryAgain(id: string, tries: number): Promise<void> {
@@ -225,15 +242,13 @@ describe('gates', () => {
     await t.rules(inbox, {
       stages: ['a', 'b'].map((id) => ({ id, kind: 'classifier', instruction: 'What is it?', labels, on_error: 'accept' })),
     });
-    const models = t.get(ModelCalls);
-    const stream = models.streamChat.bind(models);
-    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...args) => {
-      const answer = await stream(...args);
+    const asked = classifying(async (ask) => {
+      const answer = await ask();
       await suspend('2026-01-01');
       return { ...answer, text: '{"label":"more","confidence":0.9}' };
     });
     const { hold_reason, decided_by, dispatched, trace } = await settledMail();
-    expect([hold_reason, decided_by, dispatched, asked.mock.calls.length]).toEqual(['org_suspended', 'inbox_status', null, 1]);
+    expect([hold_reason, decided_by, dispatched, asked()]).toEqual(['org_suspended', 'inbox_status', null, 1]);
     expect(trace.slice(-2).map(({ stage_id, outcome }) => [stage_id, outcome])).toEqual([
       ['a', 'continue'],
       ['inbox_status', 'held'],
@@ -463,18 +478,15 @@ describe('classifiers', () => {
     await withRateCard(t);
     await withCredits(t, org.id, { granted: '100' });
     await t.rules(inbox, { stages: [stage()] });
-    const models = t.get(ModelCalls);
-    const stream = models.streamChat.bind(models);
-    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...args) => {
-      const n = asked.mock.calls.length;
-      const result = await stream(...args);
+    classifying(async (ask, n, signal) => {
+      const result = await ask();
       if (which === 'second' && n === 1) return { ...result, text: 'What?' };
       if (n !== (which === 'first' ? 1 : 2)) return result;
       const id = await mailed;
       // Notices it while it is asked a second time.
       if (n === 2) t.get(RunLeases).stop(id);
       await t.make('POST', `${inbox.path}/messages/${id}/${action}`, { as: org.owner });
-      args[2]!.signal!.throwIfAborted();
+      signal.throwIfAborted();
       return result;
     });
     const mailed = t.mail(inbox, answering('spam'));
@@ -535,9 +547,7 @@ describe('a classifier that gives no label', () => {
     [3, [2, 3]],
     [2, [2, 2]],
   ])('is asked twice, where %s calls a day have room for that', async (limit, counted) => {
-    const models = t.get(ModelCalls);
-    const stream = models.streamChat.bind(models);
-    const asked = jest.spyOn(models, 'streamChat').mockImplementation(async (...args) => ({ ...(await stream(...args)), text: 'What?' }));
+    const asked = classifying(async (ask) => ({ ...(await ask()), text: 'What?' }));
     await t.rules(inbox, RULES);
     await set({ rate_limit_classifier_calls_per_day: limit });
     const after: number[] = [];
@@ -545,7 +555,7 @@ describe('a classifier that gives no label', () => {
       expect(await settledMail()).toMatchObject({ hold_reason, decided_by: 'a' });
       after.push(await calls());
     }
-    expect([after, asked.mock.calls.length]).toEqual([counted, counted[1]]);
+    expect([after, asked()]).toEqual([counted, counted[1]]);
   });
 });
 

@@ -352,14 +352,14 @@ describe('the listener for mail', () => {
     intake.gate = new Promise<void>((resolve) => (open = resolve));
     const receive = jest.spyOn(intake, 'receive');
     const large = `\r\n${`${'x'.repeat(998)}\r\n`.repeat(24_000)}.`;
-    const [a, b, c] = [await inData(), await inData(), await inData()];
-    const stored = [a, b].map((client) => client.say(large));
+    const stored = [await inData(), await inData()].map((client) => client.say(large));
     await eventually(
       async () => receive.mock.calls.length,
       (n) => n === 2,
     );
     receive.mockRestore();
-    const answer = c.say(large);
+    // Who waited as long as those may take would be dismissed.
+    const answer = (await inData()).say(large);
     if (third === '452') expect(code(await answer)).toBe(third);
     open();
     expect((await Promise.all([...stored, answer])).map(code)).toEqual(['250', '250', third]);
@@ -369,10 +369,14 @@ describe('the listener for mail', () => {
     await listener.beforeApplicationShutdown();
     await start();
     Object.assign(listener, { firstRecipientMs: 500 });
-    const [idle, busy] = [await Client.connect(), await inData()];
-    await idle.say('EHLO x');
-    await idle.say('MAIL FROM:<a@example.com>');
-    expect(code(await idle.answer())).toBe('421');
+    // One that a busy machine has kept from naming its recipient in time comes again.
+    const busy = (await eventually(() => inData().catch(() => undefined), Boolean))!;
+    const idle = Client.connecting();
+    idle.send('EHLO x\r\nMAIL FROM:<a@example.com>\r\n');
+    await eventually(
+      async () => code(await idle.answer()),
+      (answer) => answer === '421',
+    );
     expect(code(await busy.say('\r\nHi\r\n.'))).toBe('250');
   });
 
