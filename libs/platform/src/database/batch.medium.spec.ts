@@ -164,7 +164,8 @@ describe('calls of the same moment', () => {
 
   it('do not wait for ever behind a connection that has gone silent', async () => {
     const proxy = await SilencedProxy.to(database.url);
-    process.env.DATABASE_STATEMENT_TIMEOUT_MS = '200';
+    // Long enough for a statement of a busy machine.
+    process.env.DATABASE_STATEMENT_TIMEOUT_MS = '2000';
     loadConfig();
     const db = new Database(await createDataSource({ entities: [] }, { url: proxy.url }).initialize());
     try {

@@ -135,7 +135,8 @@ describe('sessions of an app', () => {
     let proxy: SilencedProxy;
     let db: Database;
     beforeEach(async () => {
-      process.env.DATABASE_STATEMENT_TIMEOUT_MS = '200';
+      // Long enough for a statement of a busy machine.
+      process.env.DATABASE_STATEMENT_TIMEOUT_MS = '2000';
       loadConfig();
       proxy = await SilencedProxy.to(database.url);
       // Of one connection, so that whoever comes next would get the one that is lost.
@@ -172,7 +173,7 @@ describe('sessions of an app', () => {
     });
 
     it('are waited for as long as a transaction has let its statements take', async () => {
-      const slow = sql<{ one: number }>('SELECT 1 AS one FROM pg_sleep(3)');
+      const slow = sql<{ one: number }>('SELECT 1 AS one FROM pg_sleep(5)');
       const rows = await db.transaction(NO_CALLER, async (tx) => {
         await tx.execute(sql(`SELECT set_config('statement_timeout', '20s', true)`));
         return tx.query({ ...slow, timeoutMs: 20_000 });

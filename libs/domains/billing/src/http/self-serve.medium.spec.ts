@@ -32,7 +32,7 @@ const t = testService(
     BillingJobsModule,
     WorkersModule.forQueues('billing'),
   ],
-  { settings: { POLAR_TIMEOUT_MS: '2000' } },
+  { settings: { POLAR_TIMEOUT_MS: '30000' } },
 );
 const provider = aLocalProvider(t, () => `${t.url}/api/webhooks/polar`);
 let org: TestTeam;
@@ -59,6 +59,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await provider.control({ mode: 'ok' });
+  t.configure({ POLAR_TIMEOUT_MS: '30000' });
   org = await aTeam(t);
   await t.db.manager.update(Subscription, { org_id: org.id }, { plan_id: trial.id });
 });
@@ -87,6 +88,11 @@ const settled = async () => {
 };
 const external = async () => (await subscriptionOf(t, org.id)).external_subscription_id!;
 const books = async () => provider.control({});
+/** Has the provider not answer, and not be waited for long. */
+const slow = () => {
+  t.configure({ POLAR_TIMEOUT_MS: '2000' });
+  return provider.control({ mode: 'slow' });
+};
 const pendingOf = async () => (await subscriptionOf(t, org.id)).pending_change;
 const actions = async () => (await t.audit({ org_id: org.id })).map(({ action }) => action);
 
@@ -235,7 +241,7 @@ describe('a checkout', () => {
     ]);
     await provider.control({ mode: 'down' });
     expect(outcome(await ask('checkout', { plan_code: 'starter' }))).toEqual([502, 'upstream_unavailable']);
-    await provider.control({ mode: 'slow' });
+    await slow();
     expect(outcome(await ask('checkout', { plan_code: 'starter' }))).toEqual([502, 'upstream_unavailable']);
     expect(await t.db.manager.countBy(BillingCheckout, { org_id: org.id })).toBe(0);
   });
@@ -367,7 +373,7 @@ describe('a change of plan', () => {
   });
 
   it('leaves no mark where another took the place of it, and neither was to be had', async () => {
-    await provider.control({ mode: 'slow' });
+    await slow();
     const first = ask('change-plan', { plan_code: 'team' });
     await eventually(pendingOf, (pending) => pending?.plan_code === 'team');
     const second = ask('change-plan', { plan_code: 'starter', interval: 'annual' });

@@ -12,10 +12,10 @@ const TEAM = { id: randomUUID(), name: 'Team', price: 14_900, interval: 'month' 
 const PACK = { id: randomUUID(), name: 'Pack', price: 1_200, interval: null };
 const buyer = { id: randomUUID(), email: 'ada@example.com', name: 'Ada' };
 
-const configure = (url: string, token = 'polar_oat_test') =>
+const configure = (url: string, token = 'polar_oat_test', timeoutMs = 30_000) =>
   loadConfig({
     ...{ ...testEnvironment(process.env.TEST_DATABASE_URL!), APP_URL: 'https://app.example' },
-    ...{ POLAR_API_URL: url, POLAR_ACCESS_TOKEN: token, POLAR_TIMEOUT_MS: '1000' },
+    ...{ POLAR_API_URL: url, POLAR_ACCESS_TOKEN: token, POLAR_TIMEOUT_MS: String(timeoutMs) },
   });
 const refusal = (asked: Promise<unknown>) =>
   asked.then(
@@ -137,8 +137,10 @@ describe('Polar, as its API is spoken on this machine', () => {
   const UNAVAILABLE = ['upstream_unavailable', 'The payment provider cannot be reached. Try again.'];
   it.each(['down', 'slow'])('is not to be reached while it is %s', async (mode) => {
     await control({ mode });
+    if (mode === 'slow') configure(local.url, undefined, 1_000);
     expect(await refusal(polar.createCheckout({ product_id: PACK.id, buyer, metadata: {} }))).toEqual(UNAVAILABLE);
     expect(await refusal(polar.setCancelAtPeriodEnd(subscriptionId, true))).toEqual(UNAVAILABLE);
+    configure(local.url);
   });
 
   it('says why it does not want to', async () => {

@@ -24,12 +24,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   seenElsewhere = [];
   registry = await startRegistry();
-  loadConfig({
-    EGRESS_ALLOW: `${registry.host},${elsewhere.slice('http://'.length)}`,
-    EGRESS_HEADERS_TIMEOUT_MS: '300',
-    EGRESS_CONNECT_TIMEOUT_MS: '1000',
-  });
-  egress = new Egress();
+  begin();
 });
 afterEach(async () => {
   await egress.onApplicationShutdown();
@@ -37,6 +32,15 @@ afterEach(async () => {
 });
 afterAll(() => new Promise((done) => other.close(done)));
 
+/** @param patience for how long it waits for answers, in milliseconds */
+function begin(patience = '30000') {
+  loadConfig({
+    EGRESS_ALLOW: `${registry.host},${elsewhere.slice('http://'.length)}`,
+    EGRESS_HEADERS_TIMEOUT_MS: patience,
+    EGRESS_CONNECT_TIMEOUT_MS: '30000',
+  });
+  egress = new Egress();
+}
 const never = new AbortController().signal;
 const referenceTo = (name: string): ImageReference =>
   (readReference(`${registry.host}/${name}`) as { reference: ImageReference }).reference;
@@ -175,6 +179,8 @@ describe('a registry', () => {
   });
 
   it('that keeps silent is given up, and so is one where the caller gives up', async () => {
+    await egress.onApplicationShutdown();
+    begin('300');
     registry.before = () => true;
     await expect(resolve('shell:1')).rejects.toMatchObject({ check: 'registry', message: 'The registry does not answer.' });
     const cut = new AbortController();

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 const call = async (args: Record<string, unknown>): Promise<StepToolResult> => {
-  const context = { orgId: 'o', runId: 'r', envelope: {}, idempotencyKey: 'r/a', timeoutMs: 5_000, signal: new AbortController().signal };
+  const context = { orgId: 'o', runId: 'r', envelope: {}, idempotencyKey: 'r/a', timeoutMs: 60_000, signal: new AbortController().signal };
   return (await tools.find('o', 'core.http_request'))!.call({ method: 'POST', url, ...args }, context);
 };
 
