@@ -2,7 +2,8 @@ import { entitle } from '@aps/billing/testing';
 import { OrgScope } from '@aps/guards';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { NO_CALLER } from '@aps/platform/database';
-import { eventually, sql, standStill, type Bearer } from '@aps/platform/testing';
+import { eventually, sql, standStill, type Answer, type Bearer } from '@aps/platform/testing';
+import { gaveWay } from '@aps/testing';
 import { RunLeases, Runs } from '@aps/platform/runs';
 import { Client } from 'pg';
 import { calls, chatsService, HELD, script, SLOW, type TestOrg } from '../testing/chats';
@@ -177,11 +178,12 @@ describe('the control of chats', () => {
 
     it('from both ends of a tree at once ends, again and again', async () => {
       const families = await Promise.all(Array.from({ length: 6 }, family));
+      const patiently = (ask: () => Promise<Answer>) => eventually(ask, (answer) => !gaveWay(answer));
       const answers = await Promise.all(
         families.flatMap(({ boss, leaf }) => [
-          call('POST', boss, '/stop', { cascade: true }),
+          patiently(() => call('POST', boss, '/stop', { cascade: true })),
           rows('SELECT agent_id FROM chats WHERE id = $1', leaf).then(([{ agent_id }]) =>
-            app.call('POST', `/api/orgs/${org.id}/agents/${String(agent_id)}/chats/${leaf}/terminate`, { as: org.owner }),
+            patiently(() => app.call('POST', `/api/orgs/${org.id}/agents/${String(agent_id)}/chats/${leaf}/terminate`, { as: org.owner })),
           ),
         ]),
       );
