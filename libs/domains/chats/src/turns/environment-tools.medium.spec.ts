@@ -2,6 +2,7 @@ import { EnvironmentsHttpModule } from '@aps/environments/http';
 import { EnvironmentsJobsModule } from '@aps/environments/jobs';
 import { NOT_ISOLATED, TestMachine } from '@aps/environments/testing';
 import { eventually, sql, type Answer } from '@aps/platform/testing';
+import { ToolCatalog } from '@aps/tools';
 import { calls, ChatsService, script, type TestOrg } from '../testing/chats';
 
 type Chat = Answer['body'];
@@ -105,6 +106,30 @@ describe('commands of a chat', () => {
     // Whoever ran it has noticed, and has no job left.
     const jobs = () => app.db.query(sql(`SELECT id FROM outbox WHERE job = 'environment.command'`));
     await eventually(jobs, (left) => left.length === 0);
+  });
+
+  it('are not asked for any more once their chat is stopped', async () => {
+    const tool = app
+      .get(ToolCatalog)
+      .own()
+      .find(({ slug }) => slug === 'run_command')!;
+    const callOut = tool.callOut!;
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    let called: Promise<unknown> | undefined;
+    const calling = jest.spyOn(tool, 'callOut').mockImplementation((...args) => {
+      const end = held.then(() => callOut(...args));
+      called = end;
+      return end;
+    });
+    const id = await app.chat(org, { title: 'Test', sandbox_enabled: true });
+    await app.send(org, id, run('sleep 600'));
+    await eventually(async () => called !== undefined, Boolean);
+    await app.make('POST', `${org.path}/${id}/stop`, { as: org.owner });
+    letGo();
+    await called!.catch(() => undefined);
+    calling.mockRestore();
+    expect(await commands(id)).toEqual([]);
   });
 
   it('go on while another worker takes the turn up, and run once', async () => {

@@ -11,7 +11,7 @@ import { uuidv7 } from 'uuidv7';
 import { commandTimeoutOf, obstacleOf, SLACK_S } from '../environments.policy';
 import { EnvironmentsQueries } from '../environments.queries';
 import { CommandsRepository, commandTopic } from './commands.repository';
-import { BY_CALL, INSERT, type CommandEnd } from './commands.sql';
+import { BY_CALL, HOLD_TURN, INSERT, type CommandEnd } from './commands.sql';
 
 /** Something to be done in an environment. */
 export interface WantedCommand extends Pick<EnvironmentCommand, 'kind' | 'command' | 'path' | 'content'> {
@@ -103,6 +103,8 @@ export class Commands {
     return this.db.transaction(NO_CALLER, async (tx) => {
       // Whoever deletes it comes before, or cancels this as well.
       if (!(await this.environments.holds(tx, scope, environmentId))) throw new EnvironmentUnavailable('The environment was deleted.');
+      // A stop knows of no command that comes after it.
+      if (of && !(await tx.query(HOLD_TURN, [of.turnId, orgId])).length) throw new EnvironmentUnavailable('The chat was stopped.');
       const { kind, command, workdir, path, content } = wanted;
       const [made] = await tx.query(INSERT, [
         ...[uuidv7(), orgId, environmentId, of?.chatId ?? null, of?.turnId ?? null, callKey, workspaceOf(environmentId, rootChatId)],

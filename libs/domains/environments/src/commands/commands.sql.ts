@@ -30,6 +30,10 @@ const OVER = 'finished_at = now(), content = NULL';
 export const INSERT = statement<{ id: string }>(`
   INSERT INTO ${TABLE} (id, org_id, environment_id, chat_id, turn_id, call_key, workspace, kind, command, workdir, path, content, timeout_s)
   SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 ON CONFLICT (call_key) DO NOTHING RETURNING id`);
+/** A turn that is at work, held with its chat until the transaction ends: whoever ends it comes before, or finds what was asked for. The chat first, as by them. */
+export const HOLD_TURN = statement<{ id: string }>(
+  `SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.org_id = $2 AND t.status = 'running' FOR SHARE OF c, t`,
+);
 export const BY_CALL = statement<CommandRef>(`SELECT id, environment_id FROM ${TABLE} WHERE call_key = $1 AND org_id = $2`);
 export const END_OF = statement<CommandEnd>(`SELECT ${END} FROM ${TABLE} WHERE id = $1`);
 
