@@ -291,6 +291,21 @@ describe('the socket of a machine', () => {
     expect(await lost).toMatchObject({ status: 'outcome_unknown' });
   });
 
+  it('goes on with it among all that its machine has done within a minute', async () => {
+    const first = await connect();
+    const ran = run();
+    const { work_id } = await first.told('exec');
+    first.cut();
+    const done = Array.from({ length: 150 }, () => uuidv7());
+    const second = await connect([work_id, ...done]);
+    await eventually(
+      async () => second.frames.filter(({ type }) => type === 'cancel').map((frame) => frame.work_id),
+      (cancelled) => cancelled.length === done.length && !cancelled.includes(work_id),
+    );
+    second.say(exit(work_id));
+    expect(await ran).toMatchObject({ status: 'done', exit_code: 0 });
+  });
+
   it('goes on by requests with what it has taken, where sockets are refused meanwhile', async () => {
     const first = await connect();
     const ran = run();

@@ -7,8 +7,8 @@ const work_id = z.uuid();
 const FROM_MACHINE = z.discriminatedUnion('type', [
   z.object({
     ...{ type: z.literal('hello'), version: z.string().max(64), platform: z.string().max(64), hostname: z.string().max(255) },
-    /** What it is still at, of an earlier socket. */
-    work: z.array(work_id).max(100).default([]),
+    /** What it is still at, of an earlier socket, and what it has done within the last minute: as many as a frame has room for. */
+    work: z.array(work_id).default([]),
   }),
   z.object({ type: z.literal('heartbeat') }),
   z.object({ type: z.literal('output'), work_id, stream: z.enum(['stdout', 'stderr']), data: z.string() }),
