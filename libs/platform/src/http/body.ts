@@ -7,17 +7,18 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { Problem } from '@aps/contracts';
 import { DomainError } from '@aps/contracts';
 import type { Request } from 'express';
-import { HeldBytes } from './held-bytes';
+import { HeldBytes, noRoom } from './held-bytes';
 import { rawBody, tooLarge } from './raw-body';
 
 /** Bytes of a JSON body: 1 MiB, and of who has shown no credential, 64 KiB. */
 export const JSON_BODY_LIMIT = 1024 * 1024;
 const ANONYMOUS_BODY_LIMIT = 64 * 1024;
 
-/** Bytes of JSON bodies that a process has in memory as they came: of all users, of all others, and of one caller. */
-const BYTES_OF_USERS = 192 * 1024 * 1024;
-const BYTES_OF_OTHERS = 64 * 1024 * 1024;
-const BYTES_OF_CALLER = 32 * 1024 * 1024;
+/** JSON bodies that a process has in memory as they came, and bytes that all of them may have: of users, and of all others. */
+const ROOMS = {
+  users: { bytes: new HeldBytes(), most: 192 * 1024 * 1024 },
+  others: { bytes: new HeldBytes(), most: 64 * 1024 * 1024 },
+};
 
 /** Where a handler says who may call it. The guards stand above this library and export it. */
 export const ACCESS = 'aps:access';
@@ -183,8 +184,6 @@ const DECODERS: Record<string, (raw: Buffer, options: ZlibOptions) => Promise<Bu
   br: promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress),
 };
 
-const bytes = new HeldBytes();
-
 /** A request of which is known who it is counted as; of anybody else the address is. */
 export interface CallersRequest extends Request {
   countedAs?: string;
@@ -217,9 +216,12 @@ export async function readJsonBody(req: CallersRequest, handler: object): Promis
   const usual = isPublic ? ANONYMOUS_BODY_LIMIT : JSON_BODY_LIMIT;
   const said = (Reflect.getMetadata(BODY_LIMIT, handler) as number | undefined) ?? usual;
   const limit = decode === DECODERS.identity ? said : Math.min(said, JSON_BODY_LIMIT);
-  const [all, most] = isPublic ? ['others', BYTES_OF_OTHERS] : ['users', BYTES_OF_USERS];
-  const shares = { [all]: most, [`of ${req.countedAs ?? req.ip}`]: BYTES_OF_CALLER };
-  const sent = await bytes.holding(shares, (hold) => rawBody(req, limit, hold));
+  const { bytes, most } = isPublic ? ROOMS.others : ROOMS.users;
+  const sent = await bytes.sharing(most, `of ${req.countedAs ?? req.ip}`, (hold) =>
+    rawBody(req, limit, (piece) => {
+      if (!hold(piece)) throw noRoom();
+    }),
+  );
   try {
     return parsed(await decode(sent, { maxOutputLength: limit }));
   } catch (error) {

@@ -170,7 +170,7 @@ describe('a body', () => {
 
   it('is for later where its sender has too much of them on the way', async () => {
     const begun = await Promise.all(
-      Array.from({ length: 33 }, async () => {
+      Array.from({ length: 49 }, async () => {
         const socket = net.connect(edge.port, '127.0.0.1');
         socket.on('error', () => undefined);
         socket.write(`POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${MIB}\r\n\r\n`);

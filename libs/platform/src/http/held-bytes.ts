@@ -1,5 +1,18 @@
 import { DomainError } from '@aps/contracts';
 
+/** 503 `service_unavailable` */
+export const noRoom = (): DomainError => new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
+
+/**
+ * Whether somebody may have so much of a room that nobody fills: each a third of what is left of it, so by himself a quarter, and the more there
+ * are, the less each of them, but whoever comes with little finds room.
+ *
+ * @param all what there is
+ * @param held by all
+ * @param own of that, by him
+ */
+export const mayHold = (all: number, held: number, own: number): boolean => 3 * own <= all - held;
+
 /**
  * Bytes of bodies that are in memory, by the shares that they are counted in. They count as they come, so those that send slowly keep
  * nobody out.
@@ -16,16 +29,14 @@ export class HeldBytes {
   holding<T>(shares: Record<string, number>, work: (hold: (bytes: number) => void) => Promise<T>): Promise<T> {
     return this.counting(Object.keys(shares), (count) =>
       work((bytes) => {
-        if (Object.entries(shares).some(([share, most]) => this.of(share) + bytes > most))
-          throw new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
+        if (Object.entries(shares).some(([share, most]) => this.of(share) + bytes > most)) throw noRoom();
         count(bytes);
       }),
     );
   }
 
   /**
-   * Counts for as long as `work` takes, in a room that nobody fills: each may hold a third of what is left of it, so by himself a quarter, and the
-   * more there are, the less each of them, but whoever comes with little finds room.
+   * Counts for as long as `work` takes, in a room of which everybody has what {@link mayHold} says.
    *
    * @param all what may be held by all, bytes
    * @param who another than `all`
@@ -34,7 +45,7 @@ export class HeldBytes {
   sharing<T>(all: number, who: string, work: (hold: (bytes: number) => boolean) => Promise<T>): Promise<T> {
     return this.counting(['all', who], (count) =>
       work((bytes) => {
-        const hasRoom = 3 * (this.of(who) + bytes) <= all - this.of('all') - bytes;
+        const hasRoom = mayHold(all, this.of('all') + bytes, this.of(who) + bytes);
         if (hasRoom) count(bytes);
         return hasRoom;
       }),

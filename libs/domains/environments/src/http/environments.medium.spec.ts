@@ -1,3 +1,4 @@
+import http from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { Environment } from '@aps/entities';
 import { entitle } from '@aps/billing/testing';
@@ -244,6 +245,28 @@ describe('a machine', () => {
     expect((await machine.ask('result', { work_id: work.id, exit_code: 0 })).body).toEqual({ accepted: true });
     expect((await answered).body.ok).toBe(true);
     expect((await machine.ask('claim', {}, fresh)).status).toBe(200);
+  });
+
+  it('finds room for what it says, whatever few others are sending', async () => {
+    const size = 4 * 1024 * 1024;
+    const senders = await Promise.all([await t.team(), await t.team()].map((team) => t.machine(team)));
+    const open = await Promise.all(
+      senders
+        .flatMap(({ token }) => Array.from({ length: 8 }, () => token))
+        .map(async (token) => {
+          const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': size };
+          const request = http.request(`${t.url}/api/daemon/work/result`, { agent: false, method: 'POST', headers });
+          await new Promise((resolve) =>
+            request
+              .on('error', resolve)
+              .on('response', resolve)
+              .write(Buffer.alloc(size - 1), resolve),
+          );
+          return request;
+        }),
+    );
+    for (let i = 0; i < 20; i++) expect((await machine.ask('claim')).status).toBe(200);
+    open.forEach((request) => request.destroy());
   });
 
   it('is nobody’s any more once its organization is deleted', async () => {
