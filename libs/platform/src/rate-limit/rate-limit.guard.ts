@@ -38,19 +38,20 @@ export function callerOf(ip: string | undefined): string {
 /**
  * Says where a request stands, by the limit that it is closest to.
  *
+ * @param response is told in its headers; what has none, as an upgrade, is only held
  * @returns true
  * @throws DomainError 429 `rate_limited`
  */
-export function holdToRates(asked: readonly (RateDecision | undefined)[], response: Response): true {
+export function holdToRates(asked: readonly (RateDecision | undefined)[], response?: Response): true {
   const decisions = asked.filter((d) => d !== undefined);
   const tightest = decisions.reduce<RateDecision | undefined>(
     (a, b) => (!a || b.retryAfterS > a.retryAfterS || (b.retryAfterS === a.retryAfterS && b.remaining < a.remaining) ? b : a),
     undefined,
   );
   if (!tightest) return true;
-  response.setHeader('RateLimit-Limit', String(tightest.limit));
-  response.setHeader('RateLimit-Remaining', String(tightest.remaining));
-  response.setHeader('RateLimit-Reset', String(tightest.resetS));
+  response?.setHeader('RateLimit-Limit', String(tightest.limit));
+  response?.setHeader('RateLimit-Remaining', String(tightest.remaining));
+  response?.setHeader('RateLimit-Reset', String(tightest.resetS));
   if (!tightest.allowed)
     throw new DomainError('rate_limited', 'Too many requests. Try again later.', { retryAfterS: tightest.retryAfterS });
   return true;
@@ -70,6 +71,12 @@ export interface CountedRequest extends Request {
   countedAs?: string;
 }
 
+/** Counts a request of a credential. */
+export function takeOf(limiter: RateLimiter, credentialId: string): Promise<RateDecision | undefined> {
+  const { token, tokenBurst } = rateLimitConfig.value;
+  return limiter.take(`token:${credentialId}`, { perMinute: token, burst: tokenBurst });
+}
+
 /**
  * Counts a request of a session, of a token, or of another credential. The access guard asks as soon as it knows who calls: what it refuses costs as much as what it lets
  * in, or more, and is counted like that.
@@ -83,8 +90,7 @@ export async function holdCaller(limiter: RateLimiter, request: CountedRequest, 
   const credential = principal?.credentialId ?? proven?.credentialId;
   // Behind the gateway, which has counted the request already.
   if (!credential || principal?.via === 'internal') return;
-  const { token, tokenBurst } = rateLimitConfig.value;
-  request.rate = await limiter.take(`token:${credential}`, { perMinute: token, burst: tokenBurst });
+  request.rate = await takeOf(limiter, credential);
   holdToRates([request.rate], response);
 }
 

@@ -306,6 +306,33 @@ describe('the socket of a machine', () => {
     expect(await ran).toMatchObject({ status: 'done', exit_code: 0 });
   });
 
+  it('is opened as often as requests are made, and tells of itself no more often', async () => {
+    t.configure({ RATE_LIMITS: 'on', RATE_LIMIT_TOKEN: '1', RATE_LIMIT_TOKEN_BURST: '2', REDIS_PREFIX: `sockets${uuidv7()}` });
+    try {
+      for (let i = 0; i < 2; i++) await (await connect()).end();
+      expect(await MachineSocket.refused(t.url, machine.token)).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    } finally {
+      t.configure({ RATE_LIMITS: 'off' });
+    }
+  });
+
+  it('has a place, whatever machines of another organization have', async () => {
+    const { places } = t.get(MachineSockets);
+    const { most } = places;
+    const others = await t.team();
+    const [one, two, three] = [await t.machine(org), await t.machine(org), await t.machine(others)];
+    places.most = 5;
+    try {
+      await kept(one.connect());
+      expect(await MachineSocket.refused(t.url, two.token)).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+      await kept(three.connect());
+      // Who comes back takes the place that he has.
+      await kept(one.connect());
+    } finally {
+      places.most = most;
+    }
+  });
+
   it('goes on by requests with what it has taken, where sockets are refused meanwhile', async () => {
     const first = await connect();
     const ran = run();

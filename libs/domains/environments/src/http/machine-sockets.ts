@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { DomainError } from '@aps/contracts';
-import { errorBody, toDomainError } from '@aps/platform/http';
+import { errorBody, mayHold, toDomainError } from '@aps/platform/http';
 import { gauge } from '@aps/platform/observability';
+import { holdToRates, RateLimiter, takeOf } from '@aps/platform/rate-limit';
 import { RealtimeHub } from '@aps/platform/realtime';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HEARTBEAT_TTL_S } from '../environments.policy';
@@ -18,8 +19,6 @@ import { Machines, type Machine } from '../machines/machines.service';
 
 const PATH = '/api/daemon/connect';
 const MAX_FRAME = 1024 * 1024;
-/** Of one process: each has a socket, and room for what its commands write. */
-const MAX_SOCKETS = 5_000;
 /** Frames that are read ahead of the one that is being taken. */
 const READ_AHEAD = 8;
 /** A machine that was told that its socket ends has so long to close it, milliseconds. */
@@ -45,11 +44,15 @@ export class MachineSockets implements OnApplicationBootstrap, BeforeApplication
   /** How long a machine may take to say who it is, and then say nothing at all, milliseconds. */
   readonly patience = { helloMs: 10_000, silentMs: HEARTBEAT_TTL_S * 1_000 };
 
+  /** Of this process: each has a socket, and room for what its commands write. */
+  readonly places = { most: 5_000 };
+
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly machines: Machines,
     private readonly parts: SessionParts,
     private readonly hub: RealtimeHub,
+    private readonly limiter: RateLimiter,
   ) {
     gauge('machines_connected', 'Remote machines with a socket to this process', [], (g) => g.set(this.sessions().length));
   }
@@ -88,12 +91,20 @@ export class MachineSockets implements OnApplicationBootstrap, BeforeApplication
     try {
       if (request.url?.split('?')[0] !== PATH) throw new DomainError('not_found', 'There is nothing at this address.');
       const machine = await this.machines.authenticate(request.headers.authorization);
-      if (this.isEnding || (this.connections.size >= MAX_SOCKETS && !this.connections.has(machine.id)))
+      holdToRates([await takeOf(this.limiter, machine.tokenHash.toString('hex'))]);
+      if (this.isEnding || !this.hasPlaceFor(machine))
         throw new DomainError('service_unavailable', 'There is no room for another machine here. Try again.', { retryAfterS: 1 });
       this.server.handleUpgrade(request, socket, head, (opened) => this.accept(opened, machine));
     } catch (error) {
       refuse(socket, error);
     }
+  }
+
+  /** One that is here already has its place. Machines of few organizations leave some to those of others. */
+  private hasPlaceFor({ id, org_id }: Machine): boolean {
+    if (this.connections.has(id)) return true;
+    const own = [...this.connections.values()].filter(({ session }) => session.machine.org_id === org_id).length;
+    return mayHold(this.places.most, this.connections.size + 1, own + 1);
   }
 
   private accept(socket: WebSocket, machine: Machine): void {
