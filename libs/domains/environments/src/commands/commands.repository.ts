@@ -83,8 +83,8 @@ export class CommandsRepository {
   }
 
   /** What was taken by a socket is still at work. */
-  async beatSocket(socketId: string): Promise<void> {
-    await this.db.execute(BEAT_SOCKET, [socketId]);
+  async beatSocket(orgId: string, socketId: string): Promise<void> {
+    await this.db.execute(BEAT_SOCKET, [orgId, socketId]);
   }
 
   /** @returns those that are a socket's from now on: of its machine, and wanted still */

@@ -63,7 +63,10 @@ export const ADOPT = statement<{ id: string }>(
   `UPDATE ${TABLE} SET socket_id = $2, heartbeat_at = ${LEASE} WHERE status = 'running' AND id = ANY (ARRAY(
     SELECT id FROM ${TABLE} WHERE environment_id = $1 AND id = ANY ($3::uuid[]) AND status = 'running' ORDER BY id LIMIT $4)) RETURNING id`,
 );
-export const BEAT_SOCKET = statement(`UPDATE ${TABLE} SET heartbeat_at = ${LEASE} WHERE socket_id = $1 AND status = 'running'`);
+/** Values: organization, by which those that run are found, socket. */
+export const BEAT_SOCKET = statement(
+  `UPDATE ${TABLE} SET heartbeat_at = ${LEASE} WHERE org_id = $1 AND socket_id = $2 AND status = 'running'`,
+);
 export const STATUSES = statement<{ id: string; status: CommandStatus }>(`SELECT id, status FROM ${TABLE} WHERE id = ANY ($1::uuid[])`);
 /** By environment and token. */
 export const OF_TOKEN = statement<Pick<EnvironmentCommand, 'id' | 'environment_id' | 'org_id' | 'status' | 'heartbeat_at'>>(

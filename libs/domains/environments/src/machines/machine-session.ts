@@ -176,7 +176,7 @@ export class MachineSession {
   private async note(): Promise<void> {
     this.notedAt = performance.now();
     if (!(await this.parts.db.transaction(NO_CALLER, (tx) => this.isStillTheOne(tx)))) return this.lose();
-    if (this.works.size) await this.parts.commands.beatSocket(this.socketId);
+    if (this.works.size) await this.parts.commands.beatSocket(this.machine.org_id, this.socketId);
   }
 
   private async isStillTheOne(tx: Tx): Promise<boolean> {
