@@ -11,6 +11,7 @@ import { Logger } from '@nestjs/common';
 import { ConfigError, loadConfig } from '@aps/platform/config';
 import { eventually } from '@aps/platform/testing';
 import { BubblewrapDriver } from './bubblewrap-driver';
+import { DockerDriver } from './docker-driver';
 import { NamespacesDriver } from './namespaces-driver';
 import { ProcessDriver } from './process-driver';
 import { KEPT_OUTPUT, WORKSPACE, type CommandOutput, type SandboxCommand, type SandboxFailed, type SandboxDriver } from './sandbox-driver';
@@ -443,6 +444,27 @@ describe('Sandboxes', () => {
       isolating[0]?.name,
       isolating.length ? null : expect.stringContaining('Nothing isolates'),
     ]);
+  });
+
+  it('goes back to what comes first, once that works again', async () => {
+    const [program, up] = [path.join(dir, 'docker'), path.join(dir, 'up')];
+    // Stands in for Docker, and runs its commands in the folder that a container would see.
+    const script = `#!/bin/sh
+[ -e "${up}" ] || exit 1
+case $1 in version) exec echo linux ;; run) ;; *) exit ;; esac
+while [ "$1" != -- ]; do case $1 in type=bind,*) folder=\${1#*source=}; cd "\${folder%%,*}" ;; esac; shift; done
+first=$4 key=$6
+shift 7
+exec sh -c "$first" sh "$key" . "$@"
+`;
+    writeFileSync(program, script, { mode: 0o755 });
+    const sandboxes = new Sandboxes();
+    Object.assign(sandboxes, { candidates: [new DockerDriver(program), new ProcessDriver()] });
+    sandboxes.patience.tryAgainMs = 100;
+    const name = async () => (await sandboxes.driver())?.name;
+    expect(await name()).toBe('process');
+    writeFileSync(up, '');
+    await eventually(name, (chosen) => chosen === 'docker');
   });
 
   it('never takes none unless it is named, which production refuses', async () => {

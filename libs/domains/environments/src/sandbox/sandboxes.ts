@@ -9,9 +9,6 @@ import { ProcessDriver } from './process-driver';
 import { sandboxConfig } from './sandbox.config';
 import type { SandboxDriver } from './sandbox-driver';
 
-/** After so long, what did not work is tried again: a daemon may have come up. */
-const TRY_AGAIN_MS = 60_000;
-
 /** In the order in which they are tried. */
 const all = (): SandboxDriver[] => [
   new KubernetesDriver(),
@@ -27,11 +24,13 @@ interface Choice {
   problem: string | null;
 }
 
-/** What isolates commands here, chosen when it is first asked for. */
+/** What isolates commands here, chosen when it is first asked for. It is used until what comes before it works, which may have been away for a moment. */
 @Injectable()
 export class Sandboxes {
   private readonly candidates: SandboxDriver[];
   private choosing?: Promise<Choice>;
+  /** After so long, what did not work is tried again, milliseconds: a daemon may have come up. */
+  readonly patience = { tryAgainMs: 60_000 };
 
   /** @throws ConfigError when nothing should isolate in production */
   constructor() {
@@ -56,15 +55,30 @@ export class Sandboxes {
   }
 
   private choice(): Promise<Choice> {
-    return (this.choosing ??= this.choose().then((choice) => {
-      if (!choice.driver) setTimeout(() => (this.choosing = undefined), TRY_AGAIN_MS).unref();
-      return choice;
-    }));
+    return this.choosing ?? this.keep(this.choose(this.candidates));
   }
 
-  private async choose(): Promise<Choice> {
+  private keep(choosing: Promise<Choice>): Promise<Choice> {
+    void choosing.then((choice) => this.tryAgain(choosing, choice));
+    return (this.choosing = choosing);
+  }
+
+  /** Later on what comes before the chosen one is tried again. */
+  private tryAgain(choosing: Promise<Choice>, { driver }: Choice): void {
+    const before = driver ? this.candidates.slice(0, this.candidates.indexOf(driver)) : this.candidates;
+    if (!before.length) return;
+    const again = async () => {
+      // Whoever mistrusts it has it chosen anew.
+      if (this.choosing !== choosing) return;
+      const found = await this.choose(before);
+      if (this.choosing === choosing) void this.keep(found.driver || !driver ? Promise.resolve(found) : choosing);
+    };
+    setTimeout(() => void again(), this.patience.tryAgainMs).unref();
+  }
+
+  private async choose(candidates: readonly SandboxDriver[]): Promise<Choice> {
     const problems: string[] = [];
-    for (const driver of this.candidates) {
+    for (const driver of candidates) {
       const problem = await driver.unusable().catch(() => 'It could not be tried.');
       if (!problem) return { driver, problem: null };
       problems.push(`${driver.name}: ${problem}`);
