@@ -27,7 +27,12 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 case $verb in
   version) echo linux ;;
-  pull) case $2 in good@*) ;; *) echo 'manifest unknown' >&2; exit 1 ;; esac ;;
+  pull)
+    case $2 in bad@*|missing) echo 'manifest unknown' >&2; exit 1 ;; esac
+    sleep "$(cat ${dir}/pulling 2>/dev/null || echo 0)"
+    [ -e "${dir}/names of $(basename "$2")" ] || echo "$2" >"${dir}/names of $(basename "$2")"
+    ;;
+  tag) echo "$last" >>"${dir}/names of $(basename "$below")" ;;
   image) case $below in
     ls) echo sha256-1; echo '<none>' ;;
     inspect) grep -s . "${dir}/names of $(basename "$last")" || { echo "Error: No such image: $last" >&2; exit 1; } ;;
@@ -108,6 +113,12 @@ it.each([
   const failed = run('true', { image });
   await expect(failed).rejects.toThrow(SandboxFailed);
   await expect(failed).rejects.toMatchObject({ began });
+});
+
+it('a command has all of its time, however long its image takes to come', async () => {
+  writeFileSync(path.join(dir, 'pulling'), '2');
+  expect(await run('echo done', { image: 'good@sha256:7', timeoutMs: 1_500 })).toMatchObject({ exitCode: 0, timedOut: false });
+  rmSync(path.join(dir, 'pulling'));
 });
 
 it('a command may end as Docker itself does', async () => {

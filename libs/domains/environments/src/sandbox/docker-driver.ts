@@ -2,11 +2,12 @@ import { execFile, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Cutoff } from '@aps/platform/signals';
 import { environment, first } from './launch';
 import { LIMITS } from './limits';
 import { LocalDriver, type Launch } from './local-driver';
 import { sandboxConfig, sandboxDir } from './sandbox.config';
-import { SandboxFailed, WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
+import { SandboxFailed, START_MS, WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
 import { OWNER } from './workspaces';
 
 const execute = promisify(execFile);
@@ -45,14 +46,31 @@ export class DockerDriver extends LocalDriver {
     return stdout.trim() === 'linux' ? super.unusable() : 'No Docker daemon with Linux containers answers here.';
   }
 
+  /** What an image takes to come here is no time of the command. */
+  override async exec(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
+    const { image } = command;
+    if (await this.isMissing(image ?? sandboxConfig.value.image)) {
+      const cut = new Cutoff(signal, START_MS);
+      try {
+        await (image === null ? this.bring(sandboxConfig.value.image, cut.signal) : this.pull(image, cut.signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error instanceof SandboxFailed ? error : notPulled(error);
+      } finally {
+        cut.release();
+      }
+    }
+    return super.exec(command, signal);
+  }
+
   override async pull(image: string, signal: AbortSignal): Promise<void> {
     try {
       const isForeign = await this.isForeign(image);
-      await execute(this.program, ['pull', '--quiet', '--', image], { signal });
+      await this.bring(image, signal);
       if (!isForeign) await this.keep(image);
     } catch (error) {
       signal.throwIfAborted();
-      throw new SandboxFailed('The image could not be pulled.', false, { cause: error });
+      throw notPulled(error);
     }
   }
 
@@ -95,12 +113,21 @@ export class DockerDriver extends LocalDriver {
     });
   }
 
+  private async bring(image: string, signal: AbortSignal): Promise<void> {
+    await execute(this.program, ['pull', '--quiet', '--', image], { signal });
+  }
+
+  /** Whether an image is surely not here. */
+  private async isMissing(image: string): Promise<boolean> {
+    return (await this.namesOf(image).catch(saysNoImage)) === true;
+  }
+
   /** Whether an image is here that no installation has brought here, for all that is known: it is not ours to remove. */
   private async isForeign(image: string): Promise<boolean> {
     try {
       return !(await this.namesOf(image)).some((name) => name.startsWith(KEPT));
     } catch (error) {
-      return !/no such image/i.test((error as { stderr?: string }).stderr ?? '');
+      return !saysNoImage(error);
     }
   }
 
@@ -132,6 +159,11 @@ export class DockerDriver extends LocalDriver {
     return execute(this.program, args, { timeout: ANSWER_MS });
   }
 }
+
+const notPulled = (cause: unknown): SandboxFailed => new SandboxFailed('The image could not be pulled.', false, { cause });
+
+/** As which Docker tells of an image that is not here. */
+const saysNoImage = (error: unknown): boolean => /no such image/i.test((error as { stderr?: string }).stderr ?? '');
 
 /** What a container may use, and sees. Its outputs are kept by nobody else. */
 function bounds(files: string): string[] {

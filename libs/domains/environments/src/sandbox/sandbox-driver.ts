@@ -7,6 +7,9 @@ export const WORKSPACE = '/workspace';
 /** Of each output stream, bytes that are kept: the first and the last half of it. */
 export const KEPT_OUTPUT = 256 * 1024;
 
+/** What a sandbox may take to be there, its image included, before the ceiling of its command begins, milliseconds. */
+export const START_MS = 300_000;
+
 /** What runs in a sandbox. */
 export interface SandboxCommand {
   /** Of the command; unique, and what its processes can be found by. */

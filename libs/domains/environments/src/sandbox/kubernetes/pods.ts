@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Cutoff } from '@aps/platform/signals';
-import { SandboxFailed } from '../sandbox-driver';
+import { SandboxFailed, START_MS } from '../sandbox-driver';
 import {
   CONFLICT,
   KubernetesRefused,
@@ -31,8 +31,6 @@ import {
   type Pod,
 } from './pod.manifest';
 
-/** An image may have to be fetched first. */
-const START_MS = 300_000;
 /** The first waits for what is not there yet; later ones are longer. */
 const LOOK_MS = 100;
 const MAX_LOOK_MS = 1_000;
