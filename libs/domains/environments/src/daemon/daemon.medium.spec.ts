@@ -9,7 +9,9 @@ import { eventually } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { CommandsRepository } from '../commands/commands.repository';
 import { Commands, type WantedCommand } from '../commands/commands.service';
-import { EnvironmentsService, Relay, type TestMachine } from '../testing';
+import { EnvironmentsService, HELLO, Relay, type TestMachine } from '../testing';
+import { Daemon } from './daemon';
+import { Works } from './works';
 
 const t = new EnvironmentsService();
 let org: TestTeam;
@@ -183,6 +185,85 @@ describe('the daemon', () => {
         (alive) => !alive,
       ),
     ).toBe(false);
+  });
+
+  /** Ends when there is a file `go` in its folder, which is told. */
+  const waiting = async () => {
+    const ran = run('until [ -f go ]; do sleep 0.05; done; echo done');
+    const [{ id }] = await running();
+    const [{ workspace }] = await t.db.manager.query('SELECT workspace FROM environment_commands WHERE id = $1', [id]);
+    const go = () => writeFile(path.join(folder, 'workspaces', workspace, 'go'), '');
+    return { ran, go };
+  };
+
+  it('tells by a token that was replaced what was taken by it, and ends then', async () => {
+    const exited = once(await started(), 'exit');
+    const { ran, go } = await waiting();
+    await t.call('POST', `${org.path}/environments/${machine.id}/rotate-token`, { as: org.owner });
+    relay.become('all');
+    await eventually(
+      async () => relay.said,
+      (all) => all.includes('/work/heartbeat'),
+    );
+    await go();
+    expect(await ran).toMatchObject({ status: 'done', exit_code: 0, stdout: 'done\n' });
+    expect(await exited).toEqual([77, null]);
+  });
+
+  it.each([
+    ['its environment is deleted', 'requests', () => t.call('DELETE', `${org.path}/environments/${machine.id}`, { as: org.owner })],
+    ['another one has its token', 'a socket', () => machine.connect()],
+  ])('leaves nothing behind where %s', async (_, by, happens) => {
+    if (by === 'requests') relay.mode = 'alone';
+    const exited = once(start(), 'exit');
+    await says(`by ${by}`);
+    const ran = run('echo $$ > pid; exec sleep 100');
+    const { stdout: pid } = await eventually(
+      () => run('cat pid'),
+      ({ stdout }) => stdout !== '',
+    );
+    const other = await happens();
+    expect(await exited).toEqual([77, null]);
+    expect(
+      await eventually(
+        () => isAlive(pid.trim()),
+        (alive) => !alive,
+      ),
+    ).toBe(false);
+    if ('cut' in other) other.cut();
+    for (const { id } of await t.db.manager.query(`SELECT id FROM environment_commands WHERE status = 'running'`))
+      await t.get(CommandsRepository).cancel(id, 'The test is over.');
+    await ran;
+  });
+
+  it.each([1, 8])('where requests alone get through, is silent no longer than one socket takes, at %i commands', async (n) => {
+    relay.mode = 'deaf';
+    const works = new Works(path.join(folder, 'workspaces'));
+    const target = { url: relay.url, token: machine.token, hello: HELLO };
+    said = '';
+    const inside = new Daemon(target, works, (line) => (said += line), { pollingMs: 1_000, welcomeMs: 200 });
+    const ended = inside.run();
+    await says('by requests');
+    const ran = Array.from({ length: n }, () => run('sleep 100'));
+    await eventually(
+      async () => works.ids.length,
+      (all) => all === n,
+    );
+    // What is said from one try for a socket to the next.
+    const rounds = () => relay.said.split('GET /api/daemon/connect');
+    const before = rounds().length;
+    const all = await eventually(
+      async () => rounds(),
+      ({ length }) => length > before + 2,
+    );
+    for (const round of all.slice(before, before + 2)) {
+      expect(round).toContain('"work_id"');
+      expect(/"wait_s":(\d+)/.exec(round)?.[1] ?? '0').toBe('0');
+    }
+    await inside.leave();
+    expect(await ended).toBeNull();
+    for (const { id } of await running()) await t.get(CommandsRepository).cancel(id, 'The test is over.');
+    await Promise.all(ran);
   });
 
   it('ends with its commands when it is told to, and where its token is not valid', async () => {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LinkEnd, Target } from './link';
+import { TOKEN_REFUSED, type LinkEnd, type Target } from './link';
 import { PollLink } from './poll-link';
 import { SocketLink } from './socket-link';
 import type { Works } from './works';
 
-/** While requests are answered and sockets are not, how often a socket is tried for, milliseconds. */
-const POLLING_MS = 10 * 60_000;
+/** While requests are answered and sockets are not, how often a socket is tried for, and how long it may take to be welcome, milliseconds. */
+const TIMES = { pollingMs: 10 * 60_000, welcomeMs: 15_000 };
 /** A gateway that restarts refuses a socket, too. */
 const REFUSALS = 3;
 /** Between attempts, milliseconds: from the least on twice as long each time, somewhat more or less so that not all come at once. */
@@ -21,6 +21,7 @@ export class Daemon {
     private readonly target: Target,
     private readonly works: Works,
     private readonly say: (line: string) => void,
+    private readonly times = TIMES,
   ) {}
 
   /** @returns why it has ended, and not because it was told to; while it can be connected again, it does not */
@@ -28,6 +29,11 @@ export class Daemon {
     for (;;) {
       let end = await this.bySocket();
       if (end.kind === 'refused' && this.failures >= REFUSALS - 1 && !this.isLeaving) end = await this.byRequests();
+      if (end.kind === 'over' && !this.isLeaving) {
+        if (end === TOKEN_REFUSED) await this.tellTheRest();
+        // Nobody would know of what went on, or end it.
+        this.works.cancelAll();
+      }
       if (this.isLeaving) return null;
       if (end.kind === 'over') return end.why;
       const ms = Math.min(BACKOFF_MS.most, BACKOFF_MS.least * 2 ** Math.min(this.failures++, 10));
@@ -44,19 +50,30 @@ export class Daemon {
   }
 
   private bySocket(): Promise<LinkEnd> {
-    const link = new SocketLink(this.target, this.works, () => this.connected('a socket'));
+    const link = new SocketLink(this.target, this.works, this.times.welcomeMs, () => this.connected('a socket', 0));
     this.link = link;
     return link.ended();
   }
 
   private byRequests(): Promise<LinkEnd> {
-    const link = new PollLink(this.target, this.works, () => this.connected('requests'));
-    this.link = link;
-    return link.ended(POLLING_MS);
+    const link = this.pollLink();
+    return link.ended(this.times.pollingMs);
   }
 
-  private connected(by: string): void {
-    this.failures = 0;
+  /** By a token that was replaced what was taken by it is still told of, to its end. */
+  private tellTheRest(): Promise<void> {
+    return this.pollLink().told();
+  }
+
+  private pollLink(): PollLink {
+    // Where it is requests that work, the next socket that is refused is enough: what is done here may not be silent for long.
+    const link = new PollLink(this.target, this.works, () => this.connected('requests', REFUSALS - 1));
+    this.link = link;
+    return link;
+  }
+
+  private connected(by: string, failures: number): void {
+    this.failures = failures;
     this.say(`Connected to ${this.target.url} by ${by}.`);
   }
 }

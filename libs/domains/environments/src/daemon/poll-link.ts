@@ -12,11 +12,15 @@ const BEAT_MS = 1_000;
 const TRIES = 5;
 /** No lease: the answer says which one it is. */
 const UNKNOWN = 'unknown';
+const LEASE_MOVED = 412;
 
 interface Claimed {
-  work: Wanted | null;
+  work?: Wanted | null;
   last_heartbeat: string;
 }
+
+/** It may be answered when it is asked again: nobody was there, or they were busy. */
+const mayPass = (status: number): boolean => status === 0 || status === 429 || status >= 500;
 
 /** Requests, where no socket can be opened. */
 export class PollLink implements Link {
@@ -37,16 +41,33 @@ export class PollLink implements Link {
     return end;
   }
 
+  /** Claims nothing: tells what is there, until all of it has ended or nobody wants to know it. */
+  async told(): Promise<void> {
+    this.works.tellBy(this);
+    while (this.works.ids.length && !this.isOver) await sleep(BEAT_MS);
+    this.isOver = true;
+  }
+
   private async polled(until: number): Promise<LinkEnd> {
     let answered = false;
+    let failed = 0;
     while (Date.now() < until && !this.isOver) {
-      if (!this.works.hasRoom) {
+      if (answered && !this.works.hasRoom) {
         await sleep(BEAT_MS);
         continue;
       }
-      const { status, body } = await this.ask<Claimed>('claim', { hello: this.target.hello, wait_s: WAIT_S });
+      // What is done here is told of once somebody answers, so the first request does not wait for work, and takes none where there is no room.
+      const wait_s = answered ? Math.min(WAIT_S, Math.ceil((until - Date.now()) / 1_000)) : 0;
+      const { status, body } = this.works.hasRoom
+        ? await this.ask<Claimed>('claim', { hello: this.target.hello, wait_s })
+        : await this.ask<Claimed>('heartbeat', { expected_last_heartbeat: UNKNOWN });
       if (status === 401) return TOKEN_REFUSED;
-      if (status !== 200) return { kind: answered ? 'lost' : 'refused' };
+      if (answered && mayPass(status) && ++failed <= TRIES) {
+        await sleep(failed * BEAT_MS);
+        continue;
+      }
+      if (status !== 200 && status !== LEASE_MOVED) return { kind: answered ? 'lost' : 'refused' };
+      failed = 0;
       if (!answered) {
         answered = true;
         this.works.tellBy(this);
@@ -83,7 +104,7 @@ export class PollLink implements Link {
           expected_last_heartbeat: expected,
         },
       );
-      if (body?.cancel || status === 404) this.works.cancel(work_id);
+      if (body?.cancel || status === 404 || status === 401) this.works.cancel(work_id);
       expected = body?.context?.last_heartbeat ?? body?.last_heartbeat ?? expected;
     }
     this.beating.delete(work_id);
@@ -92,7 +113,7 @@ export class PollLink implements Link {
   private async result(result: End & { work_id: string; stdout: string; stderr: string }): Promise<void> {
     for (let i = 1; i <= TRIES && !this.isOver; i++) {
       const { status } = await this.ask('result', result);
-      if (status < 500 && status !== 429 && status !== 0) return this.works.cancel(result.work_id);
+      if (!mayPass(status)) return this.works.cancel(result.work_id);
       await sleep(i * BEAT_MS);
     }
   }

@@ -4,9 +4,6 @@ import { TOKEN_REFUSED } from './link';
 import type { Wanted, Work } from './work';
 import type { Works } from './works';
 
-/** Time until a connection is welcome, milliseconds. */
-const WELCOME_MS = 15_000;
-
 /** Nothing is gained by coming back: another daemon has this token, or nobody has. */
 const FOR_GOOD: Record<string, string | undefined> = {
   taken_over: 'Another daemon has connected with this token.',
@@ -32,14 +29,16 @@ export class SocketLink implements Link {
   private isAnswered = true;
   private over: LinkEnd | undefined;
 
+  /** @param welcomeMs time until a connection is welcome */
   constructor(
     { url, token, hello }: Target,
     private readonly works: Works,
+    private readonly welcomeMs: number,
     private readonly connected: () => void,
   ) {
     this.socket = new WebSocket(`${url.replace(/^http/, 'ws')}/api/daemon/connect`, {
       headers: { authorization: `Bearer ${token}` },
-      handshakeTimeout: WELCOME_MS,
+      handshakeTimeout: welcomeMs,
       perMessageDeflate: false,
     });
     this.socket.on('open', () => this.say({ type: 'hello', ...hello, work: works.ids }));
@@ -49,7 +48,7 @@ export class SocketLink implements Link {
 
   /** Until it is closed. */
   ended(): Promise<LinkEnd> {
-    const late = setTimeout(() => this.isWelcome || this.socket.terminate(), WELCOME_MS);
+    const late = setTimeout(() => this.isWelcome || this.socket.terminate(), this.welcomeMs);
     return new Promise<LinkEnd>((resolve) => {
       this.socket.on('unexpected-response', (_, { statusCode }) => {
         if (statusCode === 401) this.over = TOKEN_REFUSED;
@@ -76,6 +75,7 @@ export class SocketLink implements Link {
 
   /** The daemon ends. */
   async leave(): Promise<void> {
+    if (this.socket.readyState !== WebSocket.OPEN) return this.socket.terminate();
     await new Promise((sent) => this.socket.send('{"type":"bye"}', sent));
     this.socket.close();
   }

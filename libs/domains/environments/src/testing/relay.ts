@@ -2,8 +2,10 @@ import net from 'node:net';
 
 /** Stands between a daemon and the gateway, as networks and proxies do. */
 export class Relay {
-  /** `alone`: no socket is opened; `gone`: nothing answers. */
-  mode: 'all' | 'alone' | 'gone' = 'all';
+  /** `alone`: no socket is opened; `deaf`: nothing answers who wants one; `gone`: nothing answers. */
+  mode: 'all' | 'alone' | 'deaf' | 'gone' = 'all';
+  /** All that daemons have said here. */
+  said = '';
   private readonly connections = new Set<net.Socket>();
 
   private constructor(private readonly server: net.Server) {}
@@ -34,9 +36,11 @@ export class Relay {
   private accept(client: net.Socket, port: number): void {
     this.connections.add(client.on('error', () => undefined).on('close', () => this.connections.delete(client)));
     if (this.mode === 'gone') return void client.destroy();
+    client.on('data', (piece: Buffer) => (this.said += piece.toString('latin1')));
     client.once('data', (first: Buffer) => {
-      if (this.mode === 'alone' && /^upgrade: websocket/im.test(first.toString('latin1')))
-        return client.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      const isSocket = /^upgrade: websocket/im.test(first.toString('latin1'));
+      if (this.mode === 'deaf' && isSocket) return;
+      if (this.mode === 'alone' && isSocket) return client.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       const upstream = net.connect(port, '127.0.0.1').on('error', () => undefined);
       upstream.write(first);
       client.pipe(upstream).pipe(client);
