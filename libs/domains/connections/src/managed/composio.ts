@@ -15,6 +15,7 @@ import {
   MAX_RESOURCES_BYTES,
   MAX_RESULT_BYTES,
   MAX_TOOLS,
+  NOT_TAKEN,
 } from '../mcp/mcp-tool-servers';
 import {
   ServerFailed,
@@ -73,6 +74,9 @@ interface Asking {
   timeoutMs?: number;
   signal?: AbortSignal;
 }
+
+/** Statuses that say that a call was not taken as it is. */
+const NOT_TAKEN_AS_IT_IS = [...NOT_TAKEN, 400, 402, 410, 422];
 
 /** An answer that is none to what was asked. What it says may be shown. */
 class Refused extends ServerFailed {
@@ -205,6 +209,8 @@ export class Composio extends ManagedApps {
       if (isUnsent(error)) throw new NotSent((error as Error).message, { cause: error });
       if (!(error instanceof Refused) || error.status >= 500) throw error;
       if (!(await this.isActive(account, asking.signal))) throw new Unauthorized(SIGN_IN, null);
+      // After any other, as one that says that time was up, it may have been done.
+      if (!NOT_TAKEN_AS_IT_IS.includes(error.status)) throw error;
       throw new ServerRefused(error.message);
     }
   }

@@ -361,6 +361,7 @@ describe('calls', () => {
     ['a key that is not taken', (res) => says(res, 401, { error: { message: 'Invalid key ak_1' } }), NotSent],
     ['too many calls', (res) => says(res, 429, {}), NotSent],
     ['a fault of the provider', (res) => says(res, 503, { error: { message: 'x' } }), ServerFailed],
+    ['a time that is up', (res) => says(res, 408, {}), ServerFailed],
     ['an answer that cannot be read', (res) => says(res, 200, { successful: 'yes' }), ServerFailed],
     ['an exchange that breaks off', (res) => Boolean(res.destroy()), ServerFailed],
   ])('tell of %s whether anything was done', async (_what, answer, failure) => {

@@ -31,7 +31,7 @@ const MAX_READ_ANSWER_BYTES = Math.ceil((MAX_READ_BYTES * 4) / 3) + MIB / 4;
 /** Failures before anything was sent. */
 export const BEFORE: readonly EgressReason[] = ['url', 'scheme', 'userinfo', 'port', 'dns', 'address', 'connect'];
 /** Statuses that say that a request was not taken. */
-const NOT_TAKEN = [403, 404, 405, 413, 415, 429];
+export const NOT_TAKEN = [403, 404, 405, 413, 415, 429];
 
 /** Servers of the Model Context Protocol. Each question has a session of its own, which costs two short requests and holds nothing. */
 @Injectable()
