@@ -29,7 +29,6 @@ case $verb in
   version) echo linux ;;
   pull)
     case $2 in bad@*|missing) echo 'manifest unknown' >&2; exit 1 ;; esac
-    sleep "$(cat ${dir}/pulling 2>/dev/null || echo 0)"
     [ -e "${dir}/names of $(basename "$2")" ] || echo "$2" >"${dir}/names of $(basename "$2")"
     ;;
   tag) echo "$last" >>"${dir}/names of $(basename "$below")" ;;
@@ -115,10 +114,14 @@ it.each([
   await expect(failed).rejects.toMatchObject({ began });
 });
 
-it('a command has all of its time, however long its image takes to come', async () => {
-  writeFileSync(path.join(dir, 'pulling'), '2');
-  expect(await run('echo done', { image: 'good@sha256:7', timeoutMs: 1_500 })).toMatchObject({ exitCode: 0, timedOut: false });
-  rmSync(path.join(dir, 'pulling'));
+it.each(['good@sha256:7', null])('a command finds its image, which takes nothing of its time: %s', async (image) => {
+  configure({ SANDBOX_IMAGE: 'good@sha256:8' });
+  expect(await run('true', { image })).toMatchObject({ exitCode: 0 });
+  const name = image ?? 'good@sha256:8';
+  expect(told().match(/^pull .*|^run /gm)).toEqual([`pull --quiet -- ${name}`, 'run ']);
+  await run('true', { image });
+  expect(told().match(/^pull /gm)).toHaveLength(1);
+  configure();
 });
 
 it('a command may end as Docker itself does', async () => {
