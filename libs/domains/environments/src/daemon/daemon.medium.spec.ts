@@ -217,7 +217,7 @@ describe('the daemon', () => {
     if (by === 'requests') relay.mode = 'alone';
     const exited = once(start(), 'exit');
     await says(`by ${by}`);
-    const ran = run('echo $$ > pid; exec sleep 100');
+    const ran = run('echo $$ > pid; exec sleep 1000');
     const { stdout: pid } = await eventually(
       () => run('cat pid'),
       ({ stdout }) => stdout !== '',
