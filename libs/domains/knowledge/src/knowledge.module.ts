@@ -7,6 +7,7 @@ import { InferenceModule } from '@aps/inference';
 import { RunsModule } from '@aps/platform/runs';
 import { KnowledgeBases } from './bases.service';
 import { SourceDiagnoses } from './diagnosis/diagnosis.queries';
+import { DeletedBases } from './deleted-bases';
 import { DocumentTree } from './document-tree';
 import { DocumentsRepository } from './documents.repository';
 import { KnowledgeDocuments } from './documents.service';
@@ -63,7 +64,7 @@ const exported = [
     SourceFiles,
     VectorsRepository,
   ],
-  exports: [...exported, Embedder, OwnModels, VectorsRepository],
+  exports: [...exported, Embedder, OwnModels, SourceFiles, VectorsRepository],
 })
 export class KnowledgeModule {
   constructor(dependents: ConnectionDependents, syncs: SyncsQueries) {
@@ -74,7 +75,7 @@ export class KnowledgeModule {
 /** What indexes sources and keeps them up with collections, for the application that does so. */
 @Module({
   imports: [ConnectionsModule, EgressModule, FilesModule, KnowledgeModule, RunsModule],
-  providers: [Embedding, Indexing, SourceFetcher, SourceKind, SourceReader, SyncKind, Syncing, SyncsMaintenance],
+  providers: [DeletedBases, Embedding, Indexing, SourceFetcher, SourceKind, SourceReader, SyncKind, Syncing, SyncsMaintenance],
   exports: [SourceKind, SyncKind, RunsModule],
 })
 export class IngestionModule {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
-import type { Db, Tx } from '@aps/platform/database';
+import type { Db, Tenant, Tx } from '@aps/platform/database';
 import { KnowledgeQueries } from './knowledge.queries';
 
 const KIND = 'knowledge_source';
@@ -48,8 +48,8 @@ export class SourceFiles implements TargetReader {
     return this.files.attach(tx, scope, { kind: KIND, id: sourceId }, [fileId], () => locOf(n));
   }
 
-  /** Lets go of the file of a source, if it has one. */
-  release(tx: Tx, scope: OrgScope, sourceId: string): Promise<void> {
-    return this.files.unlink(tx, scope.orgId, { kind: KIND, ids: [sourceId] });
+  /** Lets go of the files of sources, as far as they have such. */
+  release(tx: Tx, { orgId }: Pick<Tenant, 'orgId'>, ids: string[]): Promise<void> {
+    return this.files.unlink(tx, orgId, { kind: KIND, ids });
   }
 }

@@ -91,7 +91,7 @@ export class KnowledgeSources {
       if (kind === 'document') await this.tree.liftChildren(tx, scope, kbId, id);
       await this.rows.remove(tx, scope, { id, kb_id: kbId });
       await this.outbox.cancel(tx, id);
-      await this.files.release(tx, scope, id);
+      await this.files.release(tx, scope, [id]);
       await this.audit.record(tx, scope, 'knowledge_source.deleted', id, { kb_id: kbId, kind });
     });
   }

@@ -50,7 +50,8 @@ export class KnowledgeBasesController {
   @OrgAdmin('knowledge')
   @Operation({
     summary: 'Delete a knowledge base',
-    description: 'Nothing in it is found or opened any more. Agents that name it go on without it.',
+    description:
+      'Nothing in it is found or opened any more. Agents that name it go on without it. Until 30 days later (or what else `KNOWLEDGE_BASE_ERASURE_DAYS` says) all of it is still stored, then its texts, pieces and files are erased for good. To have a source erased at once, delete that before.',
   })
   remove(@CurrentOrg() scope: OrgScope, @Param('kb_id') id: string) {
     return this.bases.delete(scope, id);

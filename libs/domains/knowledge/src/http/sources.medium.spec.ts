@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { KnowledgeSource } from '@aps/entities';
+import { FilesService } from '@aps/files';
 import { pdf, pptx, shape } from '@aps/files/testing';
 import { aTeam } from '@aps/orgs/testing';
-import { knowledgeService } from '../testing';
+import { ObjectStorage } from '@aps/platform/storage';
+import { sql } from '@aps/platform/testing';
+import { uuidv7 } from 'uuidv7';
+import { DeletedBases } from '../deleted-bases';
+import { knowledgeService, type TestBase } from '../testing';
 
 const t = knowledgeService();
 const A_TIME = expect.stringMatching(/^\d{4}-.*Z$/);
@@ -69,6 +75,35 @@ describe('knowledge bases', () => {
     ];
     for (const [method, path, body] of below) expect([path, (await t.asOwner(base, method, path, body)).status]).toEqual([path, 404]);
     expect((await t.call('GET', `${base.org.path}/files/${file}`, { as: base.org.owner })).status).toBe(404);
+  });
+
+  it('are erased, with all that was in them, when they are long deleted', async () => {
+    const base = await t.base();
+    const other = await t.base(base.org, 'Other');
+    const file = await t.upload(base, 'Some days.', 'days.txt');
+    const [{ storage_key }] = await t.db.query(sql<{ storage_key: string }>('SELECT storage_key FROM files WHERE id = $1'), [file]);
+    await t.asMember(base, 'POST', '/sources/file', { file_refs: [{ file_id: file }] });
+    await t.settled(other, (await t.text(other, 'Holidays', 'Thirty days.')).id);
+    await t.settled(base, (await t.text(base, 'Holidays', 'Thirty days.')).id);
+    // More than are erased at once, and the newest has the others below.
+    const page = uuidv7();
+    const of = { org_id: base.org.id, kb_id: base.id, kind: 'document' as const, title: 'Page', position: 1, version: 1 };
+    const read = { ...of, status: 'ready' as const, finished_at: new Date() };
+    await t.insert(KnowledgeSource, { ...read, id: page });
+    for (let n = 0; n < 200; n++) await t.insert(KnowledgeSource, { ...read, parent_id: page, created_at: new Date(0) });
+    expect((await t.asOwner(base, 'DELETE', '')).status).toBe(204);
+    const ago = async (days: number) => {
+      await t.db.execute(sql('UPDATE knowledge_bases SET deleted_at = now() - make_interval(days => $2) WHERE id = $1'), [base.id, days]);
+      let parts = 0;
+      while (await t.get(DeletedBases).erase()) parts++;
+      await t.get(FilesService).removeExpired(10);
+      return parts;
+    };
+    const rows = `(SELECT count(*) FROM knowledge_bases WHERE id = $1) + (SELECT count(*) FROM knowledge_sources WHERE kb_id = $1) + (SELECT count(*) FROM knowledge_chunks WHERE kb_id = $1)`;
+    const left = async ({ id }: TestBase) => (await t.db.query(sql<{ n: number }>(`SELECT (${rows})::int AS n`), [id]))[0].n;
+    const bytes = () => t.get(ObjectStorage).exists(storage_key);
+    expect([await ago(29), (await left(base)) > 200, await bytes()]).toEqual([0, true, true]);
+    expect([await ago(31), await left(base), await bytes(), await left(other)]).toEqual([3, 0, false, 3]);
   });
 });
 
