@@ -103,6 +103,8 @@ export class Syncing {
         const title = resource.name.slice(0, MAX_TITLE) || uri.slice(0, MAX_TITLE);
         const item = known.get(uri);
         if (!item) step.added.push({ remote_id: uri, title, modified });
+        else if (item.stands && title === item.title && modified === item.remote_modified)
+          step.unchanged.push(seen(item, title, modified, null));
         else {
           const hash = await this.hashOf(sync, resource, item, reading);
           step[isSame(item, title, hash) ? 'unchanged' : 'updated'].push(seen(item, title, modified, hash));

@@ -159,6 +159,32 @@ describe('a base that keeps up with a collection', () => {
     expect(t.server.methods().filter((method) => method === 'resources/read')).toHaveLength(1);
   });
 
+  it('does not read again what cannot be read and was not changed, nor what waits to be read', async () => {
+    const at = (lastModified: string) => ({ annotations: { lastModified } });
+    const photo = (lastModified: string) => ({
+      ...note('photo', '', at(lastModified)),
+      mimeType: 'image/png',
+      text: undefined,
+      blob: 'iVBORw0KGgo=',
+    });
+    t.has.resources = [photo('2026-01-01T00:00:00Z'), note('one', 'One word.')];
+    const id = await kept();
+    const failed = (await sources()).find(({ title }) => title === 'photo')!;
+    expect(await t.settled(base, failed.id)).toMatchObject({ status: 'FAILED', error: { code: 'unsupported_type' } });
+    await t.db.execute(
+      sql(
+        `UPDATE knowledge_sources SET status = 'queued', finished_at = NULL, remote_hash = NULL, dispatched_at = now() WHERE kb_id = $1 AND title = 'one'`,
+      ),
+      [base.id],
+    );
+    t.server.seen.length = 0;
+    expect(await again(id)).toMatchObject({ stats: stats(0, 0, 0, 2) });
+    expect(t.server.methods()).not.toContain('resources/read');
+    t.has.resources = [photo('2026-01-02T00:00:00Z')];
+    expect(await again(id)).toMatchObject({ stats: stats(0, 1, 1, 0) });
+    expect(await t.settled(base, failed.id)).toMatchObject({ status: 'FAILED' });
+  });
+
   it('begins by itself when an hour is over, and not before', async () => {
     const id = await kept();
     t.has.resources!.push(note('three', 'Three words.'));

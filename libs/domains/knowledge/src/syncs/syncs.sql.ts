@@ -62,10 +62,13 @@ export type KnownItem = Pick<KnowledgeSource, 'id' | 'title' | 'remote_hash' | '
   remote_id: string;
   /** Its newest run failed by what may have passed. */
   may_pass: boolean;
+  /** Nothing was made of it yet, and that is no reason to have it indexed anew: its run comes, or what it is cannot be read as long as its server does not say that it was changed. */
+  stands: boolean;
 };
+const MAY_PASS = `status = 'failed' AND coalesce(error->>'stage' = 'fetch' OR error->>'code' IN (${PASSING.map((code) => `'${code}'`).join(', ')}), false)`;
 export const KNOWN = statement<KnownItem>(`
-  SELECT id, title, coalesce(remote_id, '') AS remote_id, remote_hash, remote_modified, sync_round,
-    status = 'failed' AND coalesce(error->>'stage' = 'fetch' OR error->>'code' IN (${PASSING.map((code) => `'${code}'`).join(', ')}), false) AS may_pass
+  SELECT id, title, coalesce(remote_id, '') AS remote_id, remote_hash, remote_modified, sync_round, ${MAY_PASS} AS may_pass,
+    remote_hash IS NULL AND (status = 'queued' OR remote_modified IS NOT NULL AND NOT (${MAY_PASS})) AS stands
   FROM knowledge_sources WHERE org_id = $1 AND sync_config_id = $2`);
 export const ADD_ITEMS = statement<{ id: string }>(`
   INSERT INTO knowledge_sources (id, org_id, kb_id, kind, title, status, sync_config_id, remote_id, remote_modified, sync_round, created_by)
