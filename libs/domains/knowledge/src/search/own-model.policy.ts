@@ -63,6 +63,12 @@ function normalized(vector: Float32Array): Float32Array {
   return length ? vector.map((value) => value / length) : vector;
 }
 
+function placesOf(buckets: Uint16Array): Uint16Array {
+  const places = new Uint16Array(BUCKETS);
+  buckets.forEach((bucket, i) => (places[bucket] = i + 1));
+  return places;
+}
+
 const rarity = (texts: number, having: number): number => Math.log((1 + texts) / having);
 
 /**
@@ -70,14 +76,25 @@ const rarity = (texts: number, having: number): number => Math.log((1 + texts) /
  * its words, each by itself and by its company, the rare ones more than the usual.
  */
 export class OwnModel {
-  /** @param words by their bucket: in how many texts it stands, and where its company begins in `company` */
+  /** By bucket, which place its word has, from 1; 0 of one that it does not know. An object for each word would be more than all the rest. */
+  private readonly places: Uint16Array;
+
+  /** @param buckets of the words; in how many texts each stands, and its company, are in the same order */
   private constructor(
     private readonly texts: number,
-    private readonly words: ReadonlyMap<number, { having: number; at: number }>,
+    private readonly buckets: Uint16Array,
+    private readonly having: Uint32Array,
     private readonly company: Int8Array,
     /** What all texts have in common says nothing of any. */
     private readonly common: Float32Array,
-  ) {}
+  ) {
+    this.places = placesOf(buckets);
+  }
+
+  /** What it takes of memory. */
+  get bytes(): number {
+    return this.places.byteLength + this.buckets.byteLength + this.having.byteLength + this.company.byteLength + this.common.byteLength;
+  }
 
   /**
    * Learns from texts, which it goes through three times.
@@ -93,8 +110,9 @@ export class OwnModel {
         for (const bucket of wordsOf(text).keys()) having[bucket]++;
       }
     const known = [...having.keys()].filter((bucket) => having[bucket] > 1).sort((a, b) => having[b] - having[a]);
-    const words = new Map(known.slice(0, MAX_WORDS).map((bucket, i) => [bucket, { having: having[bucket], at: i * DIMENSIONS }]));
-    const sums = new Float32Array(words.size * DIMENSIONS);
+    const words = Uint16Array.from(known.slice(0, MAX_WORDS));
+    const places = placesOf(words);
+    const sums = new Float32Array(words.length * DIMENSIONS);
     for await (const part of read())
       for (const text of part) {
         const buckets = [...wordsOf(text).keys()];
@@ -103,15 +121,21 @@ export class OwnModel {
         buckets.forEach((bucket, i) => addOwn(whole, bucket, weights[i]));
         const length = Math.hypot(...whole) || 1;
         buckets.forEach((bucket, i) => {
-          const word = words.get(bucket);
-          if (!word) return;
-          const sum = sums.subarray(word.at, word.at + DIMENSIONS);
+          const place = places[bucket];
+          if (!place) return;
+          const sum = sums.subarray((place - 1) * DIMENSIONS, place * DIMENSIONS);
           for (let d = 0; d < DIMENSIONS; d++) sum[d] += whole[d] / length;
           // Nobody keeps company with themselves.
           addOwn(sum, bucket, -weights[i] / length);
         });
       }
-    const model = new OwnModel(texts, words, companyOf(sums), new Float32Array(DIMENSIONS));
+    const model = new OwnModel(
+      texts,
+      words,
+      Uint32Array.from(words, (bucket) => having[bucket]),
+      companyOf(sums),
+      new Float32Array(DIMENSIONS),
+    );
     for await (const part of read()) for (const text of part) model.sumOf(text).forEach((value, d) => (model.common[d] += value / texts));
     return model;
   }
@@ -122,28 +146,27 @@ export class OwnModel {
     const [texts, count] = [bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
     const common = Float32Array.from({ length: DIMENSIONS }, (_, d) => bytes.readFloatLE(HEADER_BYTES + 4 * d));
     const from = HEADER_BYTES + 4 * DIMENSIONS;
-    const words = new Map<number, { having: number; at: number }>();
-    const company = new Int8Array(count * DIMENSIONS);
+    const [words, having, company] = [new Uint16Array(count), new Uint32Array(count), new Int8Array(count * DIMENSIONS)];
+    const copied = Buffer.from(company.buffer);
     for (let i = 0; i < count; i++) {
       const at = from + i * WORD_BYTES;
-      words.set(bytes.readUInt32LE(at), { having: bytes.readUInt32LE(at + 4), at: i * DIMENSIONS });
-      company.set(new Int8Array(bytes.buffer, bytes.byteOffset + at + 8, DIMENSIONS), i * DIMENSIONS);
+      [words[i], having[i]] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
+      bytes.copy(copied, i * DIMENSIONS, at + 8, at + WORD_BYTES);
     }
-    return new OwnModel(texts, words, company, common);
+    return new OwnModel(texts, words, having, company, common);
   }
 
   /** At most 5.3 MB. */
   pack(): Buffer {
-    const bytes = Buffer.alloc(HEADER_BYTES + 4 * DIMENSIONS + this.words.size * WORD_BYTES);
-    [FORMAT, this.texts, this.words.size].forEach((value, i) => bytes.writeUInt32LE(value, 4 * i));
+    const bytes = Buffer.alloc(HEADER_BYTES + 4 * DIMENSIONS + this.buckets.length * WORD_BYTES);
+    [FORMAT, this.texts, this.buckets.length].forEach((value, i) => bytes.writeUInt32LE(value, 4 * i));
     this.common.forEach((value, d) => bytes.writeFloatLE(value, HEADER_BYTES + 4 * d));
-    let at = HEADER_BYTES + 4 * DIMENSIONS;
-    for (const [bucket, word] of this.words) {
+    this.buckets.forEach((bucket, i) => {
+      const at = HEADER_BYTES + 4 * DIMENSIONS + i * WORD_BYTES;
       bytes.writeUInt32LE(bucket, at);
-      bytes.writeUInt32LE(word.having, at + 4);
-      Buffer.from(this.company.buffer, word.at, DIMENSIONS).copy(bytes, at + 8);
-      at += WORD_BYTES;
-    }
+      bytes.writeUInt32LE(this.having[i], at + 4);
+      Buffer.from(this.company.buffer, i * DIMENSIONS, DIMENSIONS).copy(bytes, at + 8);
+    });
     return bytes;
   }
 
@@ -157,10 +180,10 @@ export class OwnModel {
   private sumOf(text: string): Float32Array {
     const sum = new Float32Array(DIMENSIONS);
     for (const [bucket, times] of wordsOf(text)) {
-      const word = this.words.get(bucket);
-      const weight = rarity(this.texts, word?.having ?? 1) * (1 + Math.log(times));
+      const word = this.places[bucket] - 1;
+      const weight = rarity(this.texts, this.having[word] ?? 1) * (1 + Math.log(times));
       addOwn(sum, bucket, weight / Math.sqrt(OWN_PLACES));
-      if (word) for (let d = 0; d < DIMENSIONS; d++) sum[d] += (weight * this.company[word.at + d]) / SCALE;
+      if (word >= 0) for (let d = 0; d < DIMENSIONS; d++) sum[d] += (weight * this.company[word * DIMENSIONS + d]) / SCALE;
     }
     return normalized(sum);
   }

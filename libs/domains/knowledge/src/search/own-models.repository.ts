@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NIL_UUID, type KnowledgeChunk, type KnowledgeOwnModel } from '@aps/entities';
+import { WeightedLru } from '@aps/platform/cache';
 import { advisoryLock, Database, NO_CALLER, statement } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { OwnModel } from './own-model.policy';
@@ -16,8 +17,8 @@ const SAMPLE = 20_000;
 const PART = 50;
 /** Whoever gives vectors by a model that another has come after is done by then. */
 const LATE_MIN = 10;
-/** Models that a process keeps, the last used; each has 5 MB at most. */
-const KEPT = 16;
+/** Models that a process keeps, the last used, in bytes; each has 5.5 MB at most. */
+const KEPT_BYTES = 128 * 1024 * 1024;
 
 /** An organization that has something to learn from, and how much. */
 export type Learner = Pick<KnowledgeOwnModel, 'org_id' | 'pieces'>;
@@ -56,8 +57,10 @@ export const textOf = ({ content, heading_path }: Pick<Piece, 'content' | 'headi
 /** What the platform has learnt of the pieces of organizations. */
 @Injectable()
 export class OwnModels {
-  /** By version, the last used last. */
-  private readonly kept = new Map<string, OwnModel>();
+  /** By version, as what follows. */
+  private readonly kept = new WeightedLru<OwnModel>(KEPT_BYTES);
+  /** What is being loaded: once, for all who want it. */
+  private readonly loading = new Map<string, Promise<OwnModel | null>>();
 
   constructor(private readonly db: Database) {}
 
@@ -70,16 +73,8 @@ export class OwnModels {
     const versions = (await this.db.query(VERSIONS, [orgId])).map(({ version }) => version);
     const version = space === undefined ? versions[0] : versions.find((each) => OWN + each === space);
     if (version === undefined) return null;
-    let model = this.kept.get(version);
-    if (!model) {
-      const [row] = await this.db.query(LOAD, [orgId, version]);
-      if (!row) return null;
-      model = OwnModel.unpack(row.model);
-    }
-    this.kept.delete(version);
-    this.kept.set(version, model);
-    for (const oldest of this.kept.keys()) if (this.kept.size > KEPT) this.kept.delete(oldest);
-    return { model, space: OWN + version };
+    const model = this.kept.get(version) ?? (await this.loaded(orgId, version));
+    return model && { model, space: OWN + version };
   }
 
   /** An organization from whose pieces there is something to learn, or more than last time. @param but those that are left out */
@@ -99,6 +94,20 @@ export class OwnModels {
   /** Forgets those of deleted organizations, and earlier ones that nothing is left of. @param named a model is named, so that the newest go as well. @returns how many */
   async forget(named: boolean): Promise<number> {
     return (await this.db.query(FORGET, [named])).length;
+  }
+
+  private loaded(orgId: string, version: string): Promise<OwnModel | null> {
+    const loading = this.loading.get(version) ?? this.load(orgId, version).finally(() => this.loading.delete(version));
+    this.loading.set(version, loading);
+    return loading;
+  }
+
+  private async load(orgId: string, version: string): Promise<OwnModel | null> {
+    const [row] = await this.db.query(LOAD, [orgId, version]);
+    if (!row) return null;
+    const model = OwnModel.unpack(row.model);
+    this.kept.set(version, model, model.bytes);
+    return model;
   }
 
   private async *sample(orgId: string, pieces: number): AsyncGenerator<string[]> {
