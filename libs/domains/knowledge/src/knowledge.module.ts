@@ -22,6 +22,7 @@ import { OwnModels } from './search/own-models.repository';
 import { Reranker } from './search/reranker';
 import { SearchCalls } from './search/search-calls';
 import { SearchQueries } from './search/search.queries';
+import { Searching } from './search/searching';
 import { KnowledgeSearch } from './search/search.service';
 import { VectorsRepository } from './search/vectors.repository';
 import { SourceFiles } from './source-files';
@@ -61,6 +62,7 @@ const exported = [
     Reranker,
     SearchCalls,
     SearchQueries,
+    Searching,
     SourceFiles,
     VectorsRepository,
   ],

@@ -65,7 +65,7 @@ export class Embedder {
    * Never inside a transaction.
    *
    * @param store what else is written with the receipt
-   * @param ms what the provider has for it
+   * @param signal ends the call
    * @returns a vector of length 1 for each text; null where a gate is closed, or the provider does not answer; {@link REFUSED} where it does, and takes
    *   none of it
    */
@@ -73,7 +73,7 @@ export class Embedder {
     work: SearchWork,
     { model }: EmbeddingModel,
     texts: string[],
-    ms: number,
+    signal: AbortSignal,
     store: (tx: Tx, vectors: number[][]) => Promise<void> = NOTHING,
   ): Promise<number[][] | typeof REFUSED | null> {
     if (model instanceof OwnModel) {
@@ -83,13 +83,26 @@ export class Embedder {
     }
     const call = { input: texts, feature: FEATURE };
     try {
-      const embed = () => this.models.embed(model, call, { signal: AbortSignal.timeout(ms) });
+      const embed = () => this.models.embed(model, call, { signal });
       return (await this.calls.metered(work, FEATURE, model, texts, embed, (tx, { vectors }) => store(tx, vectors))).vectors;
     } catch (error) {
       if (error instanceof InferenceError && REFUSALS.includes(error.status ?? 0)) return REFUSED;
       if (error instanceof InferenceError || (error as Error).name === 'TimeoutError') return null;
       throw error;
     }
+  }
+
+  /**
+   * What a query means, for somebody who waits for that. Never inside a transaction.
+   *
+   * @param ms what the provider has for it
+   * @returns null as of {@link embed}, where the query is refused, and of a provider that has not answered just now
+   */
+  async say(work: SearchWork, embedding: EmbeddingModel, query: string, ms: number): Promise<number[] | null> {
+    const { model } = embedding;
+    if (model instanceof OwnModel) return model.embed(query);
+    const said = await this.calls.inTime(work, model, ms, (signal) => this.embed(work, embedding, [query], signal));
+    return said && said !== REFUSED ? said[0] : null;
   }
 
   private async resolved(orgId: string, embeddingModel?: string): Promise<EmbeddingModel | null> {

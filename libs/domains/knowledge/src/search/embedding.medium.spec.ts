@@ -9,6 +9,8 @@ import { startMockModel, type MockModel } from '../../../../../tools/mock-model/
 import { KnowledgeService, type TestBase } from '../testing';
 import { Embedding } from './embedding.maintenance';
 import { OwnModels, textOf as pieceTextOf } from './own-models.repository';
+import { SearchCalls } from './search-calls';
+import { Searching } from './searching';
 import { unpacked } from './vectors.policy';
 
 /** As gateways call models: a key with a slash. */
@@ -30,7 +32,7 @@ class EmbeddingService extends KnowledgeService {
     await new Promise<void>((listening) => this.before.listen(0, '127.0.0.1', listening));
     await super.start();
     // What rests is tried again at once.
-    Object.assign(this.get(Embedding), { restMs: 0 });
+    for (const resting of [Embedding, SearchCalls]) Object.assign(this.get<object>(resting), { restMs: 0 });
     const base_url = `http://127.0.0.1:${(this.before.address() as AddressInfo).port}/v1`;
     const route_id = await addRoute(this, 'mock', { base_url });
     const priced = { route_id, provider: 'mock', kind: 'embedding' as const, input_price_per_1m: '1000', output_price_per_1m: '0' };
@@ -203,6 +205,18 @@ describe('vectors', () => {
     expect((await search(base, 'tiger')).titles[0]).toBe('tiger');
   });
 
+  it('are what a search goes by that words take too long for', async () => {
+    const base = await withTexts('ibex', 'lynx');
+    await t.fill();
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    const held = [1, 2].map(() => t.get(Searching).at('words', { orgId: base.org.id }, () => gate));
+    const found = await search(base, 'All about ibexs.');
+    letGo();
+    expect([found.mode, found.titles[0]]).toEqual(['hybrid', 'ibex']);
+    await Promise.all(held);
+  });
+
   describe('where no model is named', () => {
     beforeEach(() => t.name(null));
     const MONEY = 'invoice payment overdue sum reminder bank account interest credit due'.split(' ');
@@ -241,6 +255,10 @@ describe('vectors', () => {
       const found = await search(base, 'zebra');
       expect([found.mode, found.titles[0]]).toEqual(['hybrid', 'zebra']);
       expect([await t.receipts(base), calls()]).toEqual([[], 0]);
+      // Whoever wants it while it is loaded has the same.
+      const own = new OwnModels(t.db);
+      const loaded = await Promise.all(Array.from({ length: 10 }, () => own.of(base.org.id)));
+      expect(new Set([...loaded, await own.of(base.org.id)].map((each) => each?.model)).size).toBe(1);
       // Nothing can be said of what has no words.
       expect(await search(base, '… !')).toEqual({ mode: 'text', titles: [] });
       await t.name(FIRST);
@@ -529,5 +547,23 @@ describe('the order of what is found', () => {
     await addCredits(t, base.org.id, '1000');
     expect((await search(base, 'zebra')).titles).toEqual(['other', 'zebra']);
     expect(await t.receipts(base, 'rerank')).toEqual(ONE);
+  });
+
+  it('is not asked for of a model that has just not answered in time, nor is what a query means', async () => {
+    await t.name(FIRST, RANKING);
+    const base = await withBoth();
+    await t.embed();
+    Object.assign(t.get(SearchCalls), { restMs: 60_000 });
+    const { calls, letGo } = t.hold('zebra');
+    try {
+      expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra', 'other'] });
+      expect(calls()).toBe(2);
+      expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra', 'other'] });
+      expect(calls()).toBe(2);
+    } finally {
+      letGo();
+      Object.assign(t.get(SearchCalls), { restMs: 0, resting: new Map() });
+    }
+    expect(await search(base, 'zebra')).toEqual({ mode: 'hybrid', titles: ['other', 'zebra'] });
   });
 });

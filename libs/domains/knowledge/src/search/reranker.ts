@@ -19,7 +19,7 @@ export class Reranker {
   /**
    * Never inside a transaction.
    *
-   * @returns places in `documents`, the best first; null where no model is named, its gate is closed, or it does not answer
+   * @returns places in `documents`, the best first; null where no model is named, its gate is closed, or it does not answer, or has not just now
    */
   async order(work: SearchWork, query: string, documents: string[]): Promise<number[] | null> {
     if (documents.length < 2) return null;
@@ -27,9 +27,10 @@ export class Reranker {
       const model = await this.model(work.orgId);
       if (!model) return null;
       const call = { query, documents, feature: FEATURE };
-      const signal = AbortSignal.timeout(RERANK_MS);
       const texts = documents.map((document) => query + document);
-      return (await this.calls.metered(work, FEATURE, model, texts, () => this.models.rerank(model, call, { signal }))).order;
+      return await this.calls.inTime(work, model, RERANK_MS, async (signal) => {
+        return (await this.calls.metered(work, FEATURE, model, texts, () => this.models.rerank(model, call, { signal }))).order;
+      });
     } catch (error) {
       if (error instanceof InferenceError || (error as Error).name === 'TimeoutError') return null;
       throw error;

@@ -10,6 +10,9 @@ import {
 } from '@aps/inference';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 
+/** A model that has not answered in time is not asked by searches for so long: it would keep each of them waiting. */
+const REST_MS = 15_000;
+
 /** What models are called for that make texts found. */
 export interface SearchWork extends Pick<HoldingWork, 'orgId' | 'name' | 'receiptId' | 'budget'> {
   /** The turn that wants it, if one does. */
@@ -21,11 +24,39 @@ export interface SearchWork extends Pick<HoldingWork, 'orgId' | 'name' | 'receip
 /** Meters the calls of models that make texts found: what one may cost is reserved before it, and its receipt is stored with what it has brought. */
 @Injectable()
 export class SearchCalls {
+  private readonly restMs = REST_MS;
+  /** Models that have not answered in time, by how they are called, and until when nobody who waits asks them. */
+  private readonly resting = new Map<string, number>();
+
   constructor(
     private readonly db: Database,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
   ) {}
+
+  /**
+   * Asks a model for somebody who waits. One that has just not answered in time is not asked again at once.
+   *
+   * @param ms what it has for it
+   * @returns null where it is not asked
+   * @throws what `ask` throws
+   */
+  async inTime<R>(
+    { orgId }: SearchWork,
+    { entry, route, byo_key }: ResolvedModel,
+    ms: number,
+    ask: (signal: AbortSignal) => Promise<R>,
+  ): Promise<R | null> {
+    const name = `${entry.id} ${route.id} ${byo_key ? orgId : ''}`;
+    for (const [rests, until] of this.resting) if (until <= performance.now()) this.resting.delete(rests);
+    if (this.resting.has(name)) return null;
+    const signal = AbortSignal.timeout(ms);
+    try {
+      return await ask(signal);
+    } finally {
+      if (signal.aborted) this.resting.set(name, performance.now() + this.restMs);
+    }
+  }
 
   /**
    * Never inside a transaction.

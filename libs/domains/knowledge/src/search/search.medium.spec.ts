@@ -1,5 +1,9 @@
+import { KnowledgeSource } from '@aps/entities';
 import { anApiToken } from '@aps/identity/testing';
+import type { Tx } from '@aps/platform/database';
+import { sql } from '@aps/platform/testing';
 import { knowledgeService, type TestBase } from '../testing';
+import { LATE, Searching } from './searching';
 
 const t = knowledgeService();
 const search = (base: TestBase, body: object) => t.asMember(base, 'POST', '/search', body);
@@ -55,6 +59,54 @@ describe('a search by words', () => {
     expect(
       titles(await search(base, { query: `${'unheard '.repeat(3)}${words.map((word) => `${word}x`).join(' ')} quebec` })),
     ).toHaveLength(3);
+  });
+
+  it('looks for the rarest words alone of whatever is asked of very many pieces', async () => {
+    const base = await withTexts({ Rare: 'zulu', Only: 'alfa' });
+    const of = { org_id: base.org.id, kb_id: base.id };
+    const source_id = await t.insert(KnowledgeSource, {
+      ...of,
+      kind: 'text',
+      title: 'Many',
+      status: 'ready',
+      finished_at: new Date(),
+      chunk_count: 3_000,
+    });
+    await t.db.execute(
+      sql(`INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
+        SELECT gen_random_uuid(), $1::uuid, $2::uuid, $3::uuid, n, 'alfa bravo', '{}', 0, 10, 500, to_tsvector('english', 'alfa bravo') || array_to_tsvector(ARRAY['org:' || $1::uuid, 'kb:' || $2::uuid])
+        FROM generate_series(0, 2999) n`),
+      [base.org.id, base.id, source_id],
+    );
+    expect(
+      titles(await search(base, { query: 'alfa bravo zulu', limit: 100 }))
+        .slice(0, 2)
+        .sort(),
+    ).toEqual(['Only', 'Rare']);
+    // As if there were far more.
+    await t.db.execute(
+      sql(`INSERT INTO knowledge_tallies (org_id, kb_id, state, sources, chunks, folded) VALUES ($1, $2, 'READY', 0, 60000, true)`),
+      [base.org.id, base.id],
+    );
+    const found = titles(await search(base, { query: 'alfa bravo zulu', limit: 100 }));
+    expect([found[0], found.length, found.includes('Only')]).toEqual(['Rare', 100, false]);
+    expect(titles(await search(base, { query: 'alfa' }))[0]).toBe('Only');
+  });
+
+  it('keeps nobody else from theirs where it takes long, and is refused then', async () => {
+    const base = await withTexts({ One: 'A zebra.' });
+    const other = await withTexts({ Two: 'A zebra.' });
+    const searching = (work: (tx: Tx) => Promise<unknown>) => t.get(Searching).at('words', { orgId: base.org.id }, work);
+    let letGo: (said: string) => void = () => undefined;
+    const gate = new Promise<string>((resolve) => (letGo = resolve));
+    const held = Array.from({ length: 20 }, () => searching(() => gate));
+    expect(titles(await search(other, { query: 'zebra' }))).toEqual(['Two']);
+    const { status, body } = await search(base, { query: 'zebra' });
+    letGo('done');
+    expect([status, body.code]).toEqual([503, 'service_unavailable']);
+    expect(await Promise.all(held)).toEqual(held.map((_, i) => (i < 2 ? 'done' : LATE)));
+    expect(await searching((tx) => tx.query(sql('SELECT pg_sleep(60)')))).toBe(LATE);
+    expect(titles(await search(base, { query: 'zebra' }))).toEqual(['One']);
   });
 
   it('takes whatever is asked, and answers nothing where nothing is found', async () => {

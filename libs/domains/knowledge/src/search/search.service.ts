@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
-import { Embedder, REFUSED } from './embedder';
+import { Embedder } from './embedder';
 import { textOf } from './own-models.repository';
 import { Reranker } from './reranker';
 import type { SearchWork } from './search-calls';
 import { SearchQueries, type Hit } from './search.queries';
+import { LATE, Searching } from './searching';
 import { fused, scoreOf } from './vectors.policy';
 import { VectorsRepository, type Near } from './vectors.repository';
 
@@ -23,6 +25,8 @@ export type Searcher = Pick<SearchWork, 'of' | 'budget' | 'charge'>;
 
 /** Of each ranking so many places count. */
 const RANKED = 100;
+/** Whoever is refused may ask again after so long. */
+const RETRY_S = 3;
 /** A provider that takes longer is not waited for: words find something, too. */
 const EMBED_MS = 5_000;
 /** So many of the best are put in a better order, where a model is named that does so. */
@@ -40,22 +44,27 @@ export class KnowledgeSearch {
     private readonly embedder: Embedder,
     private readonly vectors: VectorsRepository,
     private readonly reranker: Reranker,
+    private readonly searching: Searching,
   ) {}
 
   /**
-   * Never inside a transaction.
+   * Never inside a transaction. Where words take too long, what means something near is the answer, and the other way round.
    *
    * @param kbIds bases to look in, those that are there; null for all of the organization
    * @param limit 1 to 100
+   * @throws DomainError `service_unavailable` where both take too long, or there is nothing but words
    */
   async search(scope: OrgScope, kbIds: readonly string[] | null, query: string, limit: number, searcher: Searcher = {}): Promise<Found> {
     if (kbIds?.length === 0) return { mode: 'text', hits: [] };
     const [near, worded] = await Promise.all([
       this.near(scope, kbIds, query, searcher),
-      this.queries.byWords(scope, kbIds, query, Math.max(limit, RANKED)),
+      this.searching.at('words', scope, (tx) => this.queries.byWords(tx, scope, kbIds, query, Math.max(limit, RANKED))),
     ]);
+    if (!near && worded === LATE)
+      throw new DomainError('service_unavailable', 'The search takes too long right now. Try again.', { retryAfterS: RETRY_S });
+    const words = worded === LATE ? [] : worded;
     const most = Math.max(limit, RERANKED);
-    const hits = near ? await this.fused(scope, near, worded, most) : worded.slice(0, most);
+    const hits = near ? await this.fused(scope, near, words, most) : words.slice(0, most);
     return { mode: near ? 'hybrid' : 'text', hits: (await this.reranked(scope, query, hits, searcher)).slice(0, limit) };
   }
 
@@ -77,17 +86,24 @@ export class KnowledgeSearch {
 
   /** @returns ids of the pieces that mean something near, the nearest first; null where nothing has vectors, or the query gets none, as one without words */
   private async near(scope: OrgScope, kbIds: readonly string[] | null, query: string, searcher: Searcher): Promise<string[] | null> {
-    const rankings: Near[][] = [];
-    for (const space of await this.vectors.spaces(this.db, scope, kbIds)) {
-      const model = await this.embedder.model(scope.orgId, space);
-      if (!model) continue;
-      const work = { orgId: scope.orgId, name: `search:${uuidv7()}`, ...searcher };
-      const vectors = await this.embedder.embed(work, model, [query], EMBED_MS);
-      const near = vectors && vectors !== REFUSED ? await this.vectors.near(this.db, scope, kbIds, space, vectors[0]) : null;
-      if (near) rankings.push(near);
-    }
-    if (!rankings.length) return null;
-    const nearest = rankings.flat().sort((a, b) => b.likeness - a.likeness);
+    const spaces = await this.vectors.spaces(this.db, scope, kbIds);
+    const rankings = await Promise.all(spaces.map((space) => this.nearIn(space, scope, kbIds, query, searcher)));
+    if (rankings.every((ranking) => ranking === null)) return null;
+    const nearest = rankings.flatMap((ranking) => ranking ?? []).sort((a, b) => b.likeness - a.likeness);
     return nearest.slice(0, RANKED).map(({ chunk_id }) => chunk_id);
+  }
+
+  private async nearIn(
+    space: string,
+    scope: OrgScope,
+    kbIds: readonly string[] | null,
+    query: string,
+    searcher: Searcher,
+  ): Promise<Near[] | null> {
+    const model = await this.embedder.model(scope.orgId, space);
+    const work = { orgId: scope.orgId, name: `search:${uuidv7()}`, ...searcher };
+    const vector = model && (await this.embedder.say(work, model, query, EMBED_MS));
+    const near = vector && (await this.searching.at('meaning', scope, (tx) => this.vectors.near(tx, scope, kbIds, space, vector)));
+    return near === LATE ? null : near;
   }
 }
