@@ -60,6 +60,19 @@ describe('turns that wait for humans', () => {
         },
       }),
       defineTool({
+        slug: 'con_bank.refund',
+        name: 'con_bank_refund',
+        description: 'Refunds',
+        scope: 'con:bank',
+        accessLevel: 'write',
+        decisionMode: 'write',
+        parameters: z.object({ amount: z.number() }),
+        async run(tx, args, { chatId }) {
+          await tx.execute(sql('INSERT INTO charges VALUES ($1, $2)'), [chatId, JSON.stringify(args)]);
+          return { kind: 'result', content: `refunded ${args.amount}` };
+        },
+      }),
+      defineTool({
         slug: 'con_gold.sell',
         name: 'con_gold_sell',
         description: 'Sells',
@@ -193,6 +206,35 @@ describe('turns that wait for humans', () => {
       ]);
       expect(await charges(bad.chat)).toEqual([]);
     });
+
+    it.each([true, false])(
+      'is not made beside its decision, although an earlier one would have it done (asks humans: %s)',
+      async (asks) => {
+        await entitle(app, { hitl_routing: asks });
+        const refund = (amount: number) => ({ name: 'con_bank_refund', arguments: { amount } });
+        const decide = (kind: string, amount: number) => ({
+          name: 'record_decision',
+          arguments: { kind, summary: 'Refund', basis: 'Below 100', tool_slug: 'con_bank.refund', arguments: { amount } },
+        });
+        const chat = await app.chat(org);
+        const answers = [
+          [decide('act', 20), refund(20)],
+          [decide('escalate', 500), refund(500)],
+        ].map((tool_calls) => ({ tool_calls }));
+        await app.send(org, chat, script(...answers, { text: 'done' }));
+        if (asks) {
+          await app.until(org, chat, (c) => c.status === 'PAUSED');
+          expect(await charges(chat)).toEqual([{ amount: 20 }]);
+          await answer((await requestsOf(chat))[0].id, { decision: 'approve' });
+        }
+        const [, , handedUp, beside] = toolResults(await app.settled(org, chat, 1));
+        expect([handedUp, beside]).toEqual([
+          asks ? 'refunded 500' : expect.stringContaining('nobody is asked'),
+          expect.stringMatching(/^con_bank_refund was not run: it needs a recorded decision/),
+        ]);
+        expect(await charges(chat)).toEqual([{ amount: 20 }, ...(asks ? [{ amount: 500 }] : [])]);
+      },
+    );
 
     it('does not run when it is refused, and its agent is told', async () => {
       const { chat, id } = await waiting(escalate(CHARGE));

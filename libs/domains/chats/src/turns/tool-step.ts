@@ -4,7 +4,17 @@ import { DecisionGate } from '@aps/decisions';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { LeaseEnded, onFound, type Noted } from '@aps/platform/runs';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
-import { capResult, effectOf, labelOf, parseArguments, type Tool, type ToolOutcome, type ToolResult, type WaitKind } from '@aps/tools';
+import {
+  capResult,
+  effectOf,
+  isCovered,
+  labelOf,
+  parseArguments,
+  type Tool,
+  type ToolOutcome,
+  type ToolResult,
+  type WaitKind,
+} from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
 import type { NewEvent } from '../state/chat.types';
@@ -17,6 +27,9 @@ import { TurnRepository, type CallStatus } from './turn.repository';
 
 /** Calls that wait for the same are made together; these kinds come after all other calls, in this order. */
 const WAIT_ORDER: readonly (WaitKind | undefined)[] = [undefined, 'children', 'human', 'timer'];
+
+/** After all of them: calls that need a decision, and stand behind one that may still be against them. */
+const LAST = WAIT_ORDER.length;
 
 /** A user has written: a call must not begin to wait now. Undoes what the call had done. */
 class MessageCame extends Error {}
@@ -165,8 +178,10 @@ export class ToolStepRunner {
     const journal = await this.turns.openCalls(this.db, turn.claim.id);
     const notedOf = new Map(journal.map((s) => [s.tool_call_id, s]));
     const made = new Set(turn.wait?.calls.map((c) => c.tool_call_id));
-    // What waits comes last: the others need not wait with it.
-    const placeOf = (c: OpenCall) => WAIT_ORDER.indexOf(this.waitOf(turn, c));
+    const handsUp = open.findIndex((c) => turn.tools.find(c.name)?.slug === 'record_decision' && this.waitOf(turn, c) === 'human');
+    const behind = new Set(handsUp < 0 ? [] : open.slice(handsUp));
+    // What waits comes last: the others need not wait with it. But what was just handed up must not be done before that is recorded.
+    const placeOf = (c: OpenCall) => (behind.has(c) && this.isGated(turn, c) ? LAST : WAIT_ORDER.indexOf(this.waitOf(turn, c)));
     const ordered = open.filter((c) => !made.has(c.id)).sort((a, b) => placeOf(a) - placeOf(b));
     for (const call of ordered) {
       turn.lease.requireNext();
@@ -186,6 +201,12 @@ export class ToolStepRunner {
     if (!tool?.waitsFor || !tool.waitsWhen) return tool?.waitsFor;
     const parsed = parseArguments(tool, call.arguments);
     return parsed.ok && tool.waitsWhen(parsed.value as never) ? tool.waitsFor : undefined;
+  }
+
+  /** Whether a call may need a recorded decision. */
+  private isGated(turn: RunningTurn, call: OpenCall): boolean {
+    const tool = turn.tools.find(call.name);
+    return turn.tools.grants.decision_log && !!tool && (!!tool.callsCovered || isCovered(tool.decisionMode ?? 'off', tool));
   }
 
   /** Gives up the slot, unless what the turn would wait for is over already or a user has written. */
@@ -270,8 +291,8 @@ export class ToolStepRunner {
   private async undecided(db: Db, turn: RunningTurn, tool: Tool, args: unknown): Promise<CallAnswer | null> {
     const { tools, claim } = turn;
     const { decision_log } = tools.grants;
-    const isCovered = decision_log && (await tool.callsCovered?.(db, args, { orgId: claim.org_id, tools }));
-    const gated = isCovered ? { ...tool, decisionMode: 'all' as const } : tool;
+    const callsCovered = decision_log && (await tool.callsCovered?.(db, args, { orgId: claim.org_id, tools }));
+    const gated = callsCovered ? { ...tool, decisionMode: 'all' as const } : tool;
     const content = await this.gate.refusal(db, { id: claim.id, decision_log }, gated);
     return content === null ? null : failed(content, 'undecided');
   }
