@@ -28,6 +28,9 @@ describe('calls as they are stored', () => {
     expect(
       storableCalls([{ id: 'a', name: 'x', arguments: '{}' }], 'n', [row('assistant', '', { tool_calls: stored })]).map((c) => c.id),
     ).toEqual(['call_n_0']);
+    expect(storableCalls([{ id: 'a', name: 'x', arguments: '{}' }], 'n', [row('summary', 'They had called a')]).map((c) => c.id)).toEqual([
+      'call_n_0',
+    ]);
   });
 
   it('keeps what PostgreSQL cannot hold out of ids, names and arguments', () => {

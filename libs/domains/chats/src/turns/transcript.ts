@@ -123,10 +123,12 @@ export function storableCalls(
   messageId: string,
   rows: readonly TranscriptRow[],
 ): ToolCallRecord[] {
+  // What stands behind a summary is not read, and its ids are not known.
+  const isCut = rows[0]?.role === 'summary';
   const taken = new Set(rows.flatMap((row) => (row.tool_calls ?? []).map((call) => call.id)));
   return calls.map((call, i) => {
     let id = storable(call.id.slice(0, MAX_CALL_TEXT));
-    if (id === '' || taken.has(id)) id = `call_${messageId}_${i}`;
+    if (isCut || id === '' || taken.has(id)) id = `call_${messageId}_${i}`;
     taken.add(id);
     return { id, name: storable(call.name.slice(0, MAX_CALL_TEXT)), arguments: storable(call.arguments).replace(ESCAPED_ZERO, '$1') };
   });
