@@ -34,6 +34,7 @@ export interface AssignedUnits {
 
 /** What was recorded in a chat of an arm. */
 export interface ChatDecisions {
+  chat_id: string;
   arm_label: string | null;
   unit: string;
   recorded: number;

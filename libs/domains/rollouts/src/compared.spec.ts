@@ -1,4 +1,6 @@
 import { compare } from './compared';
+import { disputesOf } from './samples.policy';
+import { Random } from './statistics/random';
 
 const zeroOne = (hits: number, n: number) => ({ values: Array.from({ length: n }, (_, i) => Number(i < hits)) });
 const SEED = 'rollout/metric';
@@ -41,5 +43,29 @@ describe('figures of arms', () => {
     const [arm] = await compare([{ values: [1, 2, 3] }], { kind: 'mean', control: null, minSample: 30, seed: SEED });
     expect(arm).toMatchObject({ mean: 2, n: 3, delta: null, significant: false });
     expect(arm.ci_low).toBeCloseTo(-0.4841, 4);
+  });
+
+  it('of disputes know that decisions of one chat are disputed together', async () => {
+    const chats = (arm: string, isDisputed: (i: number) => boolean, n: number) =>
+      disputesOf(
+        Array.from({ length: n }, (_, i) => {
+          const all = { arm_label: arm, recorded: 20, reviewed: 20, disputed: isDisputed(i) ? 20 : 0 };
+          return { ...all, chat_id: `${arm}${i}`, unit: `${arm}${i}` };
+        }),
+        'chat',
+      );
+    const how = { kind: 'share', control: 0, minSample: 30, seed: SEED } as const;
+    const [, few] = await compare([chats('a', (i) => i < 1, 5), chats('b', (i) => i < 4, 5)], how);
+    expect(few).toMatchObject({ n: 100, delta: 0.6, significant: false, sequential_ci_low: null, always_valid: false });
+
+    // Of experiments without a difference few claim one.
+    const random = new Random('disputes');
+    const draw = () => random.next() % 2 === 0;
+    let claimed = 0;
+    for (let run = 0; run < 200; run++) {
+      const [, arm] = await compare([chats('a', draw, 40), chats('b', draw, 40)], how);
+      claimed += Number(arm.always_valid || arm.p_value! < 0.01);
+    }
+    expect(claimed).toBeLessThan(10);
   });
 });

@@ -8,6 +8,7 @@ import { Database, OneByOne, OrgTable } from '@aps/platform/database';
 import { ArmChats, OUTCOMES, type ChatDecisions, type CountedChat, type Outcome } from './arm-chats';
 import { compare, type Compared, type FigureKind } from './compared';
 import { rolloutsConfig } from './rollouts.config';
+import { disputesOf, sampleOf } from './samples.policy';
 import { sampleRatio, type Sample, type SampleRatio } from './statistics';
 
 const REMEMBERED_MS = 45_000;
@@ -143,29 +144,4 @@ export class RolloutResultsService {
       })),
     };
   }
-}
-
-/** A figure of chats. Where they are assigned by who is behind them, the chats of one are not independent of each other. */
-function sampleOf(chats: readonly CountedChat[], of: (chat: CountedChat) => number | string | null, unit: Rollout['unit']): Sample {
-  const values: number[] = [];
-  const clusters: string[] = [];
-  for (const chat of chats) {
-    const value = of(chat);
-    if (value === null) continue;
-    values.push(Number(value));
-    clusters.push(chat.unit);
-  }
-  return unit === 'originator' ? { values, clusters } : { values };
-}
-
-/** Each decision that was reviewed, and whether it is disputed. */
-function disputesOf(decisions: readonly ChatDecisions[], unit: Rollout['unit']): Sample {
-  const values: number[] = [];
-  const clusters: string[] = [];
-  for (const { unit: behind, reviewed, disputed } of decisions)
-    for (let i = 0; i < reviewed; i++) {
-      values.push(Number(i < disputed));
-      clusters.push(behind);
-    }
-  return unit === 'originator' ? { values, clusters } : { values };
 }

@@ -73,7 +73,7 @@ const ASSIGNED = statement<AssignedUnits>(
 );
 
 const DECISIONS = statement<ChatDecisions>(`
-  SELECT c.arm_label, ${UNIT} AS unit, count(*)::int AS recorded, count(*) FILTER (WHERE d.review_status <> 'unreviewed')::int AS reviewed,
+  SELECT c.id AS chat_id, c.arm_label, ${UNIT} AS unit, count(*)::int AS recorded, count(*) FILTER (WHERE d.review_status <> 'unreviewed')::int AS reviewed,
          count(*) FILTER (WHERE d.review_status = 'disputed')::int AS disputed
   FROM chats c JOIN decisions d ON d.chat_id = c.id WHERE ${OF_ROLLOUT} AND c.source_chat_id IS NULL GROUP BY c.id, c.arm_label, c.originator ORDER BY c.id`);
 
