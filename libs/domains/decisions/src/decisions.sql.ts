@@ -12,33 +12,34 @@ export const NEWEST_KIND = statement<{ kind: DecisionKind }>(
 /** Further back than that PostgreSQL counts no days. */
 export const MAX_DAYS = 365_000;
 
-/** Every organization that has decisions which are not kept for ever: from one to the next by the index, however many rows each has. */
-export const ORGANIZATIONS = statement<{ org_id: string }>(`
-  WITH RECURSIVE o AS (
-    (SELECT org_id FROM decisions WHERE keep_days >= 0 ORDER BY org_id LIMIT 1)
+/** For how long decisions are kept, of each organization, but for those that are kept for ever: from one to the next by the index, however many rows each has. */
+export const KEPT = statement<{ org_id: string; keep_days: number }>(`
+  WITH RECURSIVE k AS (
+    (SELECT org_id, keep_days FROM decisions WHERE keep_days >= 0 ORDER BY org_id, keep_days LIMIT 1)
     UNION ALL
-    SELECT (SELECT d.org_id FROM decisions d WHERE d.keep_days >= 0 AND d.org_id > o.org_id ORDER BY d.org_id LIMIT 1) FROM o WHERE o.org_id IS NOT NULL
-  ) SELECT org_id FROM o WHERE org_id IS NOT NULL`);
-/** Notes that decisions are kept longer than was noted of them. Values: organizations, the days of each (-1 = for ever), how many at most. */
+    SELECT n.org_id, n.keep_days FROM k CROSS JOIN LATERAL (
+      SELECT d.org_id, d.keep_days FROM decisions d WHERE d.keep_days >= 0 AND (d.org_id, d.keep_days) > (k.org_id, k.keep_days) ORDER BY d.org_id, d.keep_days LIMIT 1
+    ) n
+  ) SELECT org_id, keep_days FROM k`);
+/** Notes that decisions are kept longer than was noted of them. Values: organizations, the days that were noted, those of now (-1 = for ever), how many at most. */
 export const KEEP_LONGER = statement(`
   WITH x AS MATERIALIZED (
-    SELECT o.id, r.days FROM unnest($1::uuid[], $2::int[]) AS r(org_id, days), LATERAL (
-      SELECT d.id FROM decisions d
-      WHERE d.org_id = r.org_id AND d.keep_days >= 0 AND d.keep_days < CASE WHEN r.days < 0 THEN 2147483647 ELSE r.days END
-      ORDER BY d.keep_days LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
-    ) o LIMIT $3)
+    SELECT o.id, r.days FROM unnest($1::uuid[], $2::int[], $3::int[]) AS r(org_id, keep_days, days), LATERAL (
+      SELECT d.id FROM decisions d WHERE d.org_id = r.org_id AND d.keep_days = r.keep_days AND d.keep_days >= 0 LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+    ) o LIMIT $4)
   UPDATE decisions d SET keep_days = x.days FROM x WHERE d.id = x.id`);
 /**
- * Removes what is older than its organization keeps, and than it has ever kept it as far as was noted; open disputes later. Values: organizations,
- * the days of each, how many at most, days of a dispute.
+ * Removes what is older than its organization keeps, and than it has ever kept it as far as was noted; open disputes later. What was noted is a value, so
+ * that nothing is looked at which is kept. Values: organizations, the days that were noted, those of now, how many at most, days of a dispute.
  */
 export const PURGE = statement(`
   WITH x AS MATERIALIZED (
-    SELECT o.id FROM unnest($1::uuid[], $2::int[]) AS r(org_id, days), LATERAL (
+    SELECT o.id FROM unnest($1::uuid[], $2::int[], $3::int[]) AS r(org_id, keep_days, days), LATERAL (
       SELECT d.id FROM decisions d
-      WHERE d.org_id = r.org_id AND d.keep_days >= 0 AND d.created_at < now() - make_interval(days => r.days)
-        AND d.created_at < now() - make_interval(days => greatest(r.days, least(d.keep_days, ${MAX_DAYS}))
-          + CASE WHEN d.review_status = 'disputed' AND d.archived_at IS NULL THEN $4::int ELSE 0 END)
-      ORDER BY d.created_at LIMIT $3 FOR UPDATE SKIP LOCKED
-    ) o LIMIT $3)
+      WHERE d.org_id = r.org_id AND d.keep_days = r.keep_days AND d.keep_days >= 0
+        AND d.created_at < now() - make_interval(days => greatest(r.days, least(r.keep_days, ${MAX_DAYS})))
+        AND NOT (d.review_status = 'disputed' AND d.archived_at IS NULL
+          AND d.created_at >= now() - make_interval(days => greatest(r.days, least(r.keep_days, ${MAX_DAYS})) + $5::int))
+      ORDER BY d.created_at LIMIT $4 FOR UPDATE SKIP LOCKED
+    ) o LIMIT $4)
   DELETE FROM decisions d USING x WHERE d.id = x.id`);

@@ -309,6 +309,17 @@ describe('the purge', () => {
     expect(await left()).toEqual(stay);
   });
 
+  it('of an organization waits for no other that has much to note', async () => {
+    await keep({ [chat.org.id]: 30 });
+    await aged(31);
+    const grown = await aChat(t);
+    await keep({ [grown.org.id]: 0 });
+    for (let i = 0; i < 3; i++) await aged(1, 'unreviewed', false, grown);
+    await keep({ [grown.org.id]: 180 });
+    expect(await t.get(DecisionRetention).purge(2)).toBe(2);
+    expect(await left()).toEqual([]);
+  });
+
   it('takes nothing from who has no plan any more', async () => {
     await keep({ [chat.org.id]: 0 });
     const id = await aged(3);

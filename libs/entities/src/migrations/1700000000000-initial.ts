@@ -168,8 +168,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"connection_consents_connection\" ON \"connection_consents\"  (\"org_id\", \"connection_id\") ");
     await runner.query("CREATE TABLE \"connection_tools\" (\"connection_id\" uuid NOT NULL, \"name\" text NOT NULL, \"org_id\" uuid NOT NULL, \"title\" text, \"description\" text NOT NULL, \"input_schema\" jsonb NOT NULL, \"hints\" jsonb NOT NULL DEFAULT '{}', \"access_level\" text NOT NULL, \"waiting\" jsonb, \"gone_at\" TIMESTAMP WITH TIME ZONE, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"connection_tools_access_level\" CHECK (access_level IN ('read', 'write', 'destructive')), CONSTRAINT \"PK_a5ed0cb71b83cb0101808147999\" PRIMARY KEY (\"connection_id\", \"name\"))");
     await runner.query("CREATE TABLE \"decisions\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"chat_id\" uuid NOT NULL, \"agent_id\" uuid NOT NULL, \"agent_revision_id\" uuid NOT NULL, \"turn_id\" uuid NOT NULL, \"tool_call_id\" text NOT NULL, \"tool_slug\" text, \"connection_id\" text, \"arguments_digest\" text, \"kind\" text NOT NULL, \"summary\" text NOT NULL, \"basis\" text NOT NULL, \"rationale\" text, \"deviation\" boolean NOT NULL DEFAULT false, \"determination\" boolean NOT NULL DEFAULT false, \"confidence\" numeric(4,3), \"review_status\" text NOT NULL DEFAULT 'unreviewed', \"review_note\" text, \"should_have\" text, \"should_have_kind\" text, \"reviewed_by\" uuid, \"reviewed_at\" TIMESTAMP WITH TIME ZONE, \"archived_at\" TIMESTAMP WITH TIME ZONE, \"keep_days\" integer NOT NULL DEFAULT '0', \"private_to\" uuid, CONSTRAINT \"decisions_call\" UNIQUE (\"turn_id\", \"tool_call_id\"), CONSTRAINT \"decisions_review_status\" CHECK (review_status IN ('unreviewed', 'agreed', 'disputed', 'reverted')), CONSTRAINT \"decisions_should_have_kind\" CHECK (should_have_kind IN ('act', 'no_act', 'escalate')), CONSTRAINT \"decisions_kind\" CHECK (kind IN ('act', 'no_act', 'escalate')), CONSTRAINT \"PK_48eee6fa229cd5e43648f6a2ec3\" PRIMARY KEY (\"id\"))");
-    await runner.query("CREATE INDEX \"decisions_kept\" ON \"decisions\"  (\"org_id\", \"keep_days\") WHERE keep_days >= 0");
-    await runner.query("CREATE INDEX \"decisions_age\" ON \"decisions\"  (\"org_id\", \"created_at\") WHERE keep_days >= 0");
+    await runner.query("CREATE INDEX \"decisions_kept\" ON \"decisions\"  (\"org_id\", \"keep_days\", \"created_at\") WHERE keep_days >= 0");
     await runner.query("CREATE INDEX \"decisions_chat\" ON \"decisions\"  (\"chat_id\", \"id\", \"org_id\") ");
     await runner.query("CREATE INDEX \"decisions_basis\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"basis\", \"id\") ");
     await runner.query("CREATE INDEX \"decisions_determinations\" ON \"decisions\"  (\"agent_id\", \"private_to\", \"id\") WHERE determination");
@@ -743,7 +742,6 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"decisions_determinations\"");
     await runner.query("DROP INDEX \"decisions_basis\"");
     await runner.query("DROP INDEX \"decisions_chat\"");
-    await runner.query("DROP INDEX \"decisions_age\"");
     await runner.query("DROP INDEX \"decisions_kept\"");
     await runner.query("DROP TABLE \"decisions\"");
     await runner.query("DROP TABLE \"connection_tools\"");
