@@ -5,6 +5,7 @@ import { Rollout, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, now, OrgTable, type Tx } from '@aps/platform/database';
+import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { ArmChecks } from './arm-checks';
 import { choiceOf, identical, requireArms, type ArmInput } from './arms.policy';
 import { rolloutsConfig } from './rollouts.config';
@@ -34,15 +35,18 @@ export class ExperimentsService {
     private readonly instructions: InstructionsService,
     private readonly checks: ArmChecks,
     private readonly audit: Audit,
+    private readonly idempotency: IdempotencyStore,
   ) {}
 
   /**
    * Starts one, in place of what is in force; drafts are sealed for it, and nothing is published.
    *
+   * @param attempt knows of what the same has started before, if nobody heard of it; so of those that end one
    * @throws DomainError `experiments_disabled`; 422 `unknown_revision`, `identical_arms`, `arm_unusable`, in this order, and nothing is written
    */
-  async start(scope: OrgScope, agentRef: string, input: ExperimentInput): Promise<Rollout> {
+  async start(scope: OrgScope, agentRef: string, input: ExperimentInput, attempt?: Attempt): Promise<Rollout> {
     requireArms(input.arms, input.control);
+    if (attempt?.resourceId) return this.rollouts.get(this.db, scope, attempt.resourceId);
     return this.db.transaction(scope, async (tx) => {
       let agent = await this.agents.lock(tx, scope, agentRef);
       if (!rolloutsConfig.value.enabled) throw new DomainError('experiments_disabled', 'This deployment runs no experiments.');
@@ -72,6 +76,7 @@ export class ExperimentsService {
         started_by: scope.actor.userId,
         started_at: now,
       });
+      if (attempt) await this.idempotency.attach(tx, attempt, experiment.id);
       const told = arms.map(({ label, revision_id, weight }) => ({ label, revision_id, weight }));
       const facts = { rollout_id: experiment.id, arms: told, superseded_rollout_ids };
       await this.audit.record(tx, scope, 'rollout.started', { kind: 'agent', id: agent.id }, facts);
@@ -104,9 +109,10 @@ export class ExperimentsService {
    * @returns the experiment as it ended
    * @throws DomainError `not_found`, `rollout_not_running`, 422 `unknown_arm`, `arm_unusable`; it runs on then
    */
-  promote(scope: OrgScope, agentRef: string, id: string, label: string): Promise<Rollout> {
+  async promote(scope: OrgScope, agentRef: string, id: string, label: string, attempt?: Attempt): Promise<Rollout> {
+    if (attempt?.resourceId) return this.rollouts.get(this.db, scope, attempt.resourceId);
     return this.db.transaction(scope, async (tx) => {
-      const { agent, rollout } = await this.running(tx, scope, agentRef, id);
+      const { agent, rollout } = await this.running(tx, scope, agentRef, id, attempt);
       const labels = rollout.arms.map((arm) => arm.label);
       const arm = rollout.arms.find((one) => one.label === label);
       if (!arm) throw new DomainError('unknown_arm', `The experiment has the arms ${labels.join(', ')}.`, { context: { labels } });
@@ -127,9 +133,10 @@ export class ExperimentsService {
    * @returns the experiment as it ended
    * @throws DomainError `not_found`, `rollout_not_running`
    */
-  stop(scope: OrgScope, agentRef: string, id: string): Promise<Rollout> {
+  async stop(scope: OrgScope, agentRef: string, id: string, attempt?: Attempt): Promise<Rollout> {
+    if (attempt?.resourceId) return this.rollouts.get(this.db, scope, attempt.resourceId);
     return this.db.transaction(scope, async (tx) => {
-      const { agent, rollout } = await this.running(tx, scope, agentRef, id);
+      const { agent, rollout } = await this.running(tx, scope, agentRef, id, attempt);
       const control = rollout.arms.find(({ label }) => label === rollout.control)!;
       return this.end(tx, scope, agent, rollout, control, { status: 'stopped' });
     });
@@ -178,9 +185,19 @@ export class ExperimentsService {
     return { agent, rollout: await this.rollouts.get(tx, scope, { agent_id: agent.id, id }) };
   }
 
-  private async running(tx: Tx, scope: OrgScope, agentRef: string, id: string): Promise<{ agent: Agent; rollout: Rollout }> {
+  /** One that is to be ended, which the attempt notes. */
+  private async running(
+    tx: Tx,
+    scope: OrgScope,
+    agentRef: string,
+    id: string,
+    attempt?: Attempt,
+  ): Promise<{ agent: Agent; rollout: Rollout }> {
     const found = await this.locked(tx, scope, agentRef, id);
-    if (found.rollout.status === 'running') return found;
+    if (found.rollout.status === 'running') {
+      if (attempt) await this.idempotency.attach(tx, attempt, id);
+      return found;
+    }
     const running = await this.rollouts.find(tx, scope, { agent_id: found.agent.id, status: 'running' });
     const context = { rollout_id: running?.id ?? null, label: running?.label ?? null, status: running?.status ?? null };
     throw new DomainError('rollout_not_running', 'This rollout is no experiment that runs.', { context });

@@ -5,7 +5,7 @@ import { BY_PLAIN_AGENT, toRollout } from '@aps/agents/http';
 import { PromoteRequest, RolloutDetailResponse, RolloutResultsResponse, StartExperimentRequest, UpdateRolloutRequest } from '@aps/dtos';
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { Operation } from '@aps/platform/http';
-import { Idempotent } from '@aps/platform/idempotency';
+import { IdempotencyAttempt, Idempotent, type Attempt } from '@aps/platform/idempotency';
 import { ExperimentsService } from '../experiments.service';
 import { RolloutResultsService } from '../results.service';
 import { toResults } from './results.convert';
@@ -29,8 +29,13 @@ export class ExperimentsController {
     answers: RolloutDetailResponse,
     refuses: ['experiments_disabled', 'unknown_revision', 'identical_arms', 'arm_unusable'],
   })
-  async start(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Body() body: StartExperimentRequest) {
-    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.start(scope, agentId, body)).id));
+  async start(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Body() body: StartExperimentRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ) {
+    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.start(scope, agentId, body, attempt)).id));
   }
 
   @Patch(':rollout_id')
@@ -64,8 +69,10 @@ export class ExperimentsController {
     @Param('agent_id') agentId: string,
     @Param('rollout_id') rolloutId: string,
     @Body() body: PromoteRequest,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
   ) {
-    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.promote(scope, agentId, rolloutId, body.arm)).id));
+    const { id } = await this.experiments.promote(scope, agentId, rolloutId, body.arm, attempt);
+    return toRollout(await this.rollouts.get(scope, agentId, id));
   }
 
   @Post(':rollout_id/stop')
@@ -77,8 +84,13 @@ export class ExperimentsController {
     answers: RolloutDetailResponse,
     refuses: ['rollout_not_running'],
   })
-  async stop(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('rollout_id') rolloutId: string) {
-    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.stop(scope, agentId, rolloutId)).id));
+  async stop(
+    @CurrentOrg() scope: OrgScope,
+    @Param('agent_id') agentId: string,
+    @Param('rollout_id') rolloutId: string,
+    @IdempotencyAttempt() attempt: Attempt | undefined,
+  ) {
+    return toRollout(await this.rollouts.get(scope, agentId, (await this.experiments.stop(scope, agentId, rolloutId, attempt)).id));
   }
 
   @Get(':rollout_id/results')

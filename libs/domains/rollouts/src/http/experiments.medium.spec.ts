@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AgentsQueries } from '@aps/agents';
+import { AgentsQueries, RolloutsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { Connection, Environment, KnowledgeBase, OrgAiSettings } from '@aps/entities';
 import { EnvironmentsQueries } from '@aps/environments';
@@ -363,6 +363,22 @@ describe('an experiment', () => {
     await asOwner('DELETE', '');
     const ended = sql(`SELECT status, ended_at IS NOT NULL AS has_end, deployed_rollout_id FROM rollouts WHERE id = $1`);
     expect(await t.db.query(ended, [one.body.id])).toEqual([{ status: 'stopped', has_end: true, deployed_rollout_id: null }]);
+  });
+
+  it('is begun and ended once under one key, though the answer was lost after the commit', async () => {
+    const lost = async (path: string, body?: object) => {
+      jest.spyOn(t.get(RolloutsQueries), 'get').mockRejectedValueOnce(new Error('Connection terminated unexpectedly'));
+      const key = { 'Idempotency-Key': path };
+      expect((await asOwner('POST', path, body, key)).status).toBe(503);
+      return asOwner('POST', path, body, key);
+    };
+    const begun = await lost('/rollouts', HALVES);
+    expect(begun).toMatchObject({ status: 201, body: { kind: 'experiment', status: 'running' } });
+    const promoted = await lost(`/rollouts/${begun.body.id}/promote`, { arm: 'b' });
+    expect(promoted).toMatchObject({ status: 200, body: { id: begun.body.id, status: 'promoted', promoted_arm: 'b' } });
+    const second = await start();
+    expect(await lost(`/rollouts/${second.body.id}/stop`)).toMatchObject({ status: 200, body: { id: second.body.id, status: 'stopped' } });
+    expect((await read('/rollouts')).items.filter(({ kind }: { kind: string }) => kind === 'experiment')).toHaveLength(2);
   });
 
   it('may be named, and no deployment', async () => {
