@@ -3,7 +3,7 @@ export { AgentsQueries, type NewChatBasis } from './agents.queries';
 export { mayDelegate } from './delegates.policy';
 export { AgentDelegates } from './delegates.queries';
 export { AgentsService } from './agents.service';
-export { InstructionsService, type AmendedInstruction } from './instructions.service';
+export { InstructionsService, refuseStale, type AmendedInstruction } from './instructions.service';
 export { MAX_MEMORY_BYTES, MemoriesService, type MemoryOwner } from './memories.service';
 export { AgentRevisions } from './revisions.queries';
 export type { SealedAgentConfig } from './sealed-config';

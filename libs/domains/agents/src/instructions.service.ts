@@ -181,8 +181,8 @@ export class InstructionsService {
 
 const versionOf = (agent: Agent): string => `v${agent.instruction_edit}`;
 
-/** @throws DomainError `version_conflict` */
-function refuseStale(agent: Agent, { base_version: read }: Read): void {
+/** @param agent whose row is locked @throws DomainError `version_conflict` */
+export function refuseStale(agent: Agent, { base_version: read }: Read): void {
   const current_version = versionOf(agent);
   if (isSet(read) && read !== current_version)
     throw new DomainError('version_conflict', 'Someone else has changed this since you read it.', { context: { current_version } });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentsRepository, InstructionsService, RevisionsService, type Candidate } from '@aps/agents';
+import { AgentsRepository, InstructionsService, refuseStale, RevisionsService, type Candidate } from '@aps/agents';
 import { DomainError, type Problem } from '@aps/contracts';
 import { Rollout, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -18,6 +18,8 @@ export interface ExperimentInput {
   min_sample?: number;
   label?: string | null;
   hypothesis?: string | null;
+  /** Of the instruction, as whoever starts it had read it. */
+  base_version?: string | null;
 }
 
 /**
@@ -42,7 +44,7 @@ export class ExperimentsService {
    * Starts one, in place of what is in force; drafts are sealed for it, and nothing is published.
    *
    * @param attempt knows of what the same has started before, if nobody heard of it; so of those that end one
-   * @throws DomainError `experiments_disabled`; 422 `unknown_revision`, `identical_arms`, `arm_unusable`, in this order, and nothing is written
+   * @throws DomainError `experiments_disabled`; `version_conflict`; 422 `unknown_revision`, `identical_arms`, `arm_unusable`, in this order, and nothing is written
    */
   async start(scope: OrgScope, agentRef: string, input: ExperimentInput, attempt?: Attempt): Promise<Rollout> {
     requireArms(input.arms, input.control);
@@ -50,6 +52,8 @@ export class ExperimentsService {
     return this.db.transaction(scope, async (tx) => {
       let agent = await this.agents.lock(tx, scope, agentRef);
       if (!rolloutsConfig.value.enabled) throw new DomainError('experiments_disabled', 'This deployment runs no experiments.');
+      // Any member may write the draft.
+      if (input.arms.some(({ use_draft }) => use_draft)) refuseStale(agent, input);
       const candidates = await this.candidates(tx, scope, agent, input.arms);
       const same = input.allow_identical ? [] : identical(candidates);
       if (same.length) throw new DomainError('identical_arms', `The arms ${same.join(', ')} are the same.`, { context: { labels: same } });

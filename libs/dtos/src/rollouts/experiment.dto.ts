@@ -63,6 +63,16 @@ export class StartExperimentRequest extends UpdateRolloutRequest {
     example: 30,
   })
   min_sample?: number;
+
+  @StringField({
+    optional: true,
+    nullable: true,
+    max: 64,
+    description:
+      'The `base_version` of the instruction that was read, where an arm names the draft. If it is no longer the current one, nothing is started (409). Without it the draft is tried as it stands.',
+    example: 'v4',
+  })
+  base_version?: string | null;
 }
 
 export class PromoteRequest {

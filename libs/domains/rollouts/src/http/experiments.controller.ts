@@ -27,7 +27,7 @@ export class ExperimentsController {
     description:
       'New chats run on its arms from now on, each on the same one for as long as it lasts. What was in force ends: a deployment, or another experiment. Where arms name their draft, that is sealed, with the instruction that is being written; nothing is published.',
     answers: RolloutDetailResponse,
-    refuses: ['experiments_disabled', 'unknown_revision', 'identical_arms', 'arm_unusable'],
+    refuses: ['experiments_disabled', 'version_conflict', 'unknown_revision', 'identical_arms', 'arm_unusable'],
   })
   async start(
     @CurrentOrg() scope: OrgScope,

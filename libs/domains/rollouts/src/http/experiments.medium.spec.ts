@@ -322,6 +322,19 @@ describe('an experiment', () => {
     expect(await read('/instruction')).toMatchObject({ active: { content: 'Four.' }, draft: { content: 'Five.' } });
   });
 
+  it('of a draft begins with what was read, and with nothing else', async () => {
+    const { base_version } = (await asOwner('PUT', '/instruction/draft', { content: 'Read.' })).body;
+    const arms = [
+      { label: 'a', weight: 5_000, version: 2 },
+      { label: 'new', weight: 5_000, use_draft: true },
+    ];
+    const saved = (await asOwner('PUT', '/instruction/draft', { content: 'Unread.' })).body;
+    const refused = { code: 'version_conflict', context: { current_version: saved.base_version } };
+    expect(await start({ arms, base_version })).toMatchObject({ status: 409, body: refused });
+    expect((await start({ base_version })).status).toBe(201);
+    expect((await start({ arms, base_version: saved.base_version })).status).toBe(201);
+  });
+
   it('of a draft without an instruction of its own publishes none when it is promoted: what was published meanwhile stays', async () => {
     await asOwner('PATCH', '', { description: 'Something else.' });
     const arms = [
