@@ -31,7 +31,7 @@ interface ReferenceOptions {
   loc?: (string | number)[];
   /** What the names of fields begin with, where what is shared with agents refers. */
   prefix?: 'shared_';
-  /** Tool scopes name what is there, too, for whomever it is there. What is shared names what is there for everybody. */
+  /** Tool scopes name what is there, too, exact tools included, for whomever it is there. What is shared names what is there for everybody, exact tools as far as their connection. */
   scopesAreThere?: boolean;
   /** Tools that were shared before: what has gone without asking them, they may go on naming. */
   before?: readonly string[];
@@ -110,6 +110,8 @@ export class AgentReferences {
     const processes = scopesAreThere ? await this.owners.existing(tx, scope, 'process', slugsOf('process')) : null;
     const ofConnections = tools.flatMap(({ tool }) => connectionIn(tool) ?? []);
     const connections = scopesAreThere ? await this.connections.existing(tx, scope, ofConnections, prefix ? 'shared' : 'any') : null;
+    const exact = scopesAreThere && !prefix ? tools.flatMap(({ tool }) => (tool?.kind === 'tool' ? [tool] : [])) : null;
+    const listed = exact && (await this.connections.existingTools(tx, scope, exact));
     const bases = await this.bases.existing(tx, scope, { ids: baseIds, slugs: scopesAreThere ? slugsOf('kb') : [] });
     const agents = await this.agents.hold(tx, scope, { ids: children, slugs: slugsOf('agent') });
     const there = { ids: new Set(agents.map((a) => a.id)), slugs: new Set(agents.map((a) => a.slug)) };
@@ -129,6 +131,7 @@ export class AgentReferences {
           const connection = connectionIn(tool);
           if (connection !== undefined && connections?.has(connection) === false)
             return unknown('connection', connection, path, 'There is no connection of this slug');
+          if (tool.kind === 'tool' && listed?.has(text) === false) return missing('The connection has no tool of this name');
         }
         if (tool.kind !== 'agent') return [];
         if (tool.slug === self?.slug) return missing('An agent cannot be its own tool');

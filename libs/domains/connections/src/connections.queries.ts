@@ -5,6 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import { Database, idOrNone, mapListed, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { isVisible } from './connections.policy';
 import { ConnectionDependents, type Dependents } from './dependents';
+import { toolSlug } from './tools/tool-names.policy';
 
 /** A connection without what nobody may read. */
 export type ConnectionRow = Omit<Connection, 'secrets' | 'consent' | 'token_version' | 'refreshing_until' | 'deleted_at'>;
@@ -139,6 +140,9 @@ const named = (condition: string) =>
     `SELECT slug FROM connections WHERE org_id = $1 AND slug = ANY($2) AND ${condition} AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`,
   );
 const NAMED = { shared: named(`scope = 'org'`), any: named('true') };
+const LISTED = statement<{ slug: string; name: string }>(`
+  SELECT c.slug, t.name FROM connections c JOIN connection_tools t ON t.connection_id = c.id AND t.gone_at IS NULL
+  WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.slug, t.name) IN (SELECT * FROM unnest($2::text[], $3::text[]))`);
 
 /** Reads connections, each as far as somebody sees it. Never writes. */
 @Injectable()
@@ -222,6 +226,13 @@ export class ConnectionsQueries {
   /** Those of the slugs that there is a connection of, for everybody or for anybody, held so that none is deleted before the transaction ends. */
   async existing(db: Db, scope: OrgScope, slugs: readonly string[], whose: 'shared' | 'any'): Promise<Set<string>> {
     return new Set(slugs.length ? (await db.query(NAMED[whose], [scope.orgId, slugs])).map(({ slug }) => slug) : []);
+  }
+
+  /** Slugs of those of the tools that their server lists, whosever the connection is. */
+  async existingTools(db: Db, scope: OrgScope, tools: readonly { connection: string; name: string }[]): Promise<Set<string>> {
+    const columns = [tools.map(({ connection }) => connection), tools.map(({ name }) => name)];
+    const rows = tools.length ? await db.query(LISTED, [scope.orgId, ...columns]) : [];
+    return new Set(rows.map(({ slug, name }) => toolSlug(slug, name)));
   }
 
   /** A row as it is shown to who was let at it; of others' private ones nothing of how they are reached. */

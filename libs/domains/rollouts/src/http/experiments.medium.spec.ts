@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AgentsQueries, RolloutsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
-import { Connection, Environment, KnowledgeBase, OrgAiSettings } from '@aps/entities';
+import { Connection, ConnectionTool, Environment, KnowledgeBase, OrgAiSettings } from '@aps/entities';
 import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
 import { anAgent } from '@aps/agents/testing';
@@ -174,7 +174,22 @@ describe('an experiment', () => {
       ...{ org_id: org.id, slug: 'crm', label: 'CRM', app_key: 'custom-mcp', provider_key: 'custom-mcp', method: 'none', status: 'active' },
       ...{ scope: 'private', owner_user_id: org.owner.id },
     });
-    await asOwner('PATCH', '', { allowed_tools: ['con:crm', 'kb:wiki'], knowledge_base_ids: [wiki] });
+    const tool = { connection_id: connection, org_id: org.id, description: 'd', input_schema: {}, access_level: 'read' } as const;
+    await t.db.manager.insert(ConnectionTool, [
+      { ...tool, name: 'refund' },
+      { ...tool, name: 'withdrawn', gone_at: new Date() },
+    ]);
+    await asOwner('PATCH', '', { allowed_tools: ['crm.refund', 'crm.refnd', 'crm.withdrawn'], denied_tools: ['crm.never'] });
+    expect((await start({ arms })).body).toMatchObject({
+      code: 'arm_unusable',
+      context: {
+        problems: [
+          { arm: 'b', kind: 'tool', slug: 'crm.refnd' },
+          { arm: 'b', kind: 'tool', slug: 'crm.withdrawn' },
+        ],
+      },
+    });
+    await asOwner('PATCH', '', { allowed_tools: ['con:crm', 'crm.refund', 'kb:wiki'], denied_tools: [], knowledge_base_ids: [wiki] });
     const begun = await start({ arms });
     expect(begun.status).toBe(201);
     await t.db.execute(sql(`UPDATE connections SET deleted_at = now() WHERE id = $1`), [connection]);
