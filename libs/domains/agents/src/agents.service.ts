@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { slugsFor } from '@aps/contracts';
 import { Entitlements } from '@aps/billing';
 import { Agent, Rollout } from '@aps/entities';
+import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
 import { ModelCatalog } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
@@ -29,6 +30,7 @@ export class AgentsService {
     private readonly references: AgentReferences,
     private readonly instructions: InstructionsService,
     private readonly revisions: RevisionsService,
+    private readonly environments: EnvironmentsQueries,
     private readonly entitlements: Entitlements,
     private readonly catalog: ModelCatalog,
     private readonly outbox: Outbox,
@@ -68,6 +70,7 @@ export class AgentsService {
       // Before the agent, as of whoever deletes them. Whether they are there is found out below.
       if (isSet(input.team_id)) await isHeld(tx, scope, 'team', input.team_id);
       if (isSet(input.project_id)) await isHeld(tx, scope, 'project', input.project_id);
+      if (isSet(input.environment_id)) await this.environments.holds(tx, scope, input.environment_id);
       const before = isSet(input.slug) ? await this.agents.lockIdentity(tx, scope, id) : await this.agents.lock(tx, scope, id);
       requireEntitled(await this.entitlements.of(scope.orgId, tx), input, before);
       const columns = columnsOf<Agent>(input);
