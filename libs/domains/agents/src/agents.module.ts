@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ConnectionDependents, ConnectionReadsModule } from '@aps/connections';
 import { EnvironmentsModule } from '@aps/environments';
 import { FilesModule } from '@aps/files';
+import { OrgScope } from '@aps/guards';
 import { Deletions } from '@aps/platform/database';
 import { InferenceModule, ModelUsers } from '@aps/inference';
 import { KnowledgeModule } from '@aps/knowledge';
@@ -68,9 +69,9 @@ export class AgentModelsModule {
   exports: [AgentModelsModule, ...exported],
 })
 export class AgentsModule {
-  constructor(dependents: ConnectionDependents, agents: AgentsQueries, deletions: Deletions, rows: AgentsRepository) {
+  constructor(dependents: ConnectionDependents, agents: AgentsQueries, deletions: Deletions, revisions: RevisionsService) {
     deletions.listen(async (tx, { kind, orgId, id }) => {
-      if (kind === 'environment') await rows.leaveEnvironment(tx, orgId, id);
+      if (kind === 'environment') await revisions.leaveEnvironment(tx, OrgScope.system(orgId, 'environment deleted'), id);
     });
     dependents.register({
       of: (db, scope, connections) => agents.namingConnections(db, scope, connections),

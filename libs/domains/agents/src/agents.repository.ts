@@ -8,8 +8,8 @@ const HOLD = statement<AgentName>(`
   SELECT id, slug, name FROM agents WHERE org_id = $1 AND deleted_at IS NULL AND (id = ANY($2) OR slug = ANY($3))
   ORDER BY id FOR KEY SHARE`);
 
-const LEAVE_ENVIRONMENT = statement(
-  'UPDATE agents SET environment_id = NULL, draft_hash = NULL, updated_at = now() WHERE org_id = $1 AND environment_id = $2',
+const LEAVE_ENVIRONMENT = statement<{ id: string; is_live: boolean }>(
+  'UPDATE agents SET environment_id = NULL, updated_at = now() WHERE org_id = $1 AND environment_id = $2 RETURNING id, deleted_at IS NULL AS is_live',
 );
 
 /** Locks agents, and writes those that are locked. */
@@ -37,9 +37,10 @@ export class AgentsRepository {
     return (await this.agents.update(tx, scope, id, columns))!;
   }
 
-  /** An environment that is gone is nobody's any more. */
-  async leaveEnvironment(tx: Tx, orgId: string, environmentId: string): Promise<void> {
-    await tx.execute(LEAVE_ENVIRONMENT, [orgId, environmentId]);
+  /** An environment that is gone is nobody's any more. @returns ids of the agents that live and had it; their drafts are others now */
+  async leaveEnvironment(tx: Tx, { orgId }: OrgScope, environmentId: string): Promise<string[]> {
+    const left = await tx.query(LEAVE_ENVIRONMENT, [orgId, environmentId]);
+    return left.flatMap(({ id, is_live }) => (is_live ? [id] : []));
   }
 
   /** Those of the agents that live, held so that none is deleted or renamed before the transaction ends. */

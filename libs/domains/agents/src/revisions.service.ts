@@ -116,6 +116,13 @@ export class RevisionsService {
     return hash === agent.draft_hash ? agent : this.agents.update(tx, scope, agent.id, { draft_hash: hash });
   }
 
+  /** Of all that named an environment which is gone. */
+  async leaveEnvironment(tx: Tx, scope: OrgScope, environmentId: string): Promise<void> {
+    for (const id of await this.agents.leaveEnvironment(tx, scope, environmentId)) {
+      await this.refreshDraft(tx, scope, await this.agents.lock(tx, scope, id));
+    }
+  }
+
   /** @param agent whose row is locked, as it is now */
   private async sealLocked(tx: Tx, scope: OrgScope, agent: Agent): Promise<{ id: string; created: boolean }> {
     const draft = await this.draftOf(tx, scope, agent);

@@ -1,11 +1,11 @@
-import { NO_CALLER } from '@aps/platform/database';
+import { Deletions, NO_CALLER } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
 import { sql, type Answer } from '@aps/platform/testing';
 import { randomUUID } from 'node:crypto';
 import { AgentReferences } from '../agent-references';
 import { AgentsRepository } from '../agents.repository';
 import { entitle } from '@aps/billing/testing';
-import { KnowledgeBase } from '@aps/entities';
+import { Environment, KnowledgeBase } from '@aps/entities';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { anAgent, aProject } from '../testing';
 import { agentsService, MODEL } from '../testing/agents';
@@ -239,6 +239,11 @@ describe('editing an agent', () => {
       draft_dirty: false,
       instruction_version: 0,
     });
+    const environment = await t.insert(Environment, { org_id: org.id, kind: 'REMOTE_MACHINE', name: 'Build machine' });
+    expect((await asOwner('PATCH', `/agents/${agent.id}`, { environment_id: environment })).body.draft_dirty).toBe(true);
+    const gone = { kind: 'environment', orgId: org.id, id: environment, slug: environment } as const;
+    await t.db.transaction(NO_CALLER, (tx) => t.get(Deletions).tell(tx, gone));
+    expect((await asOwner('GET', `/agents/${agent.id}`)).body).toMatchObject({ environment_id: null, draft_dirty: false });
   });
 
   it('takes again what the agent has, though the plan includes it no more', async () => {
