@@ -24,11 +24,9 @@ export interface CountedChat {
   seconds: number;
 }
 
-/** What an arm was ever assigned. */
+/** What an arm was ever assigned: chats, or those who are behind them, each once. */
 export interface AssignedUnits {
   arm_label: string | null;
-  chats: number;
-  /** Those who are behind them, each once. */
   units: number;
 }
 
@@ -47,5 +45,6 @@ export abstract class ArmChats {
   /** The newest of them, where there are very many. */
   abstract counted(db: Db, scope: OrgScope, rollout: Rollout, idleMinutes: number): Promise<CountedChat[]>;
   abstract assigned(db: Db, scope: OrgScope, rollout: Rollout): Promise<AssignedUnits[]>;
+  /** Of the newest of them, where there are very many. */
   abstract decisions(db: Db, scope: OrgScope, rollout: Rollout): Promise<ChatDecisions[]>;
 }

@@ -85,7 +85,7 @@ export class RolloutResultsService {
     // A deployment has one arm, and its chats carry no label.
     const isOf = (label: string) => (row: { arm_label: string | null }) => rollout.kind === 'deploy' || row.arm_label === label;
     const arms = rollout.arms.map(({ label }) => {
-      const units = assigned.filter(isOf(label)).reduce((sum, row) => sum + (rollout.unit === 'chat' ? row.chats : row.units), 0);
+      const units = assigned.filter(isOf(label)).reduce((sum, row) => sum + row.units, 0);
       return { label, units, chats: counted.filter(isOf(label)), decisions: decided.filter(isOf(label)) };
     });
     const minSample = rollout.min_sample ?? rolloutsConfig.value.min_sample;

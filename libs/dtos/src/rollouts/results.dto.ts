@@ -76,7 +76,10 @@ export class ArmDisputes extends ArmDifference {
 }
 
 export class ArmDecisions {
-  @IntField({ description: 'Decisions in chats of the arm that are kept, at once and not when the chat is over.', example: 80 })
+  @IntField({
+    description: 'Decisions in chats of the arm that are kept, at once and not when the chat is over; of the newest 20,000 of the rollout.',
+    example: 80,
+  })
   recorded: number;
   @IntField({ description: 'Those that a human has looked at.', example: 20 }) reviewed: number;
   @IntField({ description: 'Those that a human disputes.', example: 2 }) disputed: number;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { RolloutChats } from '@aps/agents';
 import type { Rollout } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db } from '@aps/platform/database';
@@ -68,24 +69,30 @@ const COUNTED = statement<CountedChat>(`
   FROM over o LEFT JOIN spent s ON s.top = o.id LEFT JOIN worked w ON w.chat_id = o.id LEFT JOIN waited x ON x.chat_id = o.id
   ORDER BY o.id`);
 
-const ASSIGNED = statement<AssignedUnits>(
-  `SELECT c.arm_label, count(*)::int AS chats, count(DISTINCT ${UNIT})::int AS units FROM chats c WHERE ${OF_ROLLOUT} GROUP BY c.arm_label`,
+const ORIGINATORS = statement<AssignedUnits>(
+  `SELECT c.arm_label, count(DISTINCT ${UNIT})::int AS units FROM chats c WHERE ${OF_ROLLOUT} GROUP BY c.arm_label`,
 );
 
 const DECISIONS = statement<ChatDecisions>(`
   SELECT c.id AS chat_id, c.arm_label, ${UNIT} AS unit, count(*)::int AS recorded, count(*) FILTER (WHERE d.review_status <> 'unreviewed')::int AS reviewed,
          count(*) FILTER (WHERE d.review_status = 'disputed')::int AS disputed
-  FROM chats c JOIN decisions d ON d.chat_id = c.id WHERE ${OF_ROLLOUT} AND c.source_chat_id IS NULL GROUP BY c.id, c.arm_label, c.originator ORDER BY c.id`);
+  FROM (SELECT * FROM chats c WHERE ${OF_ROLLOUT} AND c.source_chat_id IS NULL ORDER BY c.id DESC LIMIT ${MOST_COUNTED}) c
+  JOIN decisions d ON d.chat_id = c.id GROUP BY c.id, c.arm_label, c.originator ORDER BY c.id`);
 
 /** What has come of the chats of a rollout. */
 @Injectable()
 export class ChatsOfArms extends ArmChats {
+  constructor(private readonly rollouts: RolloutChats) {
+    super();
+  }
+
   counted(db: Db, { orgId }: OrgScope, { id }: Rollout, idleMinutes: number): Promise<CountedChat[]> {
     return db.query(COUNTED, [orgId, id, idleMinutes]);
   }
 
-  assigned(db: Db, { orgId }: OrgScope, { id }: Rollout): Promise<AssignedUnits[]> {
-    return db.query(ASSIGNED, [orgId, id]);
+  async assigned(db: Db, scope: OrgScope, { id, unit }: Rollout): Promise<AssignedUnits[]> {
+    if (unit === 'originator') return db.query(ORIGINATORS, [scope.orgId, id]);
+    return (await this.rollouts.count(db, scope, [id])).map(({ arm_label, chats: units }) => ({ arm_label, units }));
   }
 
   decisions(db: Db, { orgId }: OrgScope, { id }: Rollout): Promise<ChatDecisions[]> {
