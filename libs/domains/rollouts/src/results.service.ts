@@ -13,6 +13,8 @@ import { sampleRatio, type Sample, type SampleRatio } from './statistics';
 
 const REMEMBERED_MS = 45_000;
 const REMEMBERED = 500;
+/** What has failed has mostly taken long, and others have waited for it. */
+const FAILED_MS = 15_000;
 
 type BillingUnit = 'credits' | 'usd';
 
@@ -51,11 +53,16 @@ type Metric = keyof typeof METRICS;
 export class RolloutResultsService {
   private readonly rollouts = new OrgTable(Rollout, 'Rollout');
   /** By organization, rollout, its status and the unit of costs: what has ended is computed anew. */
-  private readonly known = new ViewCache<string, RolloutResults>(REMEMBERED_MS, REMEMBERED, (key) => {
-    const [orgId, id, , unit] = key.split(' ');
-    const compute = () => this.compute(OrgScope.system(orgId, 'rollout results'), id, unit as BillingUnit);
-    return this.ofOrgs.run(orgId, () => this.ofAll.run('', compute));
-  });
+  private readonly known = new ViewCache<string, RolloutResults>(
+    REMEMBERED_MS,
+    REMEMBERED,
+    (key) => {
+      const [orgId, id, , unit] = key.split(' ');
+      const compute = () => this.compute(OrgScope.system(orgId, 'rollout results'), id, unit as BillingUnit);
+      return this.ofOrgs.run(orgId, () => this.ofAll.run('', compute));
+    },
+    FAILED_MS,
+  );
   /** Of all that is computed in this process one at a time; an organization that asks for many waits for itself, and has others wait for one. */
   private readonly ofAll = new OneByOne();
   private readonly ofOrgs = new OneByOne();

@@ -1,6 +1,6 @@
 import { ViewCache } from './view-cache';
 
-function aCache(max = 10) {
+function aCache(max = 10, failedMs?: number) {
   const time = { now: 0 };
   const loads: string[] = [];
   let answer: (key: string) => Promise<string> = (key) => Promise.resolve(`${key}${loads.length}`);
@@ -11,6 +11,7 @@ function aCache(max = 10) {
       loads.push(key);
       return answer(key);
     },
+    failedMs,
     () => time.now,
   );
   return { cache, time, loads, answerWith: (fn: typeof answer) => (answer = fn) };
@@ -58,11 +59,15 @@ describe('ViewCache', () => {
     expect([await early, await late, await cache.get('a')]).toEqual(['old', 'new', 'new']);
   });
 
-  it('keeps no failure', async () => {
-    const { cache, answerWith } = aCache();
+  it.each([undefined, 10])('keeps no failure, or no longer than it is to', async (failedMs) => {
+    const { cache, time, loads, answerWith } = aCache(10, failedMs);
     answerWith(() => Promise.reject(new Error('away')));
     await expect(cache.get('a')).rejects.toThrow('away');
+    time.now = (failedMs ?? 1) - 1;
+    if (failedMs) await expect(cache.get('a')).rejects.toThrow('away');
+    expect(loads).toHaveLength(1);
     answerWith(() => Promise.resolve('back'));
+    time.now = failedMs ?? 0;
     await expect(cache.get('a')).resolves.toBe('back');
   });
 

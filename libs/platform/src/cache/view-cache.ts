@@ -6,7 +6,8 @@ interface Entry<V> {
 
 /**
  * Keeps what was loaded for a while from then on, the least recently used going first. Callers that come together share one load. What is
- * dropped while it loads still goes to those who wait for it, and to nobody after them.
+ * dropped while it loads still goes to those who wait for it, and to nobody after them. A failure is told to those who wait, and kept for no longer
+ * than `failedMs`.
  */
 export class ViewCache<K, V> {
   private readonly entries = new Map<K, Entry<V>>();
@@ -15,6 +16,7 @@ export class ViewCache<K, V> {
     private readonly ttlMs: number,
     private readonly max: number,
     private readonly load: (key: K) => Promise<V>,
+    private readonly failedMs = 0,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
@@ -33,8 +35,7 @@ export class ViewCache<K, V> {
     if (this.entries.size > this.max) this.entries.delete(this.entries.keys().next().value as K);
     entry.value.then(
       () => (entry.until = this.now() + this.ttlMs),
-      // A failure is told to those who wait, not kept.
-      () => this.entries.get(key) === entry && this.entries.delete(key),
+      () => (entry.until = this.now() + this.failedMs),
     );
     return entry.value;
   }
