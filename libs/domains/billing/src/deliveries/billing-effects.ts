@@ -105,7 +105,7 @@ export class BillingEffects {
     const told = order.subscription;
     if (told && (await this.repository.tell(tx, orgId, told))) await this.subscriptions.endIfGone(tx, orgId);
     const external = told && (await this.repository.findSubscription(tx, told.id));
-    const newest = await this.repository.newestThatCounts(tx, orgId);
+    const newest = await this.repository.newestPlanOrder(tx, orgId);
     return this.subscriptions.planPaid(tx, by, orgId, {
       order_id: order.id,
       plan,
@@ -146,11 +146,9 @@ export class BillingEffects {
   }
 
   /** Another order for a plan, the end of its subscription or of its period, and operators expire what an order has brought. */
-  private async hasExpired(tx: Tx, { id, org_id, kind, paid_at, subscription_id }: BillingOrder): Promise<boolean> {
+  private async hasExpired(tx: Tx, { id, org_id, kind, subscription_id }: BillingOrder): Promise<boolean> {
     if (kind !== 'plan') return false;
-    if (await this.repository.isOver(tx, org_id, id)) return true;
-    const newest = await this.repository.newestPlanOrder(tx, org_id);
-    if (newest !== null && newest > paid_at) return true;
+    if ((await this.repository.isOver(tx, org_id, id)) || (await this.repository.isFollowed(tx, id))) return true;
     return subscription_id !== null && !!(await this.repository.findSubscription(tx, subscription_id))?.revoked_at;
   }
 
@@ -163,10 +161,11 @@ export class BillingEffects {
     const held = await this.subscriptions.lock(tx, orgId);
     await this.repository.tell(tx, orgId, told);
     if (!(await this.subscribed.bury(tx, told.id, told.at))) return said('no_op', orgId, 'The subscription had ended before.');
-    const isCurrent = held?.subscription.external_subscription_id === told.id;
+    const current = held?.subscription.external_subscription_id ?? null;
+    const isCurrent = current === told.id;
     const keys = isCurrent ? await this.subscriptions.revoked(tx, by(orgId), orgId) : [];
-    // What has come for others meanwhile brings their plan now.
-    const others = isCurrent ? await this.subscribed.live(tx, orgId) : [];
+    // What has come for others meanwhile brings their plan now, also where its period was over before this was told.
+    const others = isCurrent || current === null ? await this.subscribed.live(tx, orgId) : [];
     const about = [told.id, ...others.map(({ id }) => id)];
     return { ...said('applied', orgId, isCurrent ? null : 'It was not the current subscription.', keys), about };
   }

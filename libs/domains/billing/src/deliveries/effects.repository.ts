@@ -23,12 +23,15 @@ const TELL = statement(`
     modified_at = EXCLUDED.modified_at
   WHERE EXCLUDED.modified_at >= s.modified_at`);
 
-const NEWEST_PLAN_ORDER = statement<{ paid_at: Date | null }>(
-  `SELECT max(paid_at) AS paid_at FROM billing_orders WHERE org_id = $1 AND kind = 'plan'`,
-);
-const NEWEST_THAT_COUNTS = statement<{ paid_at: Date | null }>(`
+// What has ended keeps no other subscription from its plan.
+const NEWEST_PLAN_ORDER = statement<{ paid_at: Date | null }>(`
   SELECT max(o.paid_at) AS paid_at FROM billing_orders o LEFT JOIN external_subscriptions s ON s.id = o.subscription_id
   WHERE o.org_id = $1 AND o.kind = 'plan' AND s.revoked_at IS NULL`);
+// One that was applied since has expired what this brought, whatever became of it; so has one before, while it goes on.
+const FOLLOWED = statement<{ id: string }>(`
+  SELECT n.id FROM billing_orders o JOIN billing_orders n ON n.org_id = o.org_id AND n.kind = 'plan' AND n.paid_at > o.paid_at
+  LEFT JOIN external_subscriptions s ON s.id = n.subscription_id
+  WHERE o.id = $1 AND (n.applied_at > o.applied_at OR s.revoked_at IS NULL) LIMIT 1`);
 const PLAN_BOUGHT = statement<{ code: string }>(
   `SELECT code FROM billing_orders WHERE org_id = $1 AND product_id = $2 AND kind = 'plan' ORDER BY paid_at DESC, id LIMIT 1`,
 );
@@ -96,14 +99,14 @@ export class EffectsRepository {
     return tx.manager.findOneBy(BillingOrder, { id });
   }
 
-  /** When the newest order for a plan was paid that was applied; null without one. */
+  /** When the newest order for a plan was paid that was applied, and whose subscription has not ended; null without one. */
   async newestPlanOrder(tx: Tx, orgId: string): Promise<Date | null> {
     return (await tx.query(NEWEST_PLAN_ORDER, [orgId]))[0].paid_at;
   }
 
-  /** The same, but for orders of subscriptions that have ended. */
-  async newestThatCounts(tx: Tx, orgId: string): Promise<Date | null> {
-    return (await tx.query(NEWEST_THAT_COUNTS, [orgId]))[0].paid_at;
+  /** Whether a newer order for a plan has taken the place of one. */
+  async isFollowed(tx: Tx, orderId: string): Promise<boolean> {
+    return (await tx.query(FOLLOWED, [orderId])).length > 0;
   }
 
   /** How much postings with these keys have brought. */

@@ -459,20 +459,33 @@ describe('a subscription', () => {
     expect([await now(), await ledger()]).toEqual(before);
   });
 
-  it('that is paid beside another brings its plan when that is over', async () => {
+  it.each([
+    ['is over', false],
+    ['was over before the provider said so', true],
+  ])('that is paid beside another brings its plan when that %s', async (_, isLate) => {
     const [first, second] = [await bought(), await bought(team)];
     await tell(first.order);
     await tell(second.order);
     const cycleOf = ({ id }: typeof first, plan: Plan) =>
-      tell(orderEvent({ product_id: plan.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: id }));
-    const waiting = await cycleOf(first, starter);
-    expect([waiting.status, (await cycleOf(second, team)).status]).toEqual(['unresolved', 'applied']);
+      orderEvent({ product_id: plan.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: id });
+    const cycle = cycleOf(first, starter);
+    const waiting = await tell(cycle);
+    expect([waiting.status, (await tell(cycleOf(second, team))).status]).toEqual(['unresolved', 'applied']);
+    if (isLate) {
+      await tell(about(second, 'canceled', { cancel_at_period_end: true }));
+      await t.db.execute(sql(`UPDATE subscriptions SET period_end = now() - interval '4 days' WHERE org_id = $1`), [org.id]);
+      await t.db.transaction(NO_CALLER, (tx) => t.get(Periods).close(tx, org.id));
+      expect(await now()).toMatchObject({ code: 'trial', external: null });
+    }
     await tell(about(second, 'revoked', { status: 'canceled' }));
     await eventually(
       () => eventOf(waiting.id),
       ({ status }) => status === 'applied',
     );
     expect(await now()).toMatchObject({ code: 'starter', status: 'active', external: first.id, granted: 3000 });
+    const data = { ...cycle.data, status: 'refunded', refunded_amount: 1_000 };
+    expect(await statusOf({ type: 'order.refunded', timestamp: nextTime(), data })).toEqual(['applied', null]);
+    expect((await now()).granted).toBe(0);
   });
 
   it('that is revoked leaves the trial plan, what was bought, and no second trial', async () => {
