@@ -284,6 +284,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"process_runs_idempotent\" ON \"process_runs\"  (\"process_id\", \"idempotency_key\", \"created_at\") WHERE idempotency_key IS NOT NULL");
     await runner.query("CREATE INDEX \"process_runs_behind\" ON \"process_runs\"  (\"process_id\", \"concurrency_key\", \"id\") WHERE concurrency_key IS NOT NULL AND finished_at IS NULL AND NOT admitted");
     await runner.query("CREATE INDEX \"process_runs_key\" ON \"process_runs\"  (\"process_id\", \"concurrency_key\", \"id\") WHERE concurrency_key IS NOT NULL AND finished_at IS NULL AND admitted");
+    await runner.query("CREATE INDEX \"process_runs_restarted\" ON \"process_runs\"  (\"restarted_from\") WHERE restarted_from IS NOT NULL");
     await runner.query("CREATE INDEX \"process_runs_parent\" ON \"process_runs\"  (\"parent_run_id\") WHERE parent_run_id IS NOT NULL");
     await runner.query("CREATE INDEX \"process_runs_by_state\" ON \"process_runs\"  (\"process_id\", \"state\", \"created_at\", \"id\") ");
     await runner.query("CREATE INDEX \"process_runs_process\" ON \"process_runs\"  (\"process_id\", \"created_at\", \"id\") ");
@@ -627,6 +628,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"process_runs_process\"");
     await runner.query("DROP INDEX \"process_runs_by_state\"");
     await runner.query("DROP INDEX \"process_runs_parent\"");
+    await runner.query("DROP INDEX \"process_runs_restarted\"");
     await runner.query("DROP INDEX \"process_runs_key\"");
     await runner.query("DROP INDEX \"process_runs_behind\"");
     await runner.query("DROP INDEX \"process_runs_idempotent\"");

@@ -85,6 +85,7 @@ export type RunSourceKind = 'api' | 'inbox' | 'agent' | 'process' | 'schedule' |
 @Index('process_runs_process', ['process_id', 'created_at', 'id'])
 @Index('process_runs_by_state', ['process_id', 'state', 'created_at', 'id'])
 @Index('process_runs_parent', ['parent_run_id'], { where: 'parent_run_id IS NOT NULL' })
+@Index('process_runs_restarted', ['restarted_from'], { where: 'restarted_from IS NOT NULL' })
 // Each a small one: however many wait, those at work are few.
 @Index('process_runs_key', ['process_id', 'concurrency_key', 'id'], {
   where: 'concurrency_key IS NOT NULL AND finished_at IS NULL AND admitted',

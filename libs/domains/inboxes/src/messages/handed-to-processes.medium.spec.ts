@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestOrg } from '@aps/chats/testing';
 import type { ProcessRun } from '@aps/entities';
+import { advisoryLock, NO_CALLER } from '@aps/platform/database';
 import { eventually, sql } from '@aps/platform/testing';
 import { ProcessesHttpModule } from '@aps/processes/http';
 import { ProcessesJobsModule } from '@aps/processes/jobs';
@@ -134,11 +135,58 @@ describe('a message that was handed to a process', () => {
     expect(await ended(run)).toMatchObject({ status: 'cancelled' });
   });
 
+  const BAD = { id: 'bad', kind: 'transform', set: { x: '${input.nothing.there}' } };
+  const deploy = async (definition: object) => {
+    const of = { id: org.id, path: `/api/orgs/${org.id}`, owner: org.owner };
+    const { id } = await aRevision(t, of, process, { schema_version: 1, ...definition });
+    await t.make('POST', `${of.path}/processes/${process}/revisions/${id as string}/deploy`, { as: org.owner });
+  };
+  const restart = (run: string) => t.call('POST', runPath(run, '/restart'), { as: org.owner, body: {} });
+
+  it('ends with the runs that do its run again once it is terminated', async () => {
+    await handingTo([BAD]);
+    const { id, run } = await handed();
+    expect(await ended(run)).toMatchObject({ status: 'failed' });
+    const second = (await restart(run)).body.id as string;
+    expect(await ended(second)).toMatchObject({ status: 'failed' });
+    await deploy({ steps: [{ id: 'ok', kind: 'human', prompt: 'Well?' }] });
+    const third = [(await restart(run)).body.id as string, (await restart(second)).body.id as string];
+    await t.make('POST', `${inbox.path}/messages/${id}/terminate`, { as: org.owner });
+    for (const one of third) expect((await t.db.query(RUN, [one]))[0].status).toBe('cancelled');
+    // What somebody begins now is a wish of its own.
+    const later = (await restart(run)).body.id as string;
+    expect((await t.db.query(RUN, [later]))[0].finished_at).toBeNull();
+  });
+
+  it('waits for a run that has begun to do its run again once it is terminated, and ends it', async () => {
+    await handingTo([BAD]);
+    const { id, run } = await handed();
+    await ended(run);
+    await deploy({ concurrency: { key: 'one', limit: 1 }, steps: [{ id: 'ok', kind: 'human', prompt: 'Well?' }] });
+    const waiting = (n: number) =>
+      eventually(
+        () => t.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
+        (rows) => rows.length >= n,
+      );
+    const both = await t.db.transaction(NO_CALLER, async (tx) => {
+      // The runs of a key are counted under this lock, at which the restart waits here in the middle of its transaction.
+      await advisoryLock(tx, `process_key:${process}:one`);
+      const again = restart(run);
+      await waiting(1);
+      const end = t.call('POST', `${inbox.path}/messages/${id}/terminate`, { as: org.owner });
+      await Promise.race([end, waiting(2)]);
+      return [again, end] as const;
+    });
+    const [again, terminated] = await Promise.all(both);
+    expect([again.status, terminated.status]).toEqual([201, 200]);
+    expect((await t.db.query(RUN, [again.body.id]))[0].status).toBe('cancelled');
+  });
+
   it('is diagnosed by what its run waits for', async () => {
     await handingTo([
       { id: 'ok', kind: 'human', prompt: 'Well?' },
       { id: 'go', kind: 'wait', event: 'go' },
-      { id: 'bad', kind: 'transform', set: { x: '${input.nothing.there}' } },
+      BAD,
     ]);
     const { id, run } = await handed();
     const until = (kind: string) =>

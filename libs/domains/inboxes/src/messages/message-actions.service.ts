@@ -72,8 +72,8 @@ export class MessageActions {
   }
 
   /**
-   * Ends a message and all that it has begun: chats with what they have delegated to, and retries of them, runs, and the mail that was to answer it. What it was found
-   * to be stays written. Again it changes nothing.
+   * Ends a message and all that it has begun: chats with what they have delegated to, and retries of them, runs, and those that do them again, and the mail that was to
+   * answer it. What it was found to be stays written. Again it changes nothing.
    *
    * @throws DomainError `not_found`
    */
@@ -81,7 +81,7 @@ export class MessageActions {
     return this.act(scope, inboxId, id, 'terminate', async (tx, message) => {
       await this.repository.terminate(tx, id);
       await this.chats.endWithRetries(tx, scope, chatsOf(message));
-      await this.runs.cancel(tx, scope.orgId, runsOf(message));
+      await this.runs.cancelWithRestarts(tx, scope.orgId, runsOf(message));
       // Behind the locks of the chats, where nobody writes another answer any more.
       await this.replies.standDown(tx, id);
       const detail = { user_id: scope.actor.userId };

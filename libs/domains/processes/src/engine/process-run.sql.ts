@@ -248,6 +248,9 @@ export const TREE = statement<{ id: string; depth: number }>(`
     SELECT id, depth FROM ${TABLE} WHERE id = ANY ($1)
     UNION SELECT c.id, c.depth FROM t JOIN ${TABLE} c ON c.parent_run_id = t.id
   ) SELECT t.id, t.depth FROM t JOIN ${TABLE} r ON r.id = t.id WHERE r.finished_at IS NULL ORDER BY t.depth DESC, t.id`);
+/** Runs that were begun anew are over, and nobody locks them but who begins one anew, which this waits for. */
+export const LOCK_RESTARTED = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`);
+export const RESTARTS = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE restarted_from = ANY ($1)`);
 export const CHILDREN = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE parent_run_id = $1 AND finished_at IS NULL`);
 /** A run, and those that it is within. */
 export const LINE = statement<{ id: string }>(`

@@ -4,6 +4,7 @@ import type { Tx } from '@aps/platform/database';
 import { ProcessRefs } from '../revisions/process-refs';
 import { Cancellation } from './cancellation';
 import type { RunFile, RunMessage, RunSource } from './envelope';
+import { LOCK_RESTARTED, RESTARTS } from './process-run.sql';
 import { RunFiles } from './run-files';
 import { RunStarter, type WithinRun } from './run-starter';
 
@@ -56,8 +57,15 @@ export class RunBegins {
     return target ? this.starter.roomOf(tx, target, key) : Infinity;
   }
 
-  /** Cancels runs with all that they have begun; what is over stays so. */
-  async cancel(tx: Tx, orgId: string, runIds: string[]): Promise<void> {
-    if (runIds.length) await this.cancellation.cancelTrees(tx, orgId, runIds, { tellParents: true });
+  /**
+   * Cancels runs, and those that do them again, with all that they have begun; what is over stays so. A run that has begun to do one again before the transaction ends
+   * is cancelled with it.
+   */
+  async cancelWithRestarts(tx: Tx, orgId: string, runIds: string[]): Promise<void> {
+    // A run is done again by later ones alone, so everybody locks them in one order.
+    for (let ids = runIds; ids.length > 0; ids = (await tx.query(RESTARTS, [ids])).map(({ id }) => id)) {
+      await this.cancellation.cancelTrees(tx, orgId, ids, { tellParents: true });
+      await tx.query(LOCK_RESTARTED, [ids]);
+    }
   }
 }

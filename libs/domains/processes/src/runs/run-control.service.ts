@@ -14,7 +14,7 @@ import { RunStarter } from '../engine/run-starter';
 import { Wakes } from '../engine/wakes';
 import { RunFiles } from '../engine/run-files';
 import { refuseMisfit, RunStarts } from './run-starts.service';
-import { COPY_STEPS, REACHED } from './runs.sql';
+import { COPY_STEPS, HOLD_RUN, REACHED } from './runs.sql';
 
 export interface Cancelled {
   run_id: string;
@@ -56,6 +56,7 @@ export class RunControl {
    */
   restart(scope: OrgScope, processId: string, runId: string, { from_step }: { from_step?: string | null }): Promise<ProcessRun> {
     return this.db.transaction(scope, async (tx) => {
+      await tx.query(HOLD_RUN, [scope.orgId, processId, runId]);
       const run = await this.find(tx, scope, processId, runId);
       if (run.finished_at === null) throw new DomainError('run_not_terminal', `The run is ${run.state}. Cancel it first.`);
       const target = await this.starts.requireDeployed(tx, scope, processId);

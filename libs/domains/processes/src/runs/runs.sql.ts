@@ -2,6 +2,8 @@ import type { ProcessRun } from '@aps/entities';
 import { statement } from '@aps/platform/database';
 
 export const RUN = statement<ProcessRun>('SELECT * FROM process_runs WHERE org_id = $1 AND process_id = $2 AND id = $3');
+/** Held until the transaction ends: who cancels it with those that do it again waits for that. */
+export const HOLD_RUN = statement('SELECT FROM process_runs WHERE org_id = $1 AND process_id = $2 AND id = $3 FOR SHARE');
 /** What an earlier call under the same key has begun, within a day. */
 export const BEGUN_BY_KEY = statement<{ id: string; request_sha256: string | null }>(`
   SELECT id, request_sha256 FROM process_runs WHERE process_id = $1 AND idempotency_key = $2 AND created_at > now() - interval '1 day' ORDER BY created_at DESC LIMIT 1`);
