@@ -246,9 +246,9 @@ export class EvaluationRepository {
 
   async threadOf(
     tx: Tx,
-    { id, inbox_id, references }: Pick<LoadedMessage, 'id' | 'inbox_id' | 'references'>,
+    { id, inbox_id, references, channel_kind }: Pick<LoadedMessage, 'id' | 'inbox_id' | 'references' | 'channel_kind'>,
   ): Promise<{ chat_id: string; agent_id: string } | null> {
-    return (await tx.query(THREAD, [inbox_id, references, id]))[0] ?? null;
+    return (await tx.query(THREAD, [inbox_id, references, id, channel_kind]))[0] ?? null;
   }
 
   async tookPart(tx: Tx, chatId: string, address: string): Promise<boolean> {

@@ -318,13 +318,16 @@ export const LET_GO = statement<LetGo>(`
 export const BEHIND = statement(`
   SELECT FROM ${TABLE} m JOIN ${TABLE} o ON o.channel_id = m.channel_id AND o.dedupe_key = ANY ($2)
   WHERE m.id = $1 AND o.state = 'evaluating' AND o.dispatched IS NULL AND (o.received_at, o.id) < (m.received_at, m.id) LIMIT 1`);
-/** The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. */
+/**
+ * The newest chat of an inbox's thread that what a message refers to belongs to, nearest reference first. Mails refer to what mails and replies are known by, webhooks to the
+ * values of webhooks, which others may know, or guess.
+ */
 export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
   SELECT c.id AS chat_id, c.agent_id FROM unnest($2::text[]) WITH ORDINALITY AS r(ref, n) CROSS JOIN LATERAL (
     (SELECT dispatched->>'chat_id' AS chat_id, received_at AS at FROM ${TABLE}
-     WHERE inbox_id = $1 AND message_ref = r.ref AND dispatched->>'kind' = 'agent' AND id <> $3 ORDER BY received_at DESC LIMIT 1)
+     WHERE inbox_id = $1 AND message_ref = r.ref AND channel_kind = $4 AND dispatched->>'kind' = 'agent' AND id <> $3 ORDER BY received_at DESC LIMIT 1)
     UNION ALL
-    SELECT chat_id::text, created_at FROM inbox_replies WHERE inbox_id = $1 AND message_ref = r.ref AND chat_id IS NOT NULL
+    SELECT chat_id::text, created_at FROM inbox_replies WHERE $4 = 'email' AND inbox_id = $1 AND message_ref = r.ref AND chat_id IS NOT NULL
   ) x JOIN chats c ON c.id = x.chat_id::uuid
   ORDER BY r.n, x.at DESC LIMIT 1`);
 /** The mail that began the chat that a chat does again; it was handed to the first of them alone. @param chat SQL of its id */

@@ -574,6 +574,16 @@ describe('threads', () => {
     expect((await answer('eve@evil.com')).dispatched!.chat_id).not.toBe(chat);
   });
 
+  it('are of mails, or of webhooks, whatever the one says that names the other', async () => {
+    const webhook = async (message: object) => (await t.evaluated(await t.hook(inbox, message))).dispatched!.chat_id;
+    const numbered = { sender: { address: 'ann@acme.com', name: null }, references: ['1001'] };
+    const chat = await webhook(numbered);
+    expect((await answer('ann@acme.com', { references: ['1001'] })).dispatched!.chat_id).not.toBe(chat);
+    expect(await webhook(numbered)).toBe(chat);
+    const mails = await first();
+    expect(await webhook({ references: ['m1@acme.com'] })).not.toBe(mails);
+  });
+
   it('are joined by no mail that DMARC fails, whoever it says has sent it', async () => {
     const chat = await first();
     const auth = { spf: 'fail', dkim: 'fail', dmarc: 'fail' };
