@@ -67,6 +67,7 @@ describe('a webhook', () => {
     ['a malformed body', '{"a":', JSON_TYPE],
     ['an unknown type', 'x', { 'Content-Type': 'what/ever' }],
     ['no type that can be read', 'x', { 'Content-Type': '%%%' }],
+    ['several parts that are none', '--x\r\n?\r\n\r\n'.repeat(3), { 'Content-Type': 'multipart/form-data; boundary=x' }],
     ['an encoding that it does not have', 'x', { ...JSON_TYPE, 'content-encoding': 'gzip' }],
   ])('is taken in with %s', async (_, body, headers) => {
     intake.add(TOKEN);

@@ -127,6 +127,8 @@ async function readParts(contentType: string, body: Buffer[], charset: 'utf8' | 
       limits: { fields: MAX_FIELDS, files: MAX_FILES, fieldSize: size, fileSize: size },
     });
     parser
+      // Each part that is none is one, and nobody may listen to the second any more: then it ends the process.
+      .on('error', () => undefined)
       .on('field', (name, value) => pairs.push([name, value]))
       .on('file', (_name, stream, { filename }) => {
         const chunks: Buffer[] = [];
