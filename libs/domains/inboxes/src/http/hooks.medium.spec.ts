@@ -327,6 +327,18 @@ describe('a mail of Mailgun', () => {
     );
   });
 
+  it('is read as far as a form of a provider has parts, whatever they are', async () => {
+    intake.add(SUPPORT);
+    const fields = Object.entries(form()).map(
+      ([name, value]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    );
+    const among = (parts: number) =>
+      deliver('mailgun', `${'--x\r\nX: y\r\n\r\n\r\n'.repeat(parts)}${fields.join('')}--x--\r\n`, {
+        'Content-Type': 'multipart/form-data; boundary=x',
+      });
+    expect([(await among(1_000)).status, (await among(2_000)).status]).toEqual([202, 401]);
+  });
+
   it('may come hours late', async () => {
     intake.add(SUPPORT);
     expect((await encoded(form({}, Math.floor(Date.now() / 1_000) - 9 * 3_600))).status).toBe(202);

@@ -16,6 +16,7 @@ export interface ReadBody {
 /** Fields of a form that are read; one with more is text. */
 const MAX_FIELDS = 1_000;
 const MAX_FILES = 100;
+const MAX_PARTS = MAX_FIELDS + MAX_FILES;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/;
 const TEXT_TYPE = /^text\/|^application\/(?:[\w.+-]+\+)?(?:xml|yaml)$|^application\/(?:x-)?(?:ndjson|javascript|yaml)$/;
@@ -31,25 +32,32 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function readByteFields(contentType: string, body: Buffer): Promise<ReadBody['payload']> {
   // A charset is told of the form, or of a part, not of what stands in it.
   if (typeOf(contentType) === FORM) return (await readParts(FORM, [body], 'latin1'))?.payload;
-  return (await readParts(contentType, withoutCharsets(contentType, body), 'latin1'))?.payload;
+  const bare = withoutCharsets(contentType, body);
+  return bare && (await readParts(contentType, bare, 'latin1'))?.payload;
 }
 
-/** A form in whose parts no charset is named, in pieces. What the parts hold is left as it is, and where it is: nobody has signed it yet, and it may be large. */
-function withoutCharsets(contentType: string, body: Buffer): Buffer[] {
+/**
+ * A form in whose parts no charset is named, in pieces. What the parts hold is left as it is, and where it is: nobody has signed it yet, and it may be large.
+ *
+ * @returns undefined where it has more parts than are read: whoever sends millions of empty ones has none of them looked at
+ */
+function withoutCharsets(contentType: string, body: Buffer): Buffer[] | undefined {
   const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(contentType) ?? [];
   const line = Buffer.from(`\r\n--${quoted ?? plain}\r\n`, 'latin1');
   const pieces: Buffer[] = [];
   let done = 0;
   // The first line has none before it.
   let at = body.subarray(0, line.length - 2).equals(line.subarray(2)) ? -2 : body.indexOf(line);
-  while (at !== -1) {
+  for (let parts = 0; at !== -1; parts++) {
+    if (parts >= MAX_PARTS) return undefined;
     const begin = at + line.length;
-    const end = body.indexOf('\r\n\r\n', begin);
-    if (end < 0) break;
+    at = body.indexOf(line, begin);
+    const length = body.subarray(begin, at === -1 ? body.length : at).indexOf('\r\n\r\n');
+    if (length < 0) continue;
+    const end = begin + length;
     const head = body.toString('latin1', begin, end).replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^\s;]*)/gi, '');
     pieces.push(body.subarray(done, begin), Buffer.from(head, 'latin1'));
     done = end;
-    at = body.indexOf(line, end);
   }
   return [...pieces, body.subarray(done)];
 }
