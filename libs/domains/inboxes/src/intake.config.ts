@@ -41,7 +41,7 @@ export const intakeConfig = configSection('intake', {
   hookBytes: setting(
     'HOOK_BUFFER_BYTES',
     integer(192 * 1024 * 1024, 2 * MAX_DELIVERY, 2 ** 40),
-    'Bytes of deliveries to /api/hooks that one process holds in memory: half of them of mails, half of webhooks, each counted four times, and of one channel a quarter of that half, or 20 MiB. What comes beyond is asked to come again',
+    'Bytes of deliveries to /api/hooks that one process holds in memory: half of them of mails, of one address a quarter of that half, or 40 MiB, half of webhooks, each counted four times, and of one channel a quarter of that half, or 20 MiB. What comes beyond is asked to come again',
   ),
   generic: secret('generic', 'Secret that /api/hooks/email/generic is signed with, as Standard Webhooks has it. Empty: it is not served'),
   mailgun: secret('mailgun', 'HTTP webhook signing key of Mailgun. Empty: /api/hooks/email/mailgun is not served'),

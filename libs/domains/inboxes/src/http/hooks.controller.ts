@@ -1,9 +1,10 @@
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { DomainError } from '@aps/contracts';
 import { InboxHookResponse, InboxMailHookResponse } from '@aps/dtos';
 import { Public } from '@aps/guards';
 import { HeldBytes, Operation, rawBody } from '@aps/platform/http';
-import { holdToRates, RateLimiter, rateLimitConfig } from '@aps/platform/rate-limit';
+import { callerOf, holdToRates, RateLimiter, rateLimitConfig } from '@aps/platform/rate-limit';
 import type { Request, Response } from 'express';
 import { intakeConfig, MAX_DELIVERY } from '../intake.config';
 import { MailHooks } from '../intake/mail/providers/mail-hooks';
@@ -48,8 +49,7 @@ export class HooksController {
     const channel = await this.webhooks.channelOf(token);
     const rate = { perMinute: rateLimitConfig.value.webhook_channel };
     holdToRates([await this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
-    const shares = { webhooks: ofDoor(), [channel.channel_id]: ofChannel() };
-    const receipt = await this.bytes.holding(shares, async (hold) =>
+    const receipt = await this.holding('webhooks', channel.channel_id, OF_WEBHOOK * MAX_WEBHOOK, async (hold) =>
       this.webhooks.receive(channel, request.headers, await rawBody(request, MAX_WEBHOOK, (bytes) => hold(OF_WEBHOOK * bytes))),
     );
     if ('message_id' in receipt && !receipt.duplicate) return { message_id: receipt.message_id, status: 'received' };
@@ -73,14 +73,38 @@ export class HooksController {
 
   private async takeMail(name: string, request: Request): Promise<InboxMailHookResponse> {
     const provider = this.mails.served(name);
-    const { messages, rejected } = await this.bytes.holding({ mails: ofDoor() }, async (hold) =>
+    const { messages, rejected } = await this.holding('mails', callerOf(request.ip), MAX_DELIVERY, async (hold) =>
       this.mails.receive(provider, { headers: request.headers, body: await rawBody(request, MAX_DELIVERY, hold) }),
     );
     return { messages: messages.map(({ recipient, message_id }) => ({ recipient, message_id })), rejected };
+  }
+
+  /**
+   * Counts what a door has in memory. Of that one sender may have a quarter, or one that is as large as can be, and who has no more room in his own part is told
+   * so: that is no fault of ours, for which somebody would be called.
+   *
+   * @throws DomainError 429 `rate_limited`, 503 `service_unavailable`
+   */
+  private holding<T>(
+    door: 'webhooks' | 'mails',
+    who: string,
+    largest: number,
+    work: (hold: (bytes: number) => void) => Promise<T>,
+  ): Promise<T> {
+    return this.bytes.holding({ [door]: ofDoor() }, (holdAll) =>
+      this.bytes.holding({ [`${door} of ${who}`]: Math.max(ofDoor() / 4, largest) }, (holdOwn) =>
+        work((bytes) => {
+          holdAll(bytes);
+          try {
+            holdOwn(bytes);
+          } catch {
+            throw new DomainError('rate_limited', 'Too much of yours comes at once. Try again.', { retryAfterS: 1 });
+          }
+        }),
+      ),
+    );
   }
 }
 
 /** Of what is held by HTTP: whoever fills one door, signed or not, leaves the other open. */
 const ofDoor = (): number => intakeConfig.value.hookBytes / 2;
-/** Whoever knows the address of one channel leaves the others theirs. */
-const ofChannel = (): number => Math.max(ofDoor() / 4, OF_WEBHOOK * MAX_WEBHOOK);

@@ -31,6 +31,7 @@ const SETTINGS = {
   SMTP_LISTEN_PORT: '0',
   HOOK_BUFFER_BYTES: String(80 * 1024 * 1024),
   INBOUND_EMAIL_DOMAIN: 'inbound.example',
+  TRUST_PROXY: '1',
   ...SECRETS,
 };
 const t = testService([...BASE_MODULES, DoorsModule.over(InMemoryModule)], {
@@ -132,10 +133,10 @@ describe('a webhook', () => {
 const MAIL = 'From: Ada <ada@example.com>\r\nSubject: Hi\r\nMessage-ID: <1@example.com>\r\n\r\nHello';
 const deliver = (provider: string, body: string, headers: Record<string, string> = JSON_TYPE) =>
   t.call('POST', `/api/hooks/email/${provider}`, { body, headers });
-const generic = (delivery: object, options = {}) => {
+const generic = (delivery: object, options = {}, more: Record<string, string> = {}) => {
   const { body, headers } = signed(delivery, options);
   const { 'content-type': type, ...rest } = headers;
-  return deliver('generic', body, { ...rest, 'Content-Type': type });
+  return deliver('generic', body, { ...rest, ...more, 'Content-Type': type });
 };
 const raw = Buffer.from(MAIL).toString('base64');
 
@@ -250,6 +251,20 @@ describe('deliveries that come at once', () => {
     await eventually(mail, ({ status }) => status === 202);
   });
 
+  it('have a share of memory for each address that mails are delivered from', async () => {
+    intake.add(SUPPORT);
+    t.configure({ ...SETTINGS, HOOK_BUFFER_BYTES: String(100 * MIB) });
+    const beside = async () => {
+      const large = await begun(40 * MIB - 100);
+      const [own, another] = [await mail(), await generic({ raw, recipients: [SUPPORT] }, {}, { 'x-forwarded-for': '203.0.113.1' })];
+      large.destroy();
+      return [own.status, own.body.code, another.status];
+    };
+    // As above.
+    expect(await eventually(beside, ([own]) => own === 429)).toEqual([429, 'rate_limited', 202]);
+    t.configure(SETTINGS);
+  });
+
   it('have a share of memory for each door, and one of it for each channel', async () => {
     for (const at of [SUPPORT, TOKEN, 'b', 'c']) intake.add(at);
     let store!: () => void;
@@ -267,7 +282,7 @@ describe('deliveries that come at once', () => {
     const large = JSON.stringify({ text: 'x'.repeat(5 * MIB - 20) });
     await takenIn(post(large));
     const ofChannel = await post(large);
-    expect([ofChannel.status, ofChannel.headers.get('retry-after')]).toEqual([503, '1']);
+    expect([ofChannel.status, ofChannel.headers.get('retry-after')]).toEqual([429, '1']);
     await takenIn(post(large, JSON_TYPE, 'b'));
     expect((await post('x'.repeat(1_000), {}, 'c')).status).toBe(503);
     await takenIn(mail());

@@ -96,6 +96,12 @@ const mail = (options: SendMailOptions, { requireTLS = false } = {}) =>
     text: 'Hello',
     ...options,
   }) as Promise<{ response: string }>;
+/** How many connections and mails were refused, for what one address had, and for what all had. */
+const refused = async () => {
+  const { values } = await metrics.getSingleMetric('inbox_refusals_total')!.get();
+  const of = (reason: string) => values.find(({ labels }) => labels.door === 'smtp' && labels.reason === reason)?.value ?? 0;
+  return { ofAddress: of('too_many_of_address') + of('too_much_of_address'), ours: of('too_much_at_once') };
+};
 const bodies = () => intake.received.map(({ body_text }) => body_text);
 
 describe('the listener for mail', () => {
@@ -324,11 +330,6 @@ describe('the listener for mail', () => {
   it('has room for some connections of one address, and says to others that they come again', async () => {
     await listener.beforeApplicationShutdown();
     await start({ SMTP_CONNECTIONS_PER_ADDRESS: '3' });
-    const refused = async () => {
-      const { values } = await metrics.getSingleMetric('inbox_refusals_total')!.get();
-      const of = (reason: string) => values.find(({ labels }) => labels.door === 'smtp' && labels.reason === reason)?.value ?? 0;
-      return { ofAddress: of('too_many_of_address'), ours: of('too_much_at_once') };
-    };
     const before = await refused();
     const clients = Array.from({ length: 5 }, () => Client.connecting());
     const answers = await Promise.all(clients.map((client) => client.answer()));
@@ -358,11 +359,13 @@ describe('the listener for mail', () => {
       (n) => n === 2,
     );
     receive.mockRestore();
+    const before = await refused();
     // Who waited as long as those may take would be dismissed.
     const answer = (await inData()).say(large);
     if (third === '452') expect(code(await answer)).toBe(third);
     open();
     expect((await Promise.all([...stored, answer])).map(code)).toEqual(['250', '250', third]);
+    expect(await refused()).toEqual({ ...before, ofAddress: before.ofAddress + (third === '452' ? 1 : 0) });
   });
 
   it('waits for nobody who names no recipient of ours', async () => {

@@ -25,7 +25,7 @@ const CONNECTION_MS = 15 * 60_000;
 const AFTER_MS = 3_000;
 
 /** Why a mail or a recipient is not taken: answers that are no 250, by what they are counted as. */
-const ANSWERS = { unknown_recipient: 550, payload_too_large: 552, too_much_at_once: 452, broken_off: 451 };
+const ANSWERS = { unknown_recipient: 550, payload_too_large: 552, too_much_at_once: 452, too_much_of_address: 452, broken_off: 451 };
 type Reason = keyof typeof ANSWERS;
 interface Refusal extends Error {
   responseCode?: number;
@@ -176,18 +176,19 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   private async read(stream: SMTPServerDataStream, caller: string): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
-    let isFull = false;
+    let full: Reason | null = null;
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
-        if (isFull || stream.sizeExceeded) continue;
-        isFull = this.heldBytes + chunk.length > MAX_HELD_BYTES || (this.heldOf.get(caller) ?? 0) + chunk.length > ofCaller();
-        if (isFull) continue;
+        if (full || stream.sizeExceeded) continue;
+        if (this.heldBytes + chunk.length > MAX_HELD_BYTES) full = 'too_much_at_once';
+        else if ((this.heldOf.get(caller) ?? 0) + chunk.length > ofCaller()) full = 'too_much_of_address';
+        if (full) continue;
         chunks.push(chunk);
         size += chunk.length;
         this.hold(caller, chunk.length);
       }
       if (stream.sizeExceeded) throw refusal('payload_too_large', `A mail may have ${MAX_MAIL_BYTES} bytes`);
-      if (isFull) throw refusal('too_much_at_once', 'Too much mail at once, try again later');
+      if (full) throw refusal(full, 'Too much mail at once, try again later');
       return Buffer.concat(chunks);
     } catch (error) {
       this.hold(caller, -size);
