@@ -124,6 +124,17 @@ describe('Metrics in the cluster', () => {
     expect(exprOf('ProviderErrors')).toContain('route!="own"');
   });
 
+  it('add nothing to what may not be there: a status that nothing was answered with has no series, and with it there would be no sum', () => {
+    const added = ALERTS.flatMap(({ alert, expr }) => {
+      const terms = expr.split(/\s\+\s/);
+      return terms.length > 1 ? terms.map((term) => [alert, /\bor vector\(0\)\)/.test(term)]) : [];
+    });
+    expect(added).toEqual([
+      ['ServerErrors', true],
+      ['ServerErrors', true],
+    ]);
+  });
+
   it('alert when PostgreSQL is away, and with it all that is computed from its rows and every request, which the ingress answers by itself', () => {
     const stuck = ALERTS.find(({ alert }) => alert === 'OutboxStuck');
     expect(stuck?.expr).toContain(`or absent(outbox_oldest_seconds{namespace="${monitor.metadata.namespace}"})`);

@@ -61,7 +61,7 @@ export const metricOf = (series: string): string => series.replace(/_(bucket|sum
 
 /** Functions by what they take: the increase of what only grows, or anything. */
 const OF_COUNTERS = ['rate', 'increase'];
-const FUNCTIONS = [...OF_COUNTERS, 'sum', 'max', 'count', 'absent', 'histogram_quantile'];
+const FUNCTIONS = [...OF_COUNTERS, 'sum', 'max', 'count', 'absent', 'vector', 'histogram_quantile'];
 const PAIRS: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
 
 /** What is wrong about an expression by its form: brackets, functions, and rates of what does not only grow, or growth without its rate. */
