@@ -34,14 +34,22 @@ type Facts = Pick<
   process_id: string | null;
 };
 
+/** The beginning of a statement that names rows, and those that do them again, as `again`; the newest says how it goes. All are SQL. */
+const doneAgain = (table: string, source: string, id: string) =>
+  `WITH RECURSIVE again AS (SELECT ${id} AS id UNION SELECT n.id FROM again JOIN ${table} n ON n.${source} = again.id)`;
+
 const FACTS = statement<Facts>(`
   SELECT m.id, m.inbox_id, m.state, m.status, m.hold_reason, m.decided_by, m.sender_key, m.raw_available AND m.raw_expires_at > now() AS raw_available, m.terminated_at, m.wait,
     m.dispatched_at, m.finished_at, m.updated_at, m.lease_owner, m.lease_expires_at, m.fence, o.suspended_at AS org_suspended_at, q.ahead, q.oldest_ahead_s,
     (SELECT CASE a.state WHEN 'armed' THEN jsonb_build_object('created_at', a.created_at, 'due_at', a.due_at) END FROM inbox_replies a WHERE a.message_id = m.id ORDER BY a.id DESC LIMIT 1) AS reply,
     c.id AS chat_id, c.agent_id, r.id AS run_id, r.process_id
   FROM inbox_messages m JOIN organizations o ON o.id = m.org_id
-  LEFT JOIN chats c ON c.id = (m.dispatched->>'chat_id')::uuid AND c.org_id = m.org_id AND c.deleted_at IS NULL
-  LEFT JOIN (process_runs r JOIN processes p ON p.id = r.process_id AND p.deleted_at IS NULL) ON r.id = (m.dispatched->>'run_id')::uuid AND r.org_id = m.org_id
+  LEFT JOIN LATERAL (
+    ${doneAgain('chats', 'source_chat_id', `(m.dispatched->>'chat_id')::uuid`)} SELECT x.id, x.agent_id FROM again JOIN chats x ON x.id = again.id WHERE x.org_id = m.org_id AND x.deleted_at IS NULL ORDER BY x.id DESC LIMIT 1
+  ) c ON true
+  LEFT JOIN LATERAL (
+    ${doneAgain('process_runs', 'restarted_from', `(m.dispatched->>'run_id')::uuid`)} SELECT x.id, x.process_id FROM again JOIN process_runs x ON x.id = again.id JOIN processes p ON p.id = x.process_id AND p.deleted_at IS NULL WHERE x.org_id = m.org_id ORDER BY x.id DESC LIMIT 1
+  ) r ON true
   CROSS JOIN LATERAL (
     SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s FROM inbox_messages w
     WHERE m.status = 'queued' AND w.inbox_id = m.inbox_id AND w.state = 'evaluating' AND w.status = 'queued' AND w.dispatched_at < m.dispatched_at

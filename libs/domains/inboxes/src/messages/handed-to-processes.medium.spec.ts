@@ -202,5 +202,8 @@ describe('a message that was handed to a process', () => {
     await t.make('POST', runPath(run, '/signal'), { as: org.owner, body: { name: 'go' } });
     await ended(run);
     expect(await message(id, '/diagnosis')).toMatchObject({ blocked_by: null, next_action: 'restart_run' });
+    // Somebody has done so.
+    await restart(run);
+    expect(await until('human')).toMatchObject({ next_action: 'answer' });
   });
 });

@@ -131,6 +131,20 @@ describe('a replay', () => {
   });
 });
 
+describe('a diagnosis', () => {
+  it('is that of the chat that does the one of the message again', async () => {
+    const { id, dispatched } = await t.evaluated(await t.mail(inbox));
+    const chat = dispatched!.chat_id;
+    await t.settled(org, chat, 1);
+    await t.call('POST', `${org.path}/${chat}/terminate`, { as: org.owner });
+    const next = async () => (await t.call('GET', `${inbox.path}/messages/${id}/diagnosis`, { as: org.owner })).body.next_action;
+    expect(await next()).toBe('retry_chat');
+    const again = await t.make('POST', `${org.path}/${chat}/retry`, { as: org.owner });
+    await t.settled(org, again.id as string, 1);
+    expect(await next()).toBeNull();
+  });
+});
+
 describe('a message that its workers were lost with again and again', () => {
   /** Delivers it once more. */
   const deliver = async (message_id: string) => {
