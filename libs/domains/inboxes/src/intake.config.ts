@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { configSection, integer, setting } from '@aps/platform/config';
 import { z } from 'zod';
 
+/** The path of a file that can be read. */
 const file = (env: string, description: string) =>
   setting(
     env,
@@ -11,7 +12,8 @@ const file = (env: string, description: string) =>
       .transform((path, ctx) => {
         if (path === undefined) return undefined;
         try {
-          return readFileSync(path, 'utf8');
+          accessSync(path, constants.R_OK);
+          return path;
         } catch {
           ctx.addIssue({ code: 'custom', message: 'cannot be read' });
           return z.NEVER;
@@ -31,7 +33,10 @@ export const MAX_DELIVERY = 40 * 1024 * 1024;
 export const intakeConfig = configSection('intake', {
   smtpHost: setting('SMTP_HOST', z.string().default('127.0.0.1'), 'Address that mail is taken in at; 0.0.0.0 in a container'),
   smtpPort: setting('SMTP_LISTEN_PORT', integer(2525, 0, 65_535), 'Port that mail is taken in at; 0 takes a free one'),
-  smtpCertificate: file('SMTP_TLS_CERT_FILE', 'File of the certificate for STARTTLS, with its chain, in PEM. Empty: no STARTTLS'),
+  smtpCertificate: file(
+    'SMTP_TLS_CERT_FILE',
+    'File of the certificate for STARTTLS, with its chain, in PEM; read again every hour. Empty: no STARTTLS',
+  ),
   smtpKey: file('SMTP_TLS_KEY_FILE', 'File of the key of SMTP_TLS_CERT_FILE'),
   smtpPerAddress: setting(
     'SMTP_CONNECTIONS_PER_ADDRESS',

@@ -15,3 +15,20 @@ const CERT = pem(
 
 /** A self-signed certificate for shop.example, good until 2126, and its key, in PEM. They guard nothing. */
 export const SHOP_EXAMPLE = { key: KEY, cert: CERT };
+
+/** Another of renewed.example, with a key of its own, good until 2126. */
+export const RENEWED_EXAMPLE = {
+  key: pem(
+    'PRIVATE KEY',
+    'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg2DB4CAvHPVcF1XT9ahsCxAFrLrLoAUZ3TD87sCgBQtahRANCAAQLVY7Z1Ln0if92DXCUhFBU2BT0' +
+      'nmccn17WZlyR8ne2GEfK31eMLPFZWqdgxFS6sJvAr4jTQjbeIswfGiw0uwOs',
+  ),
+  cert: pem(
+    'CERTIFICATE',
+    'MIIBijCCATCgAwIBAgITUBVKYFa3wKiOmi1lvsqUoHW2fjAKBggqhkjOPQQDAjAaMRgwFgYDVQQDDA9yZW5ld2VkLmV4YW1wbGUwIBcNMjYxMTI4MTQ0MzExWhgP' +
+      'MjEyNjExMDQxNDQzMTFaMBoxGDAWBgNVBAMMD3JlbmV3ZWQuZXhhbXBsZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABAtVjtnUufSJ/3YNcJSEUFTYFPSeZxyf' +
+      'XtZmXJHyd7YYR8rfV4ws8Vlap2DEVLqwm8CviNNCNt4izB8aLDS7A6yjUzBRMB0GA1UdDgQWBBSb/Wa1rqPeN9QoeZRgI3YOVFrHTDAfBgNVHSMEGDAWgBSb/Wa1' +
+      'rqPeN9QoeZRgI3YOVFrHTDAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gAMEUCIQDIIIJ1cbe3HFGsPyFYlhicNcHlvgyPAmy/J5RQSSJu3wIgU6ivWkHp' +
+      'gvQkVlZyyKMfgd8aM1mQHOTmkn1n7E8DTPg=',
+  ),
+};

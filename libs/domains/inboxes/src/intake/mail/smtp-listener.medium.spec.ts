@@ -4,12 +4,13 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import tls from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '@aps/platform/config';
 import { metrics } from '@aps/platform/observability';
-import { SHOP_EXAMPLE, testEnvironment } from '@aps/platform/testing';
+import { RENEWED_EXAMPLE, SHOP_EXAMPLE, testEnvironment } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { InMemoryIntake } from '../../testing/in-memory-intake';
@@ -76,6 +77,18 @@ class Client {
   async say(line: string): Promise<string> {
     this.send(`${line}\r\n`);
     return this.answer();
+  }
+
+  /** Whose certificate is shown behind STARTTLS. */
+  async certificate(): Promise<string> {
+    await this.say('EHLO x');
+    await this.say('STARTTLS');
+    this.socket.removeAllListeners('data');
+    const secured = tls.connect({ socket: this.socket, rejectUnauthorized: false });
+    await once(secured, 'secureConnect');
+    const { CN } = secured.getPeerCertificate().subject;
+    secured.destroy();
+    return CN;
   }
 
   drop(): void {
@@ -304,6 +317,32 @@ describe('the listener for mail', () => {
     expect(code(await client.answer())).toBe('220');
     await sleep(200);
     expect(bodies()).toEqual(['Hello']);
+  });
+
+  it('shows a certificate that was renewed, once its key is there', async () => {
+    await listener.beforeApplicationShutdown();
+    const folder = mkdtempSync(path.join(tmpdir(), 'smtp-'));
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
+    writeFileSync(cert, SHOP_EXAMPLE.cert);
+    writeFileSync(key, SHOP_EXAMPLE.key);
+    await start({ SMTP_TLS_CERT_FILE: cert, SMTP_TLS_KEY_FILE: key });
+    const shown: string[] = [];
+    for (const [file, content] of [
+      [cert, RENEWED_EXAMPLE.cert],
+      [key, RENEWED_EXAMPLE.key],
+    ]) {
+      writeFileSync(file, content);
+      await listener['renewCertificate']();
+      shown.push(await (await Client.connect()).certificate());
+    }
+    expect(shown).toEqual(['shop.example', 'renewed.example']);
+  });
+
+  it('does not start with a certificate that has no key', async () => {
+    await listener.beforeApplicationShutdown();
+    const cert = path.join(mkdtempSync(path.join(tmpdir(), 'smtp-')), 'cert.pem');
+    writeFileSync(cert, SHOP_EXAMPLE.cert);
+    await expect(start({ SMTP_TLS_CERT_FILE: cert })).rejects.toThrow('SMTP_TLS_KEY_FILE');
   });
 
   it('ends at once where nothing is under way, and after the mail that is', async () => {

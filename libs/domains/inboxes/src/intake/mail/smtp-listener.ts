@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import net, { type AddressInfo } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { ConfigError } from '@aps/platform/config';
 import { counter } from '@aps/platform/observability';
 import { callerOf } from '@aps/platform/rate-limit';
 import { runtimeConfig } from '@aps/platform/runtime';
@@ -21,6 +24,8 @@ const IDLE_MS = 60_000;
 const FIRST_RECIPIENT_MS = 20_000;
 /** Of a connection, whatever it does: 25 MiB over a slow line, and more. */
 const CONNECTION_MS = 15 * 60_000;
+/** How often the certificate is read again: it is renewed weeks before its end, and nobody starts a process anew for it. */
+const RENEWED_MS = 3_600_000;
 /** What is left of the grace for everything that ends after this. */
 const AFTER_MS = 3_000;
 
@@ -52,6 +57,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   /** Of those, by whose they are. */
   private readonly heldOf = new Map<string, number>();
   private ending = false;
+  private renewing?: NodeJS.Timeout;
   private server?: SMTPServer;
 
   constructor(private readonly door: MailDoor) {}
@@ -61,8 +67,9 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { smtpHost, smtpPort, smtpCertificate: cert, smtpKey: key } = intakeConfig.value;
-    const hasTls = cert !== undefined && key !== undefined;
+    const { smtpHost, smtpPort, smtpCertificate, smtpKey } = intakeConfig.value;
+    if (!smtpCertificate !== !smtpKey) throw new ConfigError(['SMTP_TLS_CERT_FILE: set it together with SMTP_TLS_KEY_FILE, or neither']);
+    const pair = await this.certificate();
     const server = new SMTPServer({
       ...{
         name: inboundConfig.value.emailDomain,
@@ -72,8 +79,8 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       },
       ...{
         authOptional: true,
-        disabledCommands: ['AUTH', 'WIZ', 'SHELL', 'KILL', ...(hasTls ? [] : ['STARTTLS'])],
-        ...(hasTls && { cert, key }),
+        disabledCommands: ['AUTH', 'WIZ', 'SHELL', 'KILL', ...(pair ? [] : ['STARTTLS'])],
+        ...pair,
       },
       ...{ disableReverseLookup: true, logger: false, socketTimeout: IDLE_MS },
       closeTimeout: Math.max(0, runtimeConfig.value.shutdownGraceMs - AFTER_MS),
@@ -90,18 +97,39 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       server.listen(smtpPort, smtpHost, resolve);
     });
     this.server = server;
+    if (pair) this.renewing = setInterval(() => void this.renewCertificate(), RENEWED_MS).unref();
     this.logger.log(`Listening on ${smtpHost}:${this.port}`);
   }
 
   /** Lets mails come to their end, and nobody begin one. */
   async beforeApplicationShutdown(): Promise<void> {
     this.ending = true;
+    clearInterval(this.renewing);
     // A start that has failed ends here as well.
     if (!this.server) return;
     const { server } = this;
     const closed = new Promise<void>((resolve) => server.close(resolve));
     for (const { session } of server.connections) this.dismiss(session);
     await closed;
+  }
+
+  /** Null where there is none. @throws Error where the two files do not belong together */
+  private async certificate(): Promise<{ cert: string; key: string } | null> {
+    const { smtpCertificate, smtpKey } = intakeConfig.value;
+    if (!smtpCertificate || !smtpKey) return null;
+    const [cert, key] = await Promise.all([smtpCertificate, smtpKey].map((path) => readFile(path, 'utf8')));
+    createSecureContext({ cert, key });
+    return { cert, key };
+  }
+
+  /** Shows from now on what stands in the files. Whoever renews them may write one after the other: until both belong together the old ones stay. */
+  private async renewCertificate(): Promise<void> {
+    try {
+      const pair = await this.certificate();
+      if (pair) this.server?.updateSecureContext(pair);
+    } catch (error) {
+      this.logger.warn({ msg: 'The certificate could not be read again', error: (error as Error).message });
+    }
   }
 
   private admit(session: SMTPServerSession): Refusal | null {
