@@ -269,7 +269,7 @@ export class InboxEnvelope {
   @Column('text', { nullable: true }) reply_to: string | null;
   /** What it refers to, nearest first. */
   @Column('text', { array: true, default: () => "'{}'" }) references: string[];
-  /** Canonical addresses of who wrote it, and to whom. */
+  /** Canonical addresses of who wrote it, and to whom; once it is forgotten, their SHA-256 in hex. */
   @Column('text', { array: true, default: () => "'{}'" }) participants: string[];
 }
 

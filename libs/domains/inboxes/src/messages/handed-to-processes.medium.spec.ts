@@ -183,11 +183,7 @@ describe('a message that was handed to a process', () => {
   });
 
   it('is diagnosed by what its run waits for', async () => {
-    await handingTo([
-      { id: 'ok', kind: 'human', prompt: 'Well?' },
-      { id: 'go', kind: 'wait', event: 'go' },
-      BAD,
-    ]);
+    await handingTo([{ id: 'ok', kind: 'human', prompt: 'Well?' }, { id: 'go', kind: 'wait', event: 'go' }, BAD]);
     const { id, run } = await handed();
     const until = (kind: string) =>
       eventually(

@@ -53,6 +53,22 @@ describe('what a message says', () => {
     expect((await open(file_id)).status).toBe(200);
   });
 
+  it('leaves who took part in its thread with it, and says no more who they are', async () => {
+    await t.call('PATCH', inbox.path, { as: org.owner, body: { target_kind: 'agent', target_id: org.agentId } });
+    const carl = 'carl@acme.com';
+    const id = await t.mail(inbox, { message_id: 'm1@acme.com', participants: ['ann@acme.com', carl] });
+    const chat = (await t.evaluated(id)).dispatched!.chat_id;
+    await t.settled(org, chat, 1);
+    await expire(id);
+    expect(await forget()).toBe(1);
+    expect(JSON.stringify(await envelope(id))).not.toContain(carl);
+    const answer = async (address: string) => {
+      const mail = { sender: { address, name: null }, references: ['m1@acme.com'], participants: [address] };
+      return (await t.evaluated(await t.mail(inbox, mail))).dispatched!.chat_id === chat;
+    };
+    expect([await answer('eve@evil.com'), await answer(carl)]).toEqual([false, true]);
+  });
+
   it('is nobody else’s to open', async () => {
     const id = await t.mail(inbox, { files: [file('c.txt')] });
     const [{ file_id }] = (await envelope(id)).attachments;

@@ -333,6 +333,8 @@ export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
 /** The mail that began the chat that a chat does again; it was handed to the first of them alone. @param chat SQL of its id */
 export const mailOfRetry = (chat: string) =>
   `SELECT CASE c.origin_kind WHEN 'inbox' THEN c.origin_ref_id::uuid END AS id FROM chats c WHERE c.id = ${chat} AND c.source_chat_id IS NOT NULL`;
+/** An address of a message that is forgotten: it can be compared still, and nobody is told it. @param address SQL */
+export const hashed = (address: string): string => `encode(sha256(convert_to(${address}, 'UTF8')), 'hex')`;
 /** Whether somebody wrote, or was written to, in the mails of a chat, those among them that have begun another since, and that of a retry. */
 export const TOOK_PART = statement(`
   WITH m AS (
@@ -342,5 +344,5 @@ export const TOOK_PART = statement(`
     UNION ALL
     SELECT id, sender_address FROM ${TABLE} WHERE id = (${mailOfRetry('$1::uuid')})
   ) SELECT 1 FROM m CROSS JOIN LATERAL (SELECT participants FROM inbox_envelopes WHERE message_id = m.id LIMIT 1) e
-  WHERE m.sender_address = $2 OR $2 = ANY (e.participants)
+  WHERE m.sender_address = $2 OR $2 = ANY (e.participants) OR ${hashed('$2')} = ANY (e.participants)
     OR $2 = ANY (ARRAY(SELECT r.to_address FROM inbox_replies r WHERE r.message_id = m.id AND r.chat_id::text = $1 AND r.sent_at IS NOT NULL)) LIMIT 1`);
