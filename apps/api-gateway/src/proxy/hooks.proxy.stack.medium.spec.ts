@@ -58,7 +58,7 @@ describe('the way of mail through the gateway', () => {
         return request;
       });
     });
-    expect(new Set(refused.values())).toEqual(new Set([429]));
+    expect(new Set(refused.values())).toEqual(new Set([503]));
     for (let i = 0; i < 5; i++) expect(outcome(await deliver({ authorization: authorization(CREDENTIALS) }))).toEqual([404, 'not_found']);
     // None of them had its time over meanwhile.
     expect(slow.filter((request) => !request.destroyed && !refused.has(request))).toHaveLength(5 * 64);

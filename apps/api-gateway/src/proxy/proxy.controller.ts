@@ -58,7 +58,7 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
       if (!enabled || !limit || !hasBody(request) || request.complete || request.destroyed) return;
       const caller = callerOf(request.ip);
       const open = this.open.get(caller) ?? 0;
-      if (open >= limit) throw new DomainError('rate_limited', 'Too many bodies are coming from this address.', { retryAfterS: 1 });
+      if (open >= limit) throw new DomainError('service_unavailable', 'Too many bodies are coming from this address.', { retryAfterS: 1 });
       this.open.set(caller, open + 1);
       let isOver = false;
       const free = () => {

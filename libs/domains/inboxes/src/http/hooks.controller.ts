@@ -1,6 +1,5 @@
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { DomainError } from '@aps/contracts';
 import { InboxHookResponse, InboxMailHookResponse } from '@aps/dtos';
 import { Public } from '@aps/guards';
 import { HeldBytes, Operation, rawBody } from '@aps/platform/http';
@@ -8,7 +7,7 @@ import { callerOf, holdToRates, RateLimiter, rateLimitConfig } from '@aps/platfo
 import type { Request, Response } from 'express';
 import { intakeConfig, MAX_DELIVERY } from '../intake.config';
 import { MailHooks } from '../intake/mail/providers/mail-hooks';
-import { countingRefusals } from '../intake/refusals';
+import { countingRefusals, TooMuchOfOne } from '../intake/refusals';
 import { WebhookDoor } from '../intake/webhooks/webhook-door';
 
 /** Bytes of a webhook. */
@@ -80,10 +79,9 @@ export class HooksController {
   }
 
   /**
-   * Counts what a door has in memory. Of that one sender may have a quarter, or one that is as large as can be, and who has no more room in his own part is told
-   * so: that is no fault of ours, for which somebody would be called.
+   * Counts what a door has in memory. Of that one sender may have a quarter, or one that is as large as can be.
    *
-   * @throws DomainError 429 `rate_limited`, 503 `service_unavailable`
+   * @throws DomainError 503 `service_unavailable`; TooMuchOfOne
    */
   private holding<T>(
     door: 'webhooks' | 'mails',
@@ -98,7 +96,7 @@ export class HooksController {
           try {
             holdOwn(bytes);
           } catch {
-            throw new DomainError('rate_limited', 'Too much of yours comes at once. Try again.', { retryAfterS: 1 });
+            throw new TooMuchOfOne();
           }
         }),
       ),

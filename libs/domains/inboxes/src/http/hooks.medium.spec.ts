@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Module } from '@nestjs/common';
 import { Egress } from '@aps/platform/egress';
+import { metrics } from '@aps/platform/observability';
 import { signed, WEBHOOK_SECRET } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { ChannelDirectory, Intake } from '../intake/intake.port';
@@ -51,6 +52,11 @@ const SUPPORT = 'support@acme.inbound.example';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const post = (body: string, headers: Record<string, string> = JSON_TYPE, token = TOKEN) =>
   t.call('POST', `/api/hooks/in/${token}`, { body, headers });
+
+const refusedAs = async (door: string, reason: string): Promise<number> => {
+  const { values } = await metrics.getSingleMetric('inbox_refusals_total')!.get();
+  return values.find(({ labels }) => labels.door === door && labels.reason === reason)?.value ?? 0;
+};
 
 describe('a webhook', () => {
   it('is taken in, once', async () => {
@@ -261,7 +267,8 @@ describe('deliveries that come at once', () => {
       return [own.status, own.body.code, another.status];
     };
     // As above.
-    expect(await eventually(beside, ([own]) => own === 429)).toEqual([429, 'rate_limited', 202]);
+    expect(await eventually(beside, ([own]) => own === 503)).toEqual([503, 'service_unavailable', 202]);
+    expect(await refusedAs('mail_hook', 'too_much_of_sender')).toBeGreaterThan(0);
     t.configure(SETTINGS);
   });
 
@@ -282,7 +289,8 @@ describe('deliveries that come at once', () => {
     const large = JSON.stringify({ text: 'x'.repeat(5 * MIB - 20) });
     await takenIn(post(large));
     const ofChannel = await post(large);
-    expect([ofChannel.status, ofChannel.headers.get('retry-after')]).toEqual([429, '1']);
+    expect([ofChannel.status, ofChannel.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refusedAs('webhook', 'too_much_of_sender')).toBe(1);
     await takenIn(post(large, JSON_TYPE, 'b'));
     expect((await post('x'.repeat(1_000), {}, 'c')).status).toBe(503);
     await takenIn(mail());

@@ -18,6 +18,18 @@ const refused = counter(
   DOORS.flatMap((door) => OURS.map((reason) => ({ door, reason }))),
 );
 
+/**
+ * What one sender has too much of at once. It is answered as what all have too much of, since senders of webhooks give up what a 4xx refuses, and
+ * counted apart: nobody is to be called for it.
+ */
+export class TooMuchOfOne extends DomainError {
+  static readonly REASON = 'too_much_of_sender';
+
+  constructor() {
+    super('service_unavailable', 'Too much of yours comes at once. Try again.', { retryAfterS: 1 });
+  }
+}
+
 /** Counts what was not taken in. */
 export const countRefusal = (door: Door, reason: string): void => refused.inc({ door, reason });
 
@@ -28,7 +40,8 @@ export async function countingRefusals<T>(door: Door, work: () => Promise<T>): P
   } catch (error) {
     // Whoever breaks a request off has gone.
     const other = (error as Error).name === 'AbortError' ? 'broken_off' : FAILED;
-    countRefusal(door, error instanceof DomainError ? error.code : other);
+    const why = error instanceof TooMuchOfOne ? TooMuchOfOne.REASON : error instanceof DomainError ? error.code : other;
+    countRefusal(door, why);
     throw error;
   }
 }

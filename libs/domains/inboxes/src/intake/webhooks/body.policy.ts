@@ -132,7 +132,7 @@ async function readParts(contentType: string, body: Buffer[], charset: 'utf8' | 
       headers: { 'content-type': contentType },
       defCharset: charset,
       defParamCharset: 'utf8',
-      limits: { fields: MAX_FIELDS, files: MAX_FILES, fieldSize: size, fileSize: size },
+      limits: { fields: MAX_FIELDS, files: MAX_FILES, fieldSize: size, fileSize: size, parts: MAX_PARTS + 1 },
     });
     parser
       // Each part that is none is one, and nobody may listen to the second any more: then it ends the process.
@@ -146,7 +146,9 @@ async function readParts(contentType: string, body: Buffer[], charset: 'utf8' | 
           .on('close', () => files.push({ filename: filename || 'file', content: Buffer.concat(chunks) }));
       })
       .on('fieldsLimit', () => (tooMany = true))
-      .on('filesLimit', () => (tooMany = true));
+      .on('filesLimit', () => (tooMany = true))
+      // Those among them that are malformed are neither.
+      .on('partsLimit', () => (tooMany = true));
     Readable.from(body).pipe(parser);
     await once(parser, 'close');
   } catch {
