@@ -192,8 +192,11 @@ const embedded = async (base: TestBase) =>
 
 describe('vectors', () => {
   it('take part in searches once all pieces of a base have them, and each call has its receipt', async () => {
+    // The task of the service may be at it at once.
+    const { letGo } = t.hold('All about');
     const base = await withTexts('zebra', 'lion');
     expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra'] });
+    letGo();
     await t.fill();
     expect(await embedded(base)).toEqual([true, true]);
     const found = await search(base, 'zebra');
