@@ -154,7 +154,10 @@ describe('a run', () => {
       const { calls: begun, isFull } = run.look({}, { bytes });
       expect([begun.length, isFull]).toEqual([calls, calls < 5]);
       // While others of it are being made, it has no more than its room.
-      expect(run.look({}, { bytes: 0, inFlight: begun.map(({ row }) => row.path) }).calls).toEqual([]);
+      const inFlight = begun.map(({ row }) => row.path);
+      expect(run.look({}, { bytes: 0, inFlight }).calls).toEqual([]);
+      const came = run.look(Object.fromEntries(inFlight.map((path) => [path, { status: 'completed', output: 1 }])), { bytes: 0, inFlight });
+      expect(came.calls.length).toBe(calls < 5 ? 1 : 0);
     }
   });
 

@@ -4,7 +4,8 @@ import { JournalRoom } from './journal-room';
 const MAX = 100;
 let room: JournalRoom;
 let entered: string[];
-beforeAll(() => loadConfig({ DATABASE_URL: 'postgres://localhost/none', PROCESS_HELD_BYTES: String(MAX) }));
+const hold = (bytes: number) => loadConfig({ DATABASE_URL: 'postgres://localhost/none', PROCESS_HELD_BYTES: String(bytes) });
+beforeAll(() => hold(MAX));
 beforeEach(() => {
   room = new JournalRoom();
   entered = [];
@@ -64,29 +65,6 @@ describe('the room for journals', () => {
     expect([a.place.isDue(true), a.place.isDue(false)]).toEqual([true, false]);
   });
 
-  it('is filled by no calls, however many organizations take all that they may', () => {
-    const held = Array.from({ length: 20 }, (_, i) => {
-      const left = room.leftForCalls(`${i}`);
-      room.countCalls(`${i}`, left);
-      return left;
-    });
-    const all = held.reduce((sum, bytes) => sum + bytes);
-    expect([held[0], held[1], all < MAX]).toEqual([MAX / 2, MAX / 4, true]);
-    // Who has least is let in when others leave; who has more than is left, is not.
-    room.countCalls('0', -MAX / 4);
-    expect(room.leftForCalls('0')).toBeLessThan(room.leftForCalls('19'));
-    // Once their calls have come and gone a few times, each has as much as the others.
-    held[0] -= MAX / 4;
-    for (let round = 0; round < 100; round++)
-      held.forEach((bytes, i) => {
-        room.countCalls(`${i}`, -bytes / 2);
-        const more = room.leftForCalls(`${i}`);
-        room.countCalls(`${i}`, more);
-        held[i] = bytes / 2 + more;
-      });
-    expect(Math.max(...held) / Math.min(...held)).toBeLessThan(1.1);
-  });
-
   it('is not kept for who does not wait any more', async () => {
     const a = comes('a', 60);
     const stop = new AbortController();
@@ -101,5 +79,41 @@ describe('the room for journals', () => {
     comes('d', 60);
     await settled();
     expect(entered.at(-1)).toBe('d');
+  });
+});
+
+describe('the room for calls', () => {
+  const ALL = 2 ** 28;
+  beforeAll(() => hold(ALL));
+
+  it('is filled by no calls, however many organizations take all that they may', () => {
+    const taken = (orgId: string) => {
+      const bytes = room.leftForCalls(orgId);
+      return { bytes, release: room.holdCall(orgId, bytes, false) };
+    };
+    const held = Array.from({ length: 20 }, (_, i) => [taken(`${i}`)]);
+    const of = (i: number) => held[i].reduce((sum, { bytes }) => sum + bytes, 0);
+    const all = held.reduce((sum, _, i) => sum + of(i), 0);
+    expect([of(0), of(1), all < ALL]).toEqual([ALL / 2, ALL / 4, true]);
+    // Once their calls have come and gone a few times, each has as much as the others.
+    for (let round = 0; round < 100; round++)
+      for (const [i, calls] of held.entries()) {
+        const half = of(i) / 2;
+        for (const { release } of calls.splice(0)) release();
+        calls.push({ bytes: half, release: room.holdCall(`${i}`, half, false) }, taken(`${i}`));
+      }
+    const parts = held.map((_, i) => of(i));
+    expect(Math.max(...parts) / Math.min(...parts)).toBeLessThan(1.1);
+  });
+
+  it('is left to others as if there were no calls that an organization makes beyond its part', () => {
+    const inAnyCase = room.holdCall('a', ALL, true);
+    expect([room.leftForCalls('a'), room.leftForCalls('b')]).toEqual([0, ALL / 2]);
+    inAnyCase();
+    // Nobody knows how large the arguments of a call are before it is begun.
+    const large = room.holdCall('a', 2 * ALL, false);
+    expect([room.leftForCalls('a'), room.leftForCalls('b')]).toEqual([0, ALL / 4]);
+    large();
+    expect([room.leftForCalls('a'), room.leftForCalls('b')]).toEqual([ALL / 2, ALL / 2]);
   });
 });

@@ -14,7 +14,8 @@ interface Waiter {
  * Memory for the journals of the runs that this process goes on with. A run holds its own only while it is looked at; who finds no room waits,
  * of the organization that holds least the one that came first, and nobody passes it by, however little he needs. One that is larger than
  * all there is goes alone. Calls are no part of that, as a journal is made room for that is to be written what they have come to; they have as much
- * of their own, which nobody fills.
+ * of their own, which nobody fills. What goes beyond an organization's part of it, as the one call of each run that is made in any case, takes
+ * nothing from others.
  */
 @Injectable()
 export class JournalRoom {
@@ -22,6 +23,8 @@ export class JournalRoom {
   private readonly ofOrgs = new Map<string, number>();
   private ofCalls = 0;
   private readonly callsOfOrgs = new Map<string, number>();
+  /** What calls hold beyond their organization's part. */
+  private readonly beyond = new Map<string, number>();
   private waiting: Waiter[] = [];
 
   place(orgId: string): Place {
@@ -60,10 +63,21 @@ export class JournalRoom {
     if (bytes < 0) this.admit();
   }
 
-  /** Counts what calls were given and may bring, or what they have come to that is in no journal yet. */
-  countCalls(orgId: string, bytes: number): void {
-    this.ofCalls += bytes;
-    add(this.callsOfOrgs, orgId, bytes);
+  /**
+   * Counts what a call was given and may bring, or what it has come to that is in no journal yet.
+   *
+   * @param isBeyond it is made whatever is left, and counts for its organization alone, as does all that is more than that has left
+   * @returns to be called once, when it holds that no more
+   */
+  holdCall(orgId: string, bytes: number, isBeyond: boolean): () => void {
+    const within = isBeyond ? 0 : Math.min(bytes, this.leftForCalls(orgId));
+    const count = (sign: 1 | -1) => {
+      this.ofCalls += sign * within;
+      add(this.callsOfOrgs, orgId, sign * within);
+      add(this.beyond, orgId, sign * (bytes - within));
+    };
+    count(1);
+    return () => count(-1);
   }
 
   /**
@@ -71,7 +85,9 @@ export class JournalRoom {
    * of many each has as much as the others.
    */
   leftForCalls(orgId: string): number {
-    return Math.max(0, engineConfig.value.heldBytes - this.ofCalls - (this.callsOfOrgs.get(orgId) ?? 0)) / 2;
+    const [within, beyond] = [this.callsOfOrgs.get(orgId) ?? 0, this.beyond.get(orgId) ?? 0];
+    // For itself, what is beyond is as if it were within.
+    return Math.floor(Math.max(0, engineConfig.value.heldBytes - this.ofCalls - within - 2 * beyond) / 2);
   }
 
   /** Whether all that is held has room. @param own of who asks: by itself it always has */

@@ -120,6 +120,46 @@ it('while the calls of an organization may bring more than there is to hold, a r
   expect(await mostOf(org, counted[0])).toEqual(['completed', 7, 3]);
 });
 
+it('runs that make one call each leave as much room for calls to others as if they made none', async () => {
+  hold(32);
+  const answers: (() => void)[] = [];
+  let [now, most] = [0, 0];
+  t.get(StepTools).register(
+    aTool('spec.first', { call: () => Promise.resolve({ output: null }) }),
+    aTool('spec.alone', { call: () => new Promise((done) => answers.push(() => done({ output: null }))) }),
+    aTool('spec.beside', {
+      call: async () => {
+        most = Math.max(most, ++now);
+        await sleep(5);
+        now--;
+        return { output: null };
+      },
+    }),
+  );
+  const [org, other] = [await t.org(), await t.org()];
+  const tool = (id: string) => ({ id, kind: 'tool', tool: `spec.${id}`, arguments: {} });
+  // By what they may bring, eight calls fill all that there is.
+  const alone = await t.deployed(org, [tool('first'), tool('alone')]);
+  const held = await Promise.all(Array.from({ length: 8 }, () => t.begin(org, alone)));
+  await eventually(
+    () => Promise.resolve(answers.length),
+    (asked) => asked === held.length,
+  );
+  const each = { id: 'each', kind: 'loop', over: '${input.list}', as: 'n', concurrency: 3, steps: [tool('beside')] };
+  const mostOf = async (whose: typeof org) => {
+    most = 0;
+    const run = await t.ended(await t.begin(whose, await t.deployed(whose, [each]), { list: [1, 2, 3, 4, 5, 6] }));
+    return [run.status, most];
+  };
+  expect([await mostOf(other), await mostOf(org)]).toEqual([
+    ['completed', 3],
+    ['completed', 1],
+  ]);
+  for (const answer of answers) answer();
+  for (const id of held) expect((await t.ended(id)).status).toBe('completed');
+  expect(await mostOf(org)).toEqual(['completed', 3]);
+});
+
 it('what a call has come to is written also where its process ends before there is room for the journal', async () => {
   // Room for two calls of tools.
   hold(32);

@@ -43,7 +43,7 @@ export interface CallsAtWork {
   outcomes: ReadonlyMap<string, CallOutcome>;
   /** So many calls may be begun. */
   begins: number;
-  /** So many bytes may those hold, by {@link bytesOfCall}. The only call of a run has room in any case. */
+  /** So many bytes may those hold, by {@link bytesOfCall}. A call beside which the run makes no other has room in any case. */
   bytes: number;
   /** Whether somebody may be asked, be it an agent or another process: not by who is about to end. */
   asks: boolean;
@@ -96,6 +96,8 @@ export class JournalPage {
   private kept = 0;
   private begun = 0;
   private called = 0;
+  /** No call is being made. */
+  private isIdle = true;
   private since = 0;
   private at = new Date(0);
   private work: CallsAtWork = { inFlight: new Set(), outcomes: new Map(), begins: 0, bytes: 0, asks: false, putOff: new Map() };
@@ -120,6 +122,7 @@ export class JournalPage {
     this.progress = emptyProgress();
     this.begun = 0;
     this.called = 0;
+    this.isIdle = [...work.inFlight].every((path) => work.outcomes.has(path));
     this.since = performance.now();
   }
 
@@ -134,9 +137,9 @@ export class JournalPage {
 
   /** Whether a call of that step may be begun. */
   begins(step: Call['step']): boolean {
-    const { begins, bytes, inFlight } = this.work;
+    const { begins, bytes } = this.work;
     const { calls } = this.progress;
-    const isOnly = calls.length === 0 && inFlight.size === 0;
+    const isOnly = calls.length === 0 && this.isIdle;
     const mayBegin = calls.length < begins && (isOnly || this.called + answerOf(step) <= bytes);
     if (!mayBegin) this.progress.isFull = true;
     return mayBegin;

@@ -280,17 +280,26 @@ interface Left {
   wakeAt: Date | null;
 }
 
+/** What is counted of a call in the room for those. */
+interface Held {
+  isBeyond: boolean;
+  release: () => void;
+}
+
+/** What a call has come to, for as long as it is in no journal. */
+type Come = CallResult & { held: Held };
+
 /** A run while this process drives it. */
 class RunAtWork {
   run: HeldRun;
   /** Calls that are being made, by path; once the lease has ended, those that it has cut. */
   readonly atWork = new Map<string, Cutoff>();
   /** What has come and is not written yet, by path. */
-  readonly results = new Map<string, CallResult>();
+  readonly results = new Map<string, Come>();
   /** By path: when what could not be begun is tried again. */
   readonly putOff = new Map<string, Date>();
-  /** By path: what calls hold that are made once they are written, bytes. */
-  private readonly reserved = new Map<string, number>();
+  /** By path: of calls that are made once they are written. */
+  private readonly reserved = new Map<string, Held>();
   /** What its row says of it. */
   asksHuman: boolean;
   /** Calls that have not come to an end, be they cut or not. */
@@ -341,7 +350,7 @@ class RunAtWork {
   }
 
   /** @returns what has come so far, and what the interpreter is told of it and of the calls that nobody is to make */
-  known(asks: boolean): { results: Map<string, CallResult>; known: CallsAtWork } {
+  known(asks: boolean): { results: Map<string, Come>; known: CallsAtWork } {
     const results = new Map(this.results);
     const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
     const begins = asks ? MAX_AT_WORK - this.underWay : 0;
@@ -358,7 +367,7 @@ class RunAtWork {
   }
 
   /** What was to be written, is; calls of steps that were given up with it are cut. */
-  written({ written }: Progress, results: Map<string, CallResult>): void {
+  written({ written }: Progress, results: Map<string, Come>): void {
     this.hasStarted = true;
     this.forget(results);
     for (const { path, status } of written) if (status !== 'running') this.atWork.get(path)?.abort(new LeaseEnded('stopped'));
@@ -366,16 +375,18 @@ class RunAtWork {
 
   /** Calls that are made once they are written: nobody else is to have their room by then. */
   reserve(calls: Call[]): void {
-    for (const call of calls) {
-      const bytes = bytesOfCall(call);
-      this.reserved.set(call.row.path, bytes);
-      this.room.countCalls(this.claimed.org_id, bytes);
-    }
+    // One beside which none is made is made in any case, so that nobody else has less room by it.
+    const isIdle = this.atWork.size === 0;
+    for (const [i, call] of calls.entries()) this.reserved.set(call.row.path, this.hold(bytesOfCall(call), isIdle && i === 0));
+  }
+
+  private hold(bytes: number, isBeyond: boolean): Held {
+    return { isBeyond, release: this.room.holdCall(this.claimed.org_id, bytes, isBeyond) };
   }
 
   /** Those are not made. */
   unreserve(): void {
-    for (const bytes of this.reserved.values()) this.room.countCalls(this.claimed.org_id, -bytes);
+    for (const { release } of this.reserved.values()) release();
     this.reserved.clear();
   }
 
@@ -384,19 +395,18 @@ class RunAtWork {
     this.lease.requireHeld();
     const cut = new Cutoff(this.lease.signal);
     this.atWork.set(path, cut);
-    const bytes = this.reserved.get(path) ?? 0;
+    const held = this.reserved.get(path);
     this.reserved.delete(path);
     const over = (then: () => void) => {
       cut.release();
       if (!this.lease.signal.aborted) this.atWork.delete(path);
-      this.room.countCalls(this.claimed.org_id, -bytes);
+      held?.release();
       then();
       this.tell();
     };
     const come = (result: CallResult) => {
       if (cut.signal.aborted) return result.charge && this.left.push(result.charge);
-      this.room.countCalls(this.claimed.org_id, bytesOf(result));
-      return this.results.set(path, result);
+      return this.results.set(path, { ...result, held: this.hold(bytesOf(result), held?.isBeyond ?? false) });
     };
     const requireHeld = () => {
       cut.signal.throwIfAborted();
@@ -442,8 +452,8 @@ class RunAtWork {
     return charges;
   }
 
-  private forget(results: Map<string, CallResult>): void {
-    for (const [path, result] of results) if (this.results.delete(path)) this.room.countCalls(this.claimed.org_id, -bytesOf(result));
+  private forget(results: Map<string, Come>): void {
+    for (const [path, { held }] of results) if (this.results.delete(path)) held.release();
   }
 }
 
