@@ -42,7 +42,7 @@ describe('k8s/deploy.sh', () => {
       timeout: 25_000,
     });
     const calls = existsSync(path.join(dir, 'calls')) ? readFileSync(path.join(dir, 'calls'), 'utf8').trim().split('\n') : [];
-    return { status, stderr, applied: calls.filter((call) => call.includes('apply ')), last: calls.at(-1) };
+    return { status, stderr, calls, applied: calls.filter((call) => call.includes('apply ')), last: calls.at(-1) };
   }
 
   it('migrates, and then rolls out the apps and waits for them', () => {
@@ -66,7 +66,11 @@ describe('k8s/deploy.sh', () => {
       ['gone', 'The migration is gone'],
       ['away', 'The cluster does not answer'],
     ]) {
-      expect(deploy(['', said])).toMatchObject({ status: 1, applied: ['apply -k migrate'], stderr: expect.stringContaining(why) });
+      const { calls, ...ended } = deploy(['', said]);
+      expect(ended).toMatchObject({ status: 1, applied: ['apply -k migrate'], stderr: expect.stringContaining(why) });
+      // A cluster that does not even refuse is waited for as long, and asked for nothing else meanwhile.
+      expect(calls.filter((call) => call.includes('get pods'))).toHaveLength(1);
+      for (const call of calls) if (/ (get|describe|logs) /.test(call)) expect(call).toContain('--request-timeout=20s');
       rmSync(path.join(dir, 'calls'));
     }
   });
