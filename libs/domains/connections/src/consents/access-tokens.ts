@@ -35,6 +35,8 @@ const REFRESH_S = 15;
 const LOOK_MS = 100;
 /** After its deletion no server is asked again to revoke what a connection had, milliseconds. */
 const REVOKE_MS = 60 * 60 * 1_000;
+/** How long a server has to revoke both tokens, milliseconds. */
+const REVOKED_MS = 5_000;
 
 const consentPlace = ({ org_id, id }: Pick<Connection, 'org_id' | 'id'>): SealedPlace => ({
   orgId: org_id,
@@ -129,7 +131,7 @@ export class AccessTokens {
 
   /** The one that others are made of first. One that is refused keeps no other. @throws OAuthFailed */
   private async revokeAll({ issuer, client, refreshToken, accessToken }: Consent): Promise<void> {
-    const signal = AbortSignal.timeout(REFRESH_S * 1_000);
+    const signal = AbortSignal.timeout(REVOKED_MS);
     const tokens = [['refresh_token', refreshToken] as const, ['access_token', accessToken] as const];
     const failures: unknown[] = [];
     for (const [hint, token] of tokens)

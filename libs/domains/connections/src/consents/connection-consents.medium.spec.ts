@@ -334,6 +334,25 @@ describe('what somebody has consented to', () => {
     expect(revoked()).toEqual([...both, ...both]);
   });
 
+  it('is revoked of two at a time, so that servers that do not answer leave places to other jobs', async () => {
+    for (let i = 0; i < 3; i++) expect((await call('DELETE', `/${await connected()}`, org.member)).status).toBe(204);
+    const jobs = await t.db.query(JOBS, [org.id]);
+    const processor = t.get(RevocationsProcessor);
+    const oauth = t.get(OAuthClient);
+    const revoke = oauth.revoke.bind(oauth);
+    let answer = () => {};
+    const answers = new Promise<void>((resolve) => (answer = resolve));
+    const slowly = jest.spyOn(oauth, 'revoke').mockImplementation(async (...given) => (await answers, revoke(...given)));
+    const [first, second, third] = jobs.map(({ payload }) => () => processor.revoke(payload));
+    const both = [first(), second()];
+    await expect(third()).rejects.toBeInstanceOf(PutOff);
+    answer();
+    await Promise.all(both);
+    await third();
+    slowly.mockRestore();
+    for (const { payload } of jobs) expect((await goneRow(payload.connection_id)).consent).toBeNull();
+  });
+
   it('is given up at once where its server refuses, has no way to, or it cannot be read', async () => {
     server.revokeStatus = 400;
     const refused = await connected();

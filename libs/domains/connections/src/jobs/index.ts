@@ -12,6 +12,9 @@ import { ServerFailed } from '../mcp/tool-server';
 const AGAIN_S = 600;
 /** A server that is away when its tokens are to be revoked is asked again after so many seconds. */
 const REVOKE_AGAIN_S = 600;
+/** So many are asked at a time: whose servers do not answer keep no places from mails. The others come again within so many seconds. */
+const REVOKES_AT_ONCE = 2;
+const REVOKE_SOON_S = 60;
 /** It is not asked for the next one either, so that those that wait for its answer leave places to mails. */
 const AWAY_MS = 60_000;
 const EVERY_S = 3_600;
@@ -44,14 +47,22 @@ export class AccountsProcessor {
 /** Has what somebody has consented to revoked once its connection is deleted. */
 @Injectable()
 export class RevocationsProcessor {
+  private underWay = 0;
+
   constructor(private readonly tokens: AccessTokens) {}
 
-  /** @throws PutOff while the server is away */
+  /** @throws PutOff while the server is away, or others are asked */
   @JobHandler('connection.revoke')
   async revoke({ org_id, connection_id }: JobPayload<'connection.revoke'>): Promise<void> {
-    await this.tokens.revoke(org_id, connection_id).catch((error: unknown) => {
+    if (this.underWay >= REVOKES_AT_ONCE) throw new PutOff(REVOKE_SOON_S * Math.random(), 'Others are being revoked.');
+    this.underWay++;
+    try {
+      await this.tokens.revoke(org_id, connection_id);
+    } catch (error) {
       throw error instanceof OAuthFailed ? new PutOff(REVOKE_AGAIN_S, error.message) : error;
-    });
+    } finally {
+      this.underWay--;
+    }
   }
 }
 
