@@ -124,9 +124,25 @@ export class AccessTokens {
     } catch (error) {
       if (error instanceof OAuthFailed && error.isAway && !isLate) throw error;
       if (!(error instanceof OAuthFailed || error instanceof ServerFailed)) throw error;
-      this.logger.warn({ msg: 'Tokens were not revoked', org_id: orgId, connection_id: connectionId, error: error.message });
+      this.notRevoked(orgId, connectionId, error);
     }
     await this.consents.dropLeft(this.db, orgId, connectionId);
+  }
+
+  /**
+   * What has just come could not be kept. Where its connection was deleted meanwhile, it is revoked here: the job of the deletion knows only
+   * what was kept before. Best effort.
+   *
+   * @throws error why it could not be kept
+   */
+  async lose(scope: OrgScope, connectionId: string, consent: Consent, error: unknown): Promise<never> {
+    if (!(await this.connections.find(this.db, scope, connectionId)))
+      await this.revokeAll(consent).catch((failure: Error) => this.notRevoked(scope.orgId, connectionId, failure));
+    throw error;
+  }
+
+  private notRevoked(org_id: string, connection_id: string, { message }: Error): void {
+    this.logger.warn({ msg: 'Tokens were not revoked', org_id, connection_id, error: message });
   }
 
   /** The one that others are made of first. One that is refused keeps no other. @throws OAuthFailed */
@@ -186,7 +202,7 @@ export class AccessTokens {
 
   private async refresh(scope: OrgScope, connection: Connection, consent: Consent, rejected?: string): Promise<AccessToken> {
     const renewed = await this.renew(consent);
-    const version = await this.db.transaction(scope, async (tx) => {
+    const kept = this.db.transaction(scope, async (tx) => {
       const current = await this.connections.lock(tx, scope, connection.id);
       // What was given meanwhile is newer than this.
       if (current.token_version !== connection.token_version) return connection.token_version;
@@ -195,6 +211,10 @@ export class AccessTokens {
       if (renewed instanceof GrantInvalid) await this.expire(tx, scope, current, renewed.message);
       else await this.connections.update(tx, scope, current.id, { last_error: renewed.message, refreshing_until: null });
       return current.token_version;
+    });
+    const version = await kept.catch((error: unknown) => {
+      if (!('accessToken' in renewed)) throw error;
+      return this.lose(scope, connection.id, { ...consent, ...only(renewed) }, error);
     });
     if ('accessToken' in renewed) return { value: renewed.accessToken, version };
     const isStillGood =

@@ -343,7 +343,11 @@ describe('what somebody has consented to', () => {
     let answer = () => {};
     const answers = new Promise<void>((resolve) => (answer = resolve));
     const slowly = jest.spyOn(oauth, 'revoke').mockImplementation(async (...given) => (await answers, revoke(...given)));
-    const [first, second, third] = jobs.map(({ payload }) => () => processor.revoke(payload));
+    const [first, second, third] = jobs.map(
+      ({ payload }) =>
+        () =>
+          processor.revoke(payload),
+    );
     const both = [first(), second()];
     await expect(third()).rejects.toBeInstanceOf(PutOff);
     answer();
@@ -351,6 +355,29 @@ describe('what somebody has consented to', () => {
     await third();
     slowly.mockRestore();
     for (const { payload } of jobs) expect((await goneRow(payload.connection_id)).consent).toBeNull();
+  });
+
+  it('is revoked, too, where it has only come, or was renewed, while its connection was deleted', async () => {
+    const oauth = t.get(OAuthClient);
+    const given: string[] = [];
+    for (const way of ['exchange', 'refresh'] as const) {
+      const { id, authorizeUrl, cookie } = await begin();
+      if (way === 'refresh') {
+        await comeBack(authorizeUrl, cookie);
+        await overIn(id, '1 second');
+      }
+      const asking = oauth[way].bind(oauth) as (...args: unknown[]) => ReturnType<OAuthClient['refresh']>;
+      const late = jest.spyOn(oauth, way).mockImplementation(async (...args: unknown[]) => {
+        const tokens = await asking(...args);
+        given.push(tokens.refreshToken!, tokens.accessToken);
+        expect((await call('DELETE', `/${id}`, org.member)).status).toBe(204);
+        return tokens;
+      });
+      if (way === 'exchange') expect((await comeBack(authorizeUrl, cookie)).at?.searchParams.get('status')).toBe('error');
+      else await expect(callTool(id)).rejects.toBeInstanceOf(NotSent);
+      late.mockRestore();
+    }
+    expect(server.seen.filter(({ path: at }) => at === '/revoke').map(({ form }) => form.token)).toEqual(given);
   });
 
   it('is given up at once where its server refuses, has no way to, or it cannot be read', async () => {
