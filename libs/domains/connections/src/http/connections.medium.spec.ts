@@ -493,6 +493,41 @@ describe('listing tools anew', () => {
     t.has.before = before;
   });
 
+  it('lets nobody who asks at the same time wait for others that are refused, or for a connection that is gone', async () => {
+    const { id } = await t.connect(org, org.owner);
+    const [refresh, listings] = [t.get(ToolRefresh), t.get(ConnectionListings)];
+    const once = jest.spyOn(refresh as unknown as { once: () => Promise<unknown> }, 'once');
+    const listing = listings.refresh.bind(listings);
+    const dial = jest.spyOn(listings, 'refresh');
+    const times = ({ mock }: { mock: { calls: unknown[] } }, n: number) =>
+      eventually(
+        () => Promise.resolve(mock.calls.length),
+        (calls) => calls === n,
+      );
+    const confirm = () => Promise.reject(new DomainError('not_org_member', 'You are not a member of this organization.'));
+    const leaver = OrgScope.member(org.id, org.owner.id, 'OWNER', { confirm });
+    const asked = (scope: OrgScope, n: number) => Promise.allSettled(Array.from({ length: n }, () => refresh.refresh(scope, false)));
+    dial.mockImplementation(async (...given) => {
+      const nth = dial.mock.calls.length;
+      if (nth === 1) await times(once, 4);
+      // The third and the fourth are asked side by side.
+      if (nth > 2) await times(dial, 4);
+      return listing(...given);
+    });
+    expect((await asked(leaver, 4)).map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    once.mockClear();
+    dial.mockClear();
+    dial.mockImplementation(async (...given) => {
+      await times(once, 3);
+      await call('DELETE', `/${id}`, org.owner);
+      return listing(...given);
+    });
+    const none = { status: 'fulfilled', value: { refreshed: [], failed: [], tools_total: 0, changed: [] } };
+    expect([await asked(org.scope, 3), dial.mock.calls.length]).toEqual([[none, none, none], 1]);
+    once.mockRestore();
+    dial.mockRestore();
+  });
+
   it('does not take a late answer to old credentials for one to those that are in force', async () => {
     const { connection } = (await call('POST', '', org.owner, custom({ server_url: t.at('/secret') }))).body;
     const before = t.has.before!;

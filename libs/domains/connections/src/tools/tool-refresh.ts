@@ -24,7 +24,7 @@ export interface RefreshedTools {
 export class ToolRefresh {
   private readonly logger = new Logger('ToolRefresh');
   /** By connection: whoever asks while it is being asked gets the same answer. */
-  private readonly asked = new Map<string, Promise<Refreshed>>();
+  private readonly asked = new Map<string, Promise<Refreshed | null>>();
 
   constructor(
     private readonly db: Database,
@@ -53,32 +53,33 @@ export class ToolRefresh {
 
   /**
    * One answer for all who ask at the same time. What was refused to whoever asks first is no answer to the others, who may be allowed more: the
-   * next of them asks then.
+   * next of them asks then. Once that is refused, too, each asks by himself, so that they do not wait for one another.
    *
    * @returns null for one that was deleted meanwhile
    */
   private async once(scope: OrgScope, connection: Connection, acceptChanges: boolean): Promise<Refreshed | null> {
     const key = `${connection.id}/${acceptChanges}`;
-    for (let others = this.asked.get(key); others; others = this.asked.get(key)) {
+    for (let refusals = 0; refusals < 2; refusals++) {
+      const others = this.asked.get(key);
+      if (!others) break;
       const answer = await others.catch((error: unknown) => {
-        if (error instanceof DomainError) return null;
-        throw error;
+        if (!(error instanceof DomainError)) throw error;
       });
-      if (answer) return answer;
+      if (answer !== undefined) return answer;
     }
-    const asking = this.ask(scope, connection, acceptChanges).finally(() => this.asked.delete(key));
-    this.asked.set(key, asking);
-    return asking.catch((error: unknown) => {
-      // That of the connection, and not of who asks.
-      if (error instanceof DomainError && error.code === 'not_found') return null;
-      throw error;
+    const asking = this.ask(scope, connection, acceptChanges).finally(() => {
+      if (this.asked.get(key) === asking) this.asked.delete(key);
     });
+    this.asked.set(key, asking);
+    return asking;
   }
 
-  private async ask(scope: OrgScope, connection: Connection, acceptChanges: boolean): Promise<Refreshed> {
+  private async ask(scope: OrgScope, connection: Connection, acceptChanges: boolean): Promise<Refreshed | null> {
     try {
       return await this.listings.refresh(scope, connection, { acceptChanges });
     } catch (error) {
+      // That of the connection, and not of who asks.
+      if (error instanceof DomainError && error.code === 'not_found') return null;
       if (error instanceof DomainError || isConnectionLoss(error)) throw error;
       const { id: connection_id, org_id } = connection;
       this.logger.error({ msg: 'Tools could not be listed', org_id, connection_id, error: (error as Error)?.stack ?? String(error) });
