@@ -109,6 +109,19 @@ function callOf({ tool_slug: named, arguments: args }: NewDecision, { tools }: T
   return parsed.ok ? { tool_slug: tool.slug, arguments: args, access_level: tool.accessLevel } : parsed.message;
 }
 
+/**
+ * What a call hands up, or may, by its arguments as the model wrote them, which need not be valid; null for one that plainly has another kind.
+ */
+export function handedUpBy(text: string): { tool_slug?: unknown; arguments?: unknown } | null {
+  let raw: Record<string, unknown> | null;
+  try {
+    raw = JSON.parse(text) as Record<string, unknown> | null;
+  } catch {
+    return {};
+  }
+  return raw?.kind === 'act' || raw?.kind === 'no_act' ? null : (raw ?? {});
+}
+
 /** What the human reads who is asked. */
 const promptOf = ({ summary, basis, rationale }: Decision): string =>
   [summary, `Rule: ${basis}`, ...(rationale ? [rationale] : [])].join('\n\n');

@@ -6,7 +6,7 @@ import { defineTool, ToolCatalog } from '@aps/tools';
 import { sql } from '@aps/platform/testing';
 import { LeaseEnded } from '@aps/platform/runs';
 import { z } from 'zod';
-import { chatsService, script, type TestOrg } from '../testing/chats';
+import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { ToolStepRunner } from '../turns/tool-step';
 import { HitlService } from './hitl.service';
 
@@ -207,34 +207,89 @@ describe('turns that wait for humans', () => {
       expect(await charges(bad.chat)).toEqual([]);
     });
 
-    it.each([true, false])(
-      'is not made beside its decision, although an earlier one would have it done (asks humans: %s)',
-      async (asks) => {
+    describe('is not made beside its decision, although an earlier one would have it done,', () => {
+      const refund = (amount: number) => ({ name: 'con_bank_refund', arguments: { amount } });
+      const decide = (kind: string, amount: unknown, basis = 'Below 100') => ({
+        name: 'record_decision',
+        arguments: { kind, summary: 'Refund', basis, tool_slug: 'con_bank.refund', arguments: { amount } },
+      });
+      const acted = { tool_calls: [decide('act', 20), refund(20)] };
+      const REFUSED = expect.stringMatching(/^con_bank_refund was not run: it needs a recorded decision/);
+      const kinds = async (chat: string) =>
+        (await rows<{ kind: string }>('SELECT kind FROM decisions WHERE chat_id = $1 ORDER BY id', chat)).map(({ kind }) => kind);
+
+      it.each([
+        [true, 'behind it', [decide('escalate', 500), refund(500)]],
+        [true, 'before it', [refund(500), decide('escalate', 500)]],
+        [false, 'behind it', [decide('escalate', 500), refund(500)]],
+      ])('whether or not humans are asked (%s), %s', async (asks, _where, tool_calls) => {
         await entitle(app, { hitl_routing: asks });
-        const refund = (amount: number) => ({ name: 'con_bank_refund', arguments: { amount } });
-        const decide = (kind: string, amount: number) => ({
-          name: 'record_decision',
-          arguments: { kind, summary: 'Refund', basis: 'Below 100', tool_slug: 'con_bank.refund', arguments: { amount } },
-        });
         const chat = await app.chat(org);
-        const answers = [
-          [decide('act', 20), refund(20)],
-          [decide('escalate', 500), refund(500)],
-        ].map((tool_calls) => ({ tool_calls }));
-        await app.send(org, chat, script(...answers, { text: 'done' }));
+        await app.send(org, chat, script(acted, { tool_calls }, { text: 'done' }));
         if (asks) {
           await app.until(org, chat, (c) => c.status === 'PAUSED');
           expect(await charges(chat)).toEqual([{ amount: 20 }]);
           await answer((await requestsOf(chat))[0].id, { decision: 'approve' });
         }
-        const [, , handedUp, beside] = toolResults(await app.settled(org, chat, 1));
-        expect([handedUp, beside]).toEqual([
-          asks ? 'refunded 500' : expect.stringContaining('nobody is asked'),
-          expect.stringMatching(/^con_bank_refund was not run: it needs a recorded decision/),
-        ]);
+        const [, , beside, handedUp] = toolResults(await app.settled(org, chat, 1));
+        expect([handedUp, beside]).toEqual([asks ? 'refunded 500' : expect.stringContaining('nobody is asked'), REFUSED]);
         expect(await charges(chat)).toEqual([{ amount: 20 }, ...(asks ? [{ amount: 500 }] : [])]);
-      },
-    );
+      });
+
+      it('nor where that cannot be recorded, but another call before it is', async () => {
+        const chat = await app.chat(org);
+        const [unfit, unparsed] = [decide('escalate', 'x'), decide('escalate', 500, 'x'.repeat(501))];
+        const answers = [
+          [refund(1), unfit, refund(500)],
+          [unparsed, refund(500)],
+        ].map((tool_calls) => ({ tool_calls }));
+        await app.send(org, chat, script(acted, ...answers, { text: 'done' }));
+        const [, , ...results] = toolResults(await app.settled(org, chat, 1));
+        expect(results.filter((result) => result.startsWith('con_bank_refund'))).toEqual([REFUSED, REFUSED]);
+        expect([await charges(chat), await kinds(chat)]).toEqual([[{ amount: 20 }, { amount: 1 }], ['act']]);
+      });
+
+      it('nor where a message has come, which withdraws the question and leaves the decision', async () => {
+        const chat = await app.chat(org);
+        const held = script(acted, { delay_ms: HELD, tool_calls: [decide('escalate', 500), QUESTION, refund(500)] }, { text: 'done' });
+        await app.send(org, chat, held);
+        await app.until(org, chat, (c) => toolResults(c).length === 2);
+        expect(await app.send(org, chat, 'are you there?')).toMatchObject({ status: 202, body: { queued: true } });
+        app.letGo(held);
+        const [, , ...results] = toolResults(await app.settled(org, chat, 2));
+        const interrupted = '{"status":"interrupted_by_message"}';
+        expect(results).toEqual([REFUSED, interrupted, interrupted]);
+        expect([await charges(chat), await kinds(chat)]).toEqual([[{ amount: 20 }], ['act', 'escalate']]);
+        expect((await requestsOf(chat)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+        const told = (await eventsOf(chat)).map(({ type }) => type).filter((type) => /^(decision|hitl)_/.test(type));
+        expect(told.slice(1)).toEqual(['decision_recorded', 'hitl_requested', 'hitl_resolved', 'hitl_requested', 'hitl_resolved']);
+      });
+
+      it('nor by the worker that comes after one which has died between the two', async () => {
+        const chat = await app.chat(org);
+        const died = new Promise<void>((resolve) => {
+          const steps = get(ToolStepRunner) as unknown as { make: (...args: unknown[]) => Promise<void> };
+          const original = steps.make.bind(steps);
+          let made = 0;
+          jest.spyOn(steps, 'make').mockImplementation((...args) => {
+            // The second of the second answer, which is made after what was refused.
+            if (++made !== 4) return original(...args);
+            resolve();
+            return Promise.reject(new LeaseEnded('lost'));
+          });
+        });
+        await app.send(org, chat, script(acted, { tool_calls: [decide('escalate', 'x', 'x'.repeat(501)), refund(500)] }, { text: 'done' }));
+        await died;
+        expect(toolResults((await app.read(org, chat)).body)).toEqual([
+          expect.stringContaining('recorded'),
+          'refunded 20',
+          expect.stringContaining('basis'),
+        ]);
+        await app.expireLease(chat);
+        expect(toolResults(await app.settled(org, chat, 1)).at(-1)).toEqual(REFUSED);
+        expect(await charges(chat)).toEqual([{ amount: 20 }]);
+      });
+    });
 
     it('does not run when it is refused, and its agent is told', async () => {
       const { chat, id } = await waiting(escalate(CHARGE));

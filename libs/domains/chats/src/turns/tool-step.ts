@@ -1,20 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
-import { DecisionGate } from '@aps/decisions';
+import { DecisionGate, handedUpBy } from '@aps/decisions';
 import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { LeaseEnded, onFound, type Noted } from '@aps/platform/runs';
 import { failSpan, inSpan, type Span } from '@aps/platform/tracing';
-import {
-  capResult,
-  effectOf,
-  isCovered,
-  labelOf,
-  parseArguments,
-  type Tool,
-  type ToolOutcome,
-  type ToolResult,
-  type WaitKind,
-} from '@aps/tools';
+import { capResult, effectOf, labelOf, parseArguments, type Tool, type ToolOutcome, type ToolResult, type WaitKind } from '@aps/tools';
+import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
 import type { NewEvent } from '../state/chat.types';
@@ -27,9 +18,6 @@ import { TurnRepository, type CallStatus } from './turn.repository';
 
 /** Calls that wait for the same are made together; these kinds come after all other calls, in this order. */
 const WAIT_ORDER: readonly (WaitKind | undefined)[] = [undefined, 'children', 'human', 'timer'];
-
-/** After all of them: calls that need a decision, and stand behind one that may still be against them. */
-const LAST = WAIT_ORDER.length;
 
 /** A user has written: a call must not begin to wait now. Undoes what the call had done. */
 class MessageCame extends Error {}
@@ -178,10 +166,8 @@ export class ToolStepRunner {
     const journal = await this.turns.openCalls(this.db, turn.claim.id);
     const notedOf = new Map(journal.map((s) => [s.tool_call_id, s]));
     const made = new Set(turn.wait?.calls.map((c) => c.tool_call_id));
-    const handsUp = open.findIndex((c) => turn.tools.find(c.name)?.slug === 'record_decision' && this.waitOf(turn, c) === 'human');
-    const behind = new Set(handsUp < 0 ? [] : open.slice(handsUp));
-    // What waits comes last: the others need not wait with it. But what was just handed up must not be done before that is recorded.
-    const placeOf = (c: OpenCall) => (behind.has(c) && this.isGated(turn, c) ? LAST : WAIT_ORDER.indexOf(this.waitOf(turn, c)));
+    // What waits comes last: the others need not wait with it.
+    const placeOf = (c: OpenCall) => WAIT_ORDER.indexOf(this.waitOf(turn, c));
     const ordered = open.filter((c) => !made.has(c.id)).sort((a, b) => placeOf(a) - placeOf(b));
     for (const call of ordered) {
       turn.lease.requireNext();
@@ -203,22 +189,13 @@ export class ToolStepRunner {
     return parsed.ok && tool.waitsWhen(parsed.value as never) ? tool.waitsFor : undefined;
   }
 
-  /** Whether a call may need a recorded decision. */
-  private isGated(turn: RunningTurn, call: OpenCall): boolean {
-    const tool = turn.tools.find(call.name);
-    return turn.tools.grants.decision_log && !!tool && (!!tool.callsCovered || isCovered(tool.decisionMode ?? 'off', tool));
-  }
-
   /** Gives up the slot, unless what the turn would wait for is over already or a user has written. */
   private async beginWait(turn: RunningTurn, noted: TurnWait): Promise<'done' | 'waiting'> {
     const at = this.db.now();
     const wait = { ...noted, since: at.toISOString() };
     return this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
       if (pending > 0) {
-        const { events, calls } = await this.waits.interrupt(tx, wait);
-        for (const [i, call] of calls.entries()) {
-          await this.record(tx, turn, stepOf(call), call.content, call.status, i === 0 ? events : [], null);
-        }
+        await this.interrupt(tx, turn, wait, null);
         return 'done';
       }
       if (!(await this.waits.isOpen(tx, wait))) {
@@ -247,6 +224,14 @@ export class ToolStepRunner {
     });
   }
 
+  /** Answers the calls of a wait that a message has ended. @param after what the turn waits for besides */
+  private async interrupt(tx: Tx, turn: RunningTurn, wait: TurnWait, after: TurnWait | null): Promise<void> {
+    const { events, calls } = await this.waits.interrupt(tx, wait);
+    for (const [i, call] of calls.entries()) {
+      await this.record(tx, turn, stepOf(call), call.content, call.status, i === 0 ? events : [], after);
+    }
+  }
+
   private runOne(turn: RunningTurn, call: OpenCall, step: Step, noted: Noted): Promise<void> {
     const tool = turn.tools.find(call.name);
     // Named by the tool, because the model may have written anything as its name.
@@ -269,16 +254,22 @@ export class ToolStepRunner {
       // What goes out holds no transaction; its result has one of its own.
       const sent =
         tool.callOut &&
-        ((await this.undecided(this.db, turn, tool, parsed.value)) ?? answerOf(await this.calls.send(turn, tool, parsed.value, step)));
+        ((await this.undecided(this.db, turn, tool, parsed.value, step)) ??
+          answerOf(await this.calls.send(turn, tool, parsed.value, step)));
       await this.inOwnedTransaction(turn, async (tx, { pending_turns: pending }) => {
         if (sent) return this.answer(tx, turn, tool, step, sent);
-        const undecided = await this.undecided(tx, turn, tool, parsed.value);
+        const undecided = await this.undecided(tx, turn, tool, parsed.value, step);
         if (undecided) return this.answer(tx, turn, tool, step, undecided);
         const outcome = await this.calls.run(turn, tool, parsed.value, step, tx);
         if (outcome.kind === 'result') return this.answer(tx, turn, tool, step, answerOf(outcome));
+        const wait = this.waitIn(tool, step, outcome);
         // A message ends a wait, and one has come already: it would stand behind this turn until the wait is over.
-        if (pending > 0) throw new MessageCame();
-        await this.noteWait(tx, turn, tool, step, outcome);
+        if (pending === 0) return this.noteWait(tx, turn, tool, wait, outcome.events);
+        // What was handed up stays so, although nobody is asked.
+        if (wait.kind !== 'human') throw new MessageCame();
+        await this.announce(tx, turn, outcome.events ?? [], this.db.now());
+        await this.interrupt(tx, turn, wait, turn.wait);
+        this.count(tx, tool, 'interrupted');
       });
     } catch (error) {
       if (error instanceof MessageCame) return answer(failed(INTERRUPTED_BY_MESSAGE, 'interrupted'));
@@ -288,13 +279,30 @@ export class ToolStepRunner {
   }
 
   /** What a call gets that needs a recorded decision where there is none; null for one that may be made. */
-  private async undecided(db: Db, turn: RunningTurn, tool: Tool, args: unknown): Promise<CallAnswer | null> {
+  private async undecided(db: Db, turn: RunningTurn, tool: Tool, args: unknown, step: Step): Promise<CallAnswer | null> {
     const { tools, claim } = turn;
     const { decision_log } = tools.grants;
     const callsCovered = decision_log && (await tool.callsCovered?.(db, args, { orgId: claim.org_id, tools }));
     const gated = callsCovered ? { ...tool, decisionMode: 'all' as const } : tool;
-    const content = await this.gate.refusal(db, { id: claim.id, decision_log }, gated);
+    const turnOf = { id: claim.id, decision_log, hands_up: this.isHandedUp(turn, tool, args, step) };
+    const content = await this.gate.refusal(db, turnOf, gated);
     return content === null ? null : failed(content, 'undecided');
+  }
+
+  /**
+   * Whether a call stands behind one of the same answer that hands a decision up, or is the one that this names. By what the model wrote: whether it
+   * was recorded, refused or interrupted is no matter.
+   */
+  private isHandedUp({ rows, tools }: RunningTurn, tool: Tool, args: unknown, { id }: Step): boolean {
+    const calls = rows.findLast(({ role }) => role === 'assistant')?.tool_calls ?? [];
+    const at = calls.findIndex((call) => call.id === id);
+    return calls.some((call, i) => {
+      const handedUp = tools.find(call.name)?.slug === 'record_decision' && handedUpBy(call.arguments);
+      if (!handedUp || i < at) return !!handedUp;
+      if (typeof handedUp.tool_slug !== 'string' || tools.named(handedUp.tool_slug) !== tool) return false;
+      const same = parseArguments(tool, JSON.stringify(handedUp.arguments ?? {}));
+      return same.ok && isDeepStrictEqual(same.value, args);
+    });
   }
 
   private async answer(
@@ -308,28 +316,20 @@ export class ToolStepRunner {
     this.count(tx, tool, outcome);
   }
 
-  private async noteWait(
-    tx: Tx,
-    turn: RunningTurn,
-    tool: Tool,
-    step: Step,
-    outcome: Extract<ToolOutcome, { kind: 'wait' }>,
-  ): Promise<void> {
+  /** What a call alone waits for. */
+  private waitIn(tool: Tool, step: Step, { ref, resumeAt }: Extract<ToolOutcome, { kind: 'wait' }>): TurnWait {
     if (!tool.waitsFor) throw new ToolFailed(tool, new Error(`${tool.slug} does not say that it waits`));
-    const call: WaitingCall = {
-      step_no: step.stepNo,
-      tool_call_id: step.id,
-      tool_name: step.name,
-      ...(outcome.ref && { ref: outcome.ref }),
-    };
-    const wait: TurnWait = {
-      kind: tool.waitsFor,
-      since: null,
-      resume_at: later(turn.wait?.resume_at, outcome.resumeAt?.toISOString()),
-      calls: [...(turn.wait?.calls ?? []), call],
-    };
+    const call: WaitingCall = { step_no: step.stepNo, tool_call_id: step.id, tool_name: step.name, ...(ref && { ref }) };
+    return { kind: tool.waitsFor, since: null, resume_at: resumeAt?.toISOString() ?? null, calls: [call] };
+  }
+
+  /** Has the turn wait for a call beside those that it waits for already. */
+  private async noteWait(tx: Tx, turn: RunningTurn, tool: Tool, more: TurnWait, events: NewEvent[] = []): Promise<void> {
+    const wait: TurnWait = turn.wait
+      ? { ...more, resume_at: later(turn.wait.resume_at, more.resume_at), calls: [...turn.wait.calls, ...more.calls] }
+      : more;
     await this.turns.runs.noteWait(tx, turn.claim.id, wait);
-    if (outcome.events?.length) await this.announce(tx, turn, outcome.events, this.db.now());
+    if (events.length) await this.announce(tx, turn, events, this.db.now());
     this.count(tx, tool, 'waits');
     tx.afterCommit(() => {
       turn.wait = wait;
@@ -390,7 +390,4 @@ export class ToolStepRunner {
 const stepOf = (call: WaitingCall): Step => ({ stepNo: call.step_no, id: call.tool_call_id, name: call.tool_name });
 
 /** The later of two times; null when one of the calls waits without one. */
-function later(noted: string | null | undefined, of: string | undefined): string | null {
-  if (of === undefined || noted === null) return null;
-  return noted === undefined || of > noted ? of : noted;
-}
+const later = (a: string | null, b: string | null): string | null => (a === null || b === null ? null : a > b ? a : b);
