@@ -1,4 +1,4 @@
-import { compare } from './compared';
+import { compare, type Compared } from './compared';
 import { disputesOf } from './samples.policy';
 import { Random } from './statistics/random';
 
@@ -60,12 +60,16 @@ describe('figures of arms', () => {
 
     // Of experiments without a difference few claim one.
     const random = new Random('disputes');
-    const draw = () => random.next() % 2 === 0;
-    let claimed = 0;
-    for (let run = 0; run < 200; run++) {
-      const [, arm] = await compare([chats('a', draw, 40), chats('b', draw, 40)], how);
-      claimed += Number(arm.always_valid || arm.p_value! < 0.01);
-    }
-    expect(claimed).toBeLessThan(10);
+    const claimed = async (n: number, oneOf: number, claims: (arm: Compared) => boolean) => {
+      const draw = () => random.next() % oneOf === 0;
+      let count = 0;
+      for (let run = 0; run < 200; run++) count += Number(claims((await compare([chats('a', draw, n), chats('b', draw, n)], how))[1]));
+      return count;
+    };
+    expect(await claimed(40, 2, (arm) => arm.always_valid || arm.p_value! < 0.01)).toBeLessThan(10);
+    // Disputes are rare: often one arm has none.
+    expect(await claimed(30, 20, (arm) => arm.significant)).toBeLessThan(10);
+    const [, two] = await compare([chats('a', () => false, 2), chats('b', () => true, 2)], how);
+    expect(two).toMatchObject({ delta: 1, significant: false });
   });
 });

@@ -15,7 +15,7 @@ export function sampleOf(chats: readonly CountedChat[], of: (chat: CountedChat) 
   return unit === 'originator' ? { values, clusters } : { values };
 }
 
-/** Each decision that was reviewed, and whether it is disputed. Those of one chat are not independent of each other either. */
+/** Each decision that was reviewed, and whether it is disputed. Those of one chat rest on the same rule, and are mostly disputed together or not at all. */
 export function disputesOf(decisions: readonly ChatDecisions[], unit: Rollout['unit']): Sample {
   const values: number[] = [];
   const clusters: string[] = [];
@@ -24,5 +24,5 @@ export function disputesOf(decisions: readonly ChatDecisions[], unit: Rollout['u
       values.push(Number(i < disputed));
       clusters.push(unit === 'originator' ? behind : chat_id);
     }
-  return { values, clusters };
+  return { values, clusters, alike: true };
 }

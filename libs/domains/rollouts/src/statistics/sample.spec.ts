@@ -42,6 +42,14 @@ describe('summaryOf', () => {
     expect(summaryOf({ values: [0, 1, 0, 1, 0, 1, 1], clusters: [1, 1, 2, 2, 3, 3, 4] }).designEffect).toBe(1);
   });
 
+  it('counts clusters where all values are equal, if those of a cluster mostly are', () => {
+    const clusters = [1, 1, 2, 2, 3, 3];
+    const none = [0, 0, 0, 0, 0, 0];
+    expect(summaryOf({ values: none, clusters, alike: true })).toMatchObject({ variance: 0, designEffect: 2 });
+    expect(summaryOf({ values: none, clusters })).toMatchObject({ variance: 0, designEffect: 1 });
+    expect(summaryOf({ values: [0, 1, 1, 0, 0, 1], clusters, alike: true })).toMatchObject({ variance: 0, designEffect: 1 });
+  });
+
   it('has no variance of one cluster', () => {
     expect(summaryOf({ values: [1, 0, 1], clusters: ['a', 'a', 'a'] })).toMatchObject({ groups: 1, variance: null, designEffect: null });
   });

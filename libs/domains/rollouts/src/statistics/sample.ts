@@ -3,6 +3,8 @@ export interface Sample {
   readonly values: ArrayLike<number>;
   /** Parallel to `values`, where these are not independent: values of one key, such as the chats of one originator, may resemble each other. */
   readonly clusters?: ArrayLike<string | number>;
+  /** Values of a cluster are mostly equal: where all are, so many clusters were seen, and not so many values. */
+  readonly alike?: boolean;
 }
 
 /** What of a sample decides its estimates. */
@@ -46,10 +48,11 @@ export function groupsOf({ values, clusters }: Sample): Groups {
 /**
  * The variance of the mean is cluster-robust (Liang & Zeger 1986): what the values of each cluster together are off the mean, squared,
  * summed, times G / (G − 1), over n². Where each value is a cluster it is s² / n. The design effect (Kish 1965) is how many times that it is,
- * and 1 where nothing varies: so it is of the first hit among misses, too.
+ * and 1 where nothing varies: so it is of the first hit among misses, too. Where values of a cluster are mostly equal that is a whole cluster, so
+ * clusters are counted while all values are.
  */
 export function summaryOf(sample: Sample): Summary {
-  const { values, clusters } = sample;
+  const { values, clusters, alike } = sample;
   const n = values.length;
   const { origin, totals, sizes } = groupsOf(sample);
   const groups = totals.length;
@@ -68,8 +71,10 @@ export function summaryOf(sample: Sample): Summary {
     return variance <= (ROUNDING * largest) ** 2 ? 0 : variance;
   };
   const variance = groups > 1 ? varianceOf(ofGroups, groups) : null;
-  const designEffect = !clusters || variance === 0 ? 1 : variance && Math.max(1, variance / varianceOf(ofValues, n));
-  return { n, groups, effectiveGroups: n && n ** 2 / ofSizes, mean: n ? origin + shift : null, variance, designEffect };
+  const effectiveGroups = n && n ** 2 / ofSizes;
+  const unvaried = alike && ofValues === 0 ? n / effectiveGroups : 1;
+  const designEffect = !clusters ? 1 : variance === 0 ? unvaried : variance && Math.max(1, variance / varianceOf(ofValues, n));
+  return { n, groups, effectiveGroups, mean: n ? origin + shift : null, variance, designEffect };
 }
 
 /** Arm less control. What differs by rounding alone does not differ. */
