@@ -74,6 +74,17 @@ export class AgentReferences {
     private readonly models: ModelCatalog,
   ) {}
 
+  /**
+   * Holds the environment that an agent names until the transaction ends. Before the agent is locked: whoever deletes an environment has it locked,
+   * and then has its agents leave it.
+   *
+   * @throws DomainError `not_found` of the agent
+   */
+  async holdEnvironment(tx: Tx, scope: OrgScope, ref: string): Promise<void> {
+    const { environment_id: id } = await this.agents.get(tx, scope, ref);
+    if (id !== null) await this.environments.holds(tx, scope, id);
+  }
+
   /** @throws DomainError `unknown_reference` with every problem */
   async require(tx: Tx, scope: OrgScope, refs: Referring, options: ReferenceOptions = {}): Promise<void> {
     const { loc, prefix = '' } = options;

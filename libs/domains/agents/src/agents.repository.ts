@@ -17,6 +17,11 @@ const LEAVE_ENVIRONMENT = statement<{ id: string; is_live: boolean }>(
 export class AgentsRepository {
   private readonly agents = new OrgTable(Agent);
 
+  /** As it is now, without a lock. @throws DomainError `not_found` */
+  get(tx: Tx, scope: OrgScope, ref: string): Promise<Agent> {
+    return this.agents.get(tx, scope, ref);
+  }
+
   /**
    * Serializes every change of one agent until the transaction ends; versions are counted under this lock. A chat that is being created
    * refers to the agent's key and does not wait for it.

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentsRepository, InstructionsService, refuseStale, RevisionsService, type Candidate } from '@aps/agents';
+import { AgentReferences, AgentsRepository, InstructionsService, refuseStale, RevisionsService, type Candidate } from '@aps/agents';
 import { DomainError, type Problem } from '@aps/contracts';
 import { Rollout, type Agent } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -33,6 +33,7 @@ export class ExperimentsService {
   constructor(
     private readonly db: Database,
     private readonly agents: AgentsRepository,
+    private readonly references: AgentReferences,
     private readonly revisions: RevisionsService,
     private readonly instructions: InstructionsService,
     private readonly checks: ArmChecks,
@@ -50,6 +51,7 @@ export class ExperimentsService {
     requireArms(input.arms, input.control);
     if (attempt?.resourceId) return this.rollouts.get(this.db, scope, attempt.resourceId);
     return this.db.transaction(scope, async (tx) => {
+      await this.references.holdEnvironment(tx, scope, agentRef);
       let agent = await this.agents.lock(tx, scope, agentRef);
       if (!rolloutsConfig.value.enabled) throw new DomainError('experiments_disabled', 'This deployment runs no experiments.');
       // Any member may write the draft.

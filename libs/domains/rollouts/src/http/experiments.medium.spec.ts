@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AgentsQueries, RolloutsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
-import { Connection, ConnectionTool, Environment, KnowledgeBase, OrgAiSettings } from '@aps/entities';
+import { Agent, Connection, ConnectionTool, Environment, KnowledgeBase, OrgAiSettings } from '@aps/entities';
 import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
 import { anAgent } from '@aps/agents/testing';
@@ -10,6 +10,7 @@ import { entitle } from '@aps/billing/testing';
 import { GovernanceModule, InferenceModule } from '@aps/inference';
 import { addModel } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
 import { sql, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { ArmChats } from '../arm-chats';
@@ -278,6 +279,29 @@ describe('an experiment', () => {
     await asOwner('POST', `/rollouts/${body.id}/stop`);
     expect([(await remove(`/skills/${skill.slug}`)).status, (await remove(`/agents/${scout.id}`)).status]).toEqual([204, 204]);
     expect([await queries.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toEqual([[], []]);
+  });
+
+  it('waits for who deletes the environment of its agent, and does not keep them waiting', async () => {
+    const environment = await t.insert(Environment, { org_id: org.id, kind: 'REMOTE_MACHINE', name: 'Build machine' });
+    await asOwner('PATCH', '?deploy=true', { environment_id: environment });
+    let starting: Promise<Answer>;
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      await tx.query(sql('SELECT 1 FROM environments WHERE id = $1 FOR UPDATE'), [environment]);
+      starting = start({ arms: [HALVES.arms[0], { ...HALVES.arms[1], version: 3 }] });
+      const waits = sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      await eventually(
+        () => t.db.query(waits),
+        (waiting) => waiting.length > 0,
+      );
+      // As whoever deletes it does; fails where it would have to wait.
+      await tx.query(sql('SELECT 1 FROM agents WHERE id = $1 FOR NO KEY UPDATE NOWAIT'), [agent.id]);
+      await tx.manager.update(Agent, agent.id, { environment_id: null });
+      await tx.manager.update(Environment, environment, { deleted_at: new Date() });
+    });
+    expect(await starting!).toMatchObject({
+      status: 422,
+      body: { code: 'arm_unusable', context: { problems: [{ arm: 'b', kind: 'environment', slug: environment }] } },
+    });
   });
 
   it('counts as a use of the environment that an arm names, as do the draft and what is live', async () => {
