@@ -46,6 +46,9 @@ export abstract class Entitlements {
    */
   abstract of(orgId: string, db?: Db): Promise<EntitlementSet>;
 
+  /** Those of many organizations, asked at once, for what goes through all of them; nothing of it is remembered. */
+  abstract ofMany(orgIds: readonly string[]): Promise<Map<string, EntitlementSet>>;
+
   /**
    * Whether it has a subscription that counts. Who has none is entitled to nothing, so no model is called for them either, whatever it costs.
    *

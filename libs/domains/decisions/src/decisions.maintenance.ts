@@ -23,24 +23,26 @@ export class DecisionRetention {
   }
 
   /**
-   * Notes and removes as much each time: what one organization has to be noted holds up no other's removal.
+   * Removes and notes as much each time: what one organization has to be noted holds up no other's removal, nor does it where noting fails.
    *
    * @returns how many were removed; fewer than `batch` when nothing is left to remove, or to note
    */
   async purge(batch: number): Promise<number> {
-    const rules: { orgId: string; kept: number; days: number }[] = [];
-    for (const { org_id: orgId, keep_days: kept } of await this.db.query(KEPT)) {
-      const { decision_log, decision_retention_days: days } = await this.entitlements.of(orgId);
-      if (decision_log) rules.push({ orgId, kept, days: Math.min(days, MAX_DAYS) });
-    }
+    const keeping = await this.db.query(KEPT);
+    const plans = await this.entitlements.ofMany([...new Set(keeping.map(({ org_id }) => org_id))]);
+    const rules = keeping.flatMap(({ org_id: orgId, keep_days: kept }) => {
+      const { decision_log, decision_retention_days: days } = plans.get(orgId)!;
+      return decision_log ? [{ orgId, kept, days: Math.min(days, MAX_DAYS) }] : [];
+    });
     const columns = (some: typeof rules) => [
       some.map(({ orgId }) => orgId),
       some.map(({ kept }) => kept),
       some.map(({ days }) => days),
       batch,
     ];
-    const noted = await this.db.execute(KEEP_LONGER, columns(rules.filter(({ kept, days }) => days < 0 || days > kept)));
+    // Goes by what is kept now as well, whether or not that is noted yet.
     const removed = await this.db.execute(PURGE, [...columns(rules.filter(({ days }) => days >= 0)), OPEN_DISPUTE_DAYS]);
+    const noted = await this.db.execute(KEEP_LONGER, columns(rules.filter(({ kept, days }) => days < 0 || days > kept)));
     return noted === batch ? batch : removed;
   }
 }

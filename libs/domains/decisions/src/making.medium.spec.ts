@@ -1,5 +1,6 @@
 import { NO_CALLER } from '@aps/platform/database';
 import { metrics } from '@aps/platform/observability';
+import { sql } from '@aps/platform/testing';
 import { createHash } from 'node:crypto';
 import { OrgRuntimeService } from '@aps/inference';
 import { Agent, Decision, Subscription, type ReviewStatus } from '@aps/entities';
@@ -317,6 +318,12 @@ describe('the purge', () => {
     for (let i = 0; i < 3; i++) await aged(1, 'unreviewed', false, grown);
     await keep({ [grown.org.id]: 180 });
     expect(await t.get(DecisionRetention).purge(2)).toBe(2);
+    expect(await left()).toEqual([]);
+
+    await aged(31);
+    await t.db.execute(sql('ALTER TABLE decisions ADD CONSTRAINT unnoted CHECK (keep_days <> 180) NOT VALID'));
+    await expect(t.get(DecisionRetention).purge(2)).rejects.toThrow('unnoted');
+    await t.db.execute(sql('ALTER TABLE decisions DROP CONSTRAINT unnoted'));
     expect(await left()).toEqual([]);
   });
 

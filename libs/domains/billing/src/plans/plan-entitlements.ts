@@ -41,6 +41,11 @@ export class PlanEntitlements extends Entitlements {
     return !db || db instanceof Database ? this.views.get(orgId) : resolved(await this.repository.of(db, orgId));
   }
 
+  async ofMany(orgIds: readonly string[]): Promise<Map<string, EntitlementSet>> {
+    const subscribed = await this.repository.ofMany(this.db, orgIds);
+    return new Map(orgIds.map((orgId) => [orgId, resolved(subscribed.get(orgId) ?? null)]));
+  }
+
   async isSubscribed(orgId: string, db?: Db): Promise<boolean> {
     return (await this.of(orgId, db)) !== NOTHING;
   }

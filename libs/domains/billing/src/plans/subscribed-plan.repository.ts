@@ -8,9 +8,9 @@ export interface SubscribedPlan {
   overrides: Record<string, boolean | number>;
 }
 
-const SUBSCRIBED = statement<Plan & { overrides: Record<string, boolean | number> }>(`
-  SELECT p.*, s.overrides FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-  WHERE s.org_id = $1 AND s.status IN ('trialing', 'active', 'past_due')`);
+const SUBSCRIBED = statement<Plan & { org_id: string; overrides: Record<string, boolean | number> }>(`
+  SELECT p.*, s.org_id, s.overrides FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+  WHERE s.org_id = ANY ($1) AND s.status IN ('trialing', 'active', 'past_due')`);
 
 const CODES = statement<{ org_id: string; code: string }>(
   'SELECT s.org_id, p.code FROM subscriptions s JOIN plans p ON p.id = s.plan_id WHERE s.org_id = ANY ($1)',
@@ -44,10 +44,13 @@ const STANDINGS = statement<Standing & { org_id: string }>(`
 export class SubscribedPlanRepository {
   /** @returns null where nothing that counts is subscribed to */
   async of(db: Db, orgId: string): Promise<SubscribedPlan | null> {
-    const [row] = await db.query(SUBSCRIBED, [orgId]);
-    if (!row) return null;
-    const { overrides, ...plan } = row;
-    return { plan, overrides };
+    return (await this.ofMany(db, [orgId])).get(orgId) ?? null;
+  }
+
+  /** Of many at once; who has subscribed to nothing that counts is missing. */
+  async ofMany(db: Db, orgIds: readonly string[]): Promise<Map<string, SubscribedPlan>> {
+    const rows = await db.query(SUBSCRIBED, [orgIds]);
+    return new Map(rows.map(({ org_id, overrides, ...plan }) => [org_id, { plan, overrides }]));
   }
 
   /** Organizations with what they have of plans and credits. */
