@@ -333,7 +333,7 @@ export const THREAD = statement<{ chat_id: string; agent_id: string }>(`
 /** The mail that began the chat that a chat does again; it was handed to the first of them alone. @param chat SQL of its id */
 export const mailOfRetry = (chat: string) =>
   `SELECT CASE c.origin_kind WHEN 'inbox' THEN c.origin_ref_id::uuid END AS id FROM chats c WHERE c.id = ${chat} AND c.source_chat_id IS NOT NULL`;
-/** An address of a message that is forgotten: it can be compared still, and nobody is told it. @param address SQL */
+/** An address of a message that is forgotten: it can be compared still, and so guessed, but not read. @param address SQL */
 export const hashed = (address: string): string => `encode(sha256(convert_to(${address}, 'UTF8')), 'hex')`;
 /** Whether somebody wrote, or was written to, in the mails of a chat, those among them that have begun another since, and that of a retry. */
 export const TOOK_PART = statement(`
