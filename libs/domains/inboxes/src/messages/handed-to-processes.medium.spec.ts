@@ -158,6 +158,20 @@ describe('a message that was handed to a process', () => {
     expect((await t.db.query(RUN, [later]))[0].finished_at).toBeNull();
   });
 
+  it('ends with the runs that do one within its run again', async () => {
+    await handingTo([BAD]);
+    const child = process;
+    await handingTo([{ id: 'sub', kind: 'process', process: child, input: {} }]);
+    const { id, run } = await handed();
+    await ended(run);
+    const [within] = await t.db.query(sql<ProcessRun>('SELECT * FROM process_runs WHERE parent_run_id = $1'), [run]);
+    process = child;
+    await deploy({ steps: [{ id: 'ok', kind: 'human', prompt: 'Well?' }] });
+    const again = (await restart(within.id)).body.id as string;
+    await t.make('POST', `${inbox.path}/messages/${id}/terminate`, { as: org.owner });
+    expect((await t.db.query(RUN, [again]))[0].status).toBe('cancelled');
+  });
+
   it('waits for a run that has begun to do its run again once it is terminated, and ends it', async () => {
     await handingTo([BAD]);
     const { id, run } = await handed();

@@ -242,14 +242,17 @@ export type CancelledStep = Pick<
 export const CANCEL_STEPS = statement<CancelledStep>(`
   UPDATE process_steps SET status = 'cancelled', finished_at = $2 FROM unnest($1::uuid[]) AS x(run)
   WHERE run_id = x.run AND status IN ('running', 'waiting', 'outcome_unknown') RETURNING id, run_id, step_id, path, kind, chat_id, child_run_id, hitl_request_id, resolution`);
-/** Runs that are not over, below these and these themselves, deepest first. */
-export const TREE = statement<{ id: string; depth: number }>(`
-  WITH RECURSIVE t AS (
+/** Runs, and those within them. */
+const WITHIN = `WITH RECURSIVE t AS (
     SELECT id, depth FROM ${TABLE} WHERE id = ANY ($1)
     UNION SELECT c.id, c.depth FROM t JOIN ${TABLE} c ON c.parent_run_id = t.id
-  ) SELECT t.id, t.depth FROM t JOIN ${TABLE} r ON r.id = t.id WHERE r.finished_at IS NULL ORDER BY t.depth DESC, t.id`);
-/** Runs that were begun anew are over, and nobody locks them but who begins one anew, which this waits for. */
-export const LOCK_RESTARTED = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`);
+  )`;
+/** Runs that are not over, below these and these themselves, deepest first. */
+export const TREE = statement<{ id: string; depth: number }>(`
+  ${WITHIN} SELECT t.id, t.depth FROM t JOIN ${TABLE} r ON r.id = t.id WHERE r.finished_at IS NULL ORDER BY t.depth DESC, t.id`);
+/** Runs that were begun anew, and those within them, are over, and nobody locks them but who begins one anew, which this waits for. */
+export const LOCK_RESTARTED = statement<{ id: string }>(`
+  ${WITHIN} SELECT r.id FROM ${TABLE} r WHERE r.id IN (SELECT id FROM t) ORDER BY r.id FOR NO KEY UPDATE OF r`);
 export const RESTARTS = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE restarted_from = ANY ($1)`);
 export const CHILDREN = statement<{ id: string }>(`SELECT id FROM ${TABLE} WHERE parent_run_id = $1 AND finished_at IS NULL`);
 /** A run, and those that it is within. */

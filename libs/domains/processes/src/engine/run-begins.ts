@@ -58,14 +58,15 @@ export class RunBegins {
   }
 
   /**
-   * Cancels runs, and those that do them again, with all that they have begun; what is over stays so. A run that has begun to do one again before the transaction ends
+   * Cancels runs, and those that do them or one within them again, with all that they have begun; what is over stays so. A run that has begun to do one again before the transaction ends
    * is cancelled with it.
    */
   async cancelWithRestarts(tx: Tx, orgId: string, runIds: string[]): Promise<void> {
     // A run is done again by later ones alone, so everybody locks them in one order.
-    for (let ids = runIds; ids.length > 0; ids = (await tx.query(RESTARTS, [ids])).map(({ id }) => id)) {
+    for (let ids = runIds; ids.length > 0;) {
       await this.cancellation.cancelTrees(tx, orgId, ids, { tellParents: true });
-      await tx.query(LOCK_RESTARTED, [ids]);
+      const over = (await tx.query(LOCK_RESTARTED, [ids])).map(({ id }) => id);
+      ids = (await tx.query(RESTARTS, [over])).map(({ id }) => id);
     }
   }
 }
