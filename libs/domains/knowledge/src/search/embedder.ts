@@ -3,7 +3,7 @@ import { InferenceError, InferenceSettings, ModelCalls, ModelResolver, type Reso
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { OwnModel } from './own-model.policy';
 import { OWN, OwnModels } from './own-models.repository';
-import { SearchCalls, type SearchWork } from './search-calls';
+import { SearchCalls, type SearchWork, type Timed } from './search-calls';
 
 const FEATURE = 'embedding';
 
@@ -65,7 +65,7 @@ export class Embedder {
    * Never inside a transaction.
    *
    * @param store what else is written with the receipt
-   * @param signal ends the call
+   * @param timed says how long the provider has for it
    * @returns a vector of length 1 for each text; null where a gate is closed, or the provider does not answer; {@link REFUSED} where it does, and takes
    *   none of it
    */
@@ -73,7 +73,7 @@ export class Embedder {
     work: SearchWork,
     { model }: EmbeddingModel,
     texts: string[],
-    signal: AbortSignal,
+    timed: Timed,
     store: (tx: Tx, vectors: number[][]) => Promise<void> = NOTHING,
   ): Promise<number[][] | typeof REFUSED | null> {
     if (model instanceof OwnModel) {
@@ -83,7 +83,7 @@ export class Embedder {
     }
     const call = { input: texts, feature: FEATURE };
     try {
-      const embed = () => this.models.embed(model, call, { signal });
+      const embed = () => timed((signal) => this.models.embed(model, call, { signal }));
       return (await this.calls.metered(work, FEATURE, model, texts, embed, (tx, { vectors }) => store(tx, vectors))).vectors;
     } catch (error) {
       if (error instanceof InferenceError && REFUSALS.includes(error.status ?? 0)) return REFUSED;
@@ -96,12 +96,12 @@ export class Embedder {
    * What a query means, for somebody who waits for that. Never inside a transaction.
    *
    * @param ms what the provider has for it
-   * @returns null as of {@link embed}, where the query is refused, and of a provider that has not answered just now
+   * @returns null as of {@link embed}, where the query is refused, and of a provider that has not answered several just now
    */
   async say(work: SearchWork, embedding: EmbeddingModel, query: string, ms: number): Promise<number[] | null> {
     const { model } = embedding;
     if (model instanceof OwnModel) return model.embed(query);
-    const said = await this.calls.inTime(work, model, ms, (signal) => this.embed(work, embedding, [query], signal));
+    const said = await this.calls.inTime(work, model, ms, (timed) => this.embed(work, embedding, [query], timed));
     return said && said !== REFUSED ? said[0] : null;
   }
 

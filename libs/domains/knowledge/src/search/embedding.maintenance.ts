@@ -183,7 +183,7 @@ export class Embedding {
   private asked(source: ClaimedSource, model: EmbeddingModel, texts: string[], pieces: Piece[] = []) {
     const work = { orgId: source.org_id, name: `embedding:${source.id}:${uuidv7()}` };
     const store = (tx: Tx, found: number[][]) => this.vectors.store(tx, source, model.space, pieces, found);
-    return this.embedder.embed(work, model, texts, AbortSignal.timeout(CALL_MS), store);
+    return this.embedder.embed(work, model, texts, (call) => call(AbortSignal.timeout(CALL_MS)), store);
   }
 }
 

@@ -552,20 +552,26 @@ describe('the order of what is found', () => {
     expect(await t.receipts(base, 'rerank')).toEqual(ONE);
   });
 
-  it('is not asked for of a model that has just not answered in time, nor is what a query means', async () => {
+  it('is not asked for of a model that has just not answered several in time, nor is what a query means', async () => {
     await t.name(FIRST, RANKING);
-    const base = await withBoth();
+    const [base, one, other] = [await withBoth(), await withTexts('zebra'), await withTexts('lion', 'lion cub')];
     await t.embed();
     Object.assign(t.get(SearchCalls), { restMs: 60_000 });
     const { calls, letGo } = t.hold('zebra');
+    const late = (of: TestBase, times: number) => Promise.all(Array.from({ length: times }, () => search(of, 'zebra')));
+    const modes = async (searches: Promise<{ mode: string }[]>) => (await searches).map(({ mode }) => mode);
     try {
+      expect([await modes(late(one, 2)), calls()]).toEqual([['text', 'text'], 2]);
+      // An answer to anybody ends the row.
+      expect((await search(other, 'lion')).mode).toBe('hybrid');
+      expect([await modes(late(base, 3)), calls()]).toEqual([['text', 'text', 'text'], 8]);
       expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra', 'other'] });
-      expect(calls()).toBe(2);
-      expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra', 'other'] });
-      expect(calls()).toBe(2);
+      expect(calls()).toBe(8);
+      // What is put in order is of an organization alone.
+      expect([(await search(other, 'lion')).mode, (await t.receipts(other, 'rerank')).length]).toEqual(['text', 2]);
     } finally {
       letGo();
-      Object.assign(t.get(SearchCalls), { restMs: 0, resting: new Map() });
+      Object.assign(t.get(SearchCalls), { restMs: 0, late: new Map() });
     }
     expect(await search(base, 'zebra')).toEqual({ mode: 'hybrid', titles: ['other', 'zebra'] });
   });

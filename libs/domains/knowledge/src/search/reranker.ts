@@ -19,7 +19,7 @@ export class Reranker {
   /**
    * Never inside a transaction.
    *
-   * @returns places in `documents`, the best first; null where no model is named, its gate is closed, or it does not answer, or has not just now
+   * @returns places in `documents`, the best first; null where no model is named, its gate is closed, or it does not answer, or has not several just now
    */
   async order(work: SearchWork, query: string, documents: string[]): Promise<number[] | null> {
     if (documents.length < 2) return null;
@@ -28,8 +28,9 @@ export class Reranker {
       if (!model) return null;
       const call = { query, documents, feature: FEATURE };
       const texts = documents.map((document) => query + document);
-      return await this.calls.inTime(work, model, RERANK_MS, async (signal) => {
-        return (await this.calls.metered(work, FEATURE, model, texts, () => this.models.rerank(model, call, { signal }))).order;
+      return await this.calls.inTime(work, model, RERANK_MS, async (timed) => {
+        const rerank = () => timed((signal) => this.models.rerank(model, call, { signal }));
+        return (await this.calls.metered(work, FEATURE, model, texts, rerank)).order;
       });
     } catch (error) {
       if (error instanceof InferenceError || (error as Error).name === 'TimeoutError') return null;

@@ -10,8 +10,12 @@ import {
 } from '@aps/inference';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 
-/** A model that has not answered in time is not asked by searches for so long: it would keep each of them waiting. */
+/** A model that has not answered so many searches in a row in time is asked by none for so long: it would keep each of them waiting. */
+const LATE_IN_A_ROW = 3;
 const REST_MS = 15_000;
+
+/** Calls a provider that has so long for it. */
+export type Timed = <R>(call: (signal: AbortSignal) => Promise<R>) => Promise<R>;
 
 /** What models are called for that make texts found. */
 export interface SearchWork extends Pick<HoldingWork, 'orgId' | 'name' | 'receiptId' | 'budget'> {
@@ -25,8 +29,8 @@ export interface SearchWork extends Pick<HoldingWork, 'orgId' | 'name' | 'receip
 @Injectable()
 export class SearchCalls {
   private readonly restMs = REST_MS;
-  /** Models that have not answered in time, by how they are called, and until when nobody who waits asks them. */
-  private readonly resting = new Map<string, number>();
+  /** Models that have not answered in time, by how they are called: how often in a row, and until when that counts. */
+  private readonly late = new Map<string, { times: number; until: number }>();
 
   constructor(
     private readonly db: Database,
@@ -35,9 +39,10 @@ export class SearchCalls {
   ) {}
 
   /**
-   * Asks a model for somebody who waits. One that has just not answered in time is not asked again at once.
+   * Asks a model for somebody who waits. One that several have just not been answered by in time is not asked again at once.
    *
    * @param ms what it has for it
+   * @param ask is given how to call the provider: what else is done there is no time of its
    * @returns null where it is not asked
    * @throws what `ask` throws
    */
@@ -45,17 +50,25 @@ export class SearchCalls {
     { orgId }: SearchWork,
     { entry, route, byo_key }: ResolvedModel,
     ms: number,
-    ask: (signal: AbortSignal) => Promise<R>,
+    ask: (timed: Timed) => Promise<R>,
   ): Promise<R | null> {
-    const name = `${entry.id} ${route.id} ${byo_key ? orgId : ''}`;
-    for (const [rests, until] of this.resting) if (until <= performance.now()) this.resting.delete(rests);
-    if (this.resting.has(name)) return null;
-    const signal = AbortSignal.timeout(ms);
-    try {
-      return await ask(signal);
-    } finally {
-      if (signal.aborted) this.resting.set(name, performance.now() + this.restMs);
-    }
+    // How much there is to put in order is up to the organization: what is too much for a model says nothing of what others ask.
+    const name = `${entry.id} ${route.id} ${byo_key || entry.kind === 'rerank' ? orgId : ''}`;
+    for (const [late, { until }] of this.late) if (until <= performance.now()) this.late.delete(late);
+    if ((this.late.get(name)?.times ?? 0) >= LATE_IN_A_ROW) return null;
+    return ask(async (call) => {
+      const signal = AbortSignal.timeout(ms);
+      let isLate = false;
+      try {
+        return await call(signal);
+      } catch (error) {
+        isLate = signal.aborted;
+        throw error;
+      } finally {
+        if (isLate) this.late.set(name, { times: (this.late.get(name)?.times ?? 0) + 1, until: performance.now() + this.restMs });
+        else this.late.delete(name);
+      }
+    });
   }
 
   /**
