@@ -208,9 +208,9 @@ export class Composio extends ManagedApps {
     } catch (error) {
       if (isUnsent(error)) throw new NotSent((error as Error).message, { cause: error });
       if (!(error instanceof Refused) || error.status >= 500) throw error;
-      if (!(await this.isActive(account, asking.signal))) throw new Unauthorized(SIGN_IN, null);
-      // After any other, as one that says that time was up, it may have been done.
+      // After any other, as one that says that time was up, it may have been done, also where the account is over by then: that may be what it did.
       if (!NOT_TAKEN_AS_IT_IS.includes(error.status)) throw error;
+      if (!(await this.isActive(account, asking.signal))) throw new Unauthorized(SIGN_IN, null);
       throw new ServerRefused(error.message);
     }
   }

@@ -373,6 +373,17 @@ describe('calls', () => {
     expect((await rowOf(id)).status).toBe('active');
   });
 
+  it('may have been done where their time is up, and the account is over by then', async () => {
+    const id = await connected();
+    const [account] = accounts(`org:${org.id}:user:${org.member.id}`);
+    before = (path, res) => {
+      if (!path.startsWith('/tools/execute/')) return false;
+      only(account.id).status = 'EXPIRED';
+      return says(res, 408, {});
+    };
+    await expect(callTool(id, 'DEMO_CRM_LIST_CONTACTS')).rejects.toBeInstanceOf(ServerFailed);
+  });
+
   it('surely come to nothing where nobody is reached', async () => {
     const id = await connected();
     t.configure({ DEMO_APPS_URL: 'http://127.0.0.1:9' });
