@@ -1,8 +1,9 @@
 import { KnowledgeSource } from '@aps/entities';
 import { anApiToken } from '@aps/identity/testing';
-import type { Tx } from '@aps/platform/database';
+import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { knowledgeService, type TestBase } from '../testing';
+import { SearchQueries } from './search.queries';
 import { LATE, Searching } from './searching';
 
 const t = knowledgeService();
@@ -16,6 +17,18 @@ async function withTexts(texts: Record<string, string>, base?: TestBase): Promis
   const ids = await Promise.all(Object.entries(texts).map(async ([title, content]) => (await t.text(of, title, content)).id as string));
   for (const id of ids) await t.settled(of, id);
   return of;
+}
+
+/** A source with 3,000 pieces of two words. */
+async function withMany({ id: kb_id, org }: TestBase): Promise<void> {
+  const ready = { status: 'ready' as const, finished_at: new Date(), chunk_count: 3_000 };
+  const source_id = await t.insert(KnowledgeSource, { org_id: org.id, kb_id, kind: 'text', title: 'Many', ...ready });
+  await t.db.execute(
+    sql(`INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
+      SELECT gen_random_uuid(), $1::uuid, $2::uuid, $3::uuid, n, 'alfa bravo', '{}', 0, 10, 500, to_tsvector('english', 'alfa bravo') || array_to_tsvector(ARRAY['org:' || $1::uuid, 'kb:' || $2::uuid])
+      FROM generate_series(0, 2999) n`),
+    [org.id, kb_id, source_id],
+  );
 }
 
 describe('a search by words', () => {
@@ -63,21 +76,7 @@ describe('a search by words', () => {
 
   it('looks for the rarest words alone of whatever is asked of very many pieces', async () => {
     const base = await withTexts({ Rare: 'zulu', Only: 'alfa' });
-    const of = { org_id: base.org.id, kb_id: base.id };
-    const source_id = await t.insert(KnowledgeSource, {
-      ...of,
-      kind: 'text',
-      title: 'Many',
-      status: 'ready',
-      finished_at: new Date(),
-      chunk_count: 3_000,
-    });
-    await t.db.execute(
-      sql(`INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
-        SELECT gen_random_uuid(), $1::uuid, $2::uuid, $3::uuid, n, 'alfa bravo', '{}', 0, 10, 500, to_tsvector('english', 'alfa bravo') || array_to_tsvector(ARRAY['org:' || $1::uuid, 'kb:' || $2::uuid])
-        FROM generate_series(0, 2999) n`),
-      [base.org.id, base.id, source_id],
-    );
+    await withMany(base);
     expect(
       titles(await search(base, { query: 'alfa bravo zulu', limit: 100 }))
         .slice(0, 2)
@@ -91,6 +90,27 @@ describe('a search by words', () => {
     const found = titles(await search(base, { query: 'alfa bravo zulu', limit: 100 }));
     expect([found[0], found.length, found.includes('Only')]).toEqual(['Rare', 100, false]);
     expect(titles(await search(base, { query: 'alfa' }))[0]).toBe('Only');
+  });
+
+  it('looks at nothing of bases that are deleted', async () => {
+    const base = await withTexts({ One: 'alfa' });
+    const other = await t.base(base.org, 'Other');
+    await withMany(other);
+    // By which it is known that not all of the organization is looked through.
+    await t.db.execute(sql('VACUUM (ANALYZE) knowledge_chunks'));
+    const looked = sql<{ n: number }>(
+      `SELECT (seq_tup_read + idx_tup_fetch)::int AS n FROM pg_stat_xact_user_tables WHERE relname = 'knowledge_chunks'`,
+    );
+    const looksAt = (kbIds: string[] | null) =>
+      t.db.transaction(NO_CALLER, async (tx) => {
+        await tx.execute(sql('SET LOCAL enable_seqscan = off'));
+        const [before] = await tx.query(looked);
+        await t.get(SearchQueries).byWords(tx, { orgId: base.org.id }, kbIds, 'alfa', 10);
+        return (await tx.query(looked))[0].n - before.n;
+      });
+    expect(await looksAt(null)).toBeGreaterThan(3_000);
+    await t.asOwner(other, 'DELETE', '');
+    for (const kbIds of [null, [base.id, other.id]]) expect(await looksAt(kbIds)).toBeLessThan(10);
   });
 
   it('keeps nobody else from theirs where it takes long, and is refused then', async () => {

@@ -26,17 +26,19 @@ const MANY = 50_000;
 const LEAST = 2_000;
 const OF_TOLD = 10;
 const MOST = 20_000;
+/** Of all bases of an organization, so many live ones are named to the index; of more, it finds also what is in those that are deleted, and not erased yet. */
+const NAMED = 50;
 
 /**
  * Pieces with any of the words, the best first: those with more of the words, and with those that are rarer here, each by how often and where it stands
  * in the piece. What is asked with a whole paragraph is looked for by its rarest words: the others are in nearly all pieces, and each would be ranked by each. So is
  * whatever is asked of very many pieces: those that have none of its rarest words are not among the best. The index finds what belongs to the organization or the bases
- * together with the words, so that what others have costs nothing. The words of each piece are unpacked once, for all that is asked of them.
- * Values: organization, query, what the pieces belong to, how many, bases or null.
+ * together with the words, so that what others have costs nothing, nor what is in bases that are deleted, and not erased yet. The words of each piece are unpacked once, for all that is asked of them.
+ * Values: organization, query, how many, bases or null.
  */
 const BY_WORDS = statement<Hit>(`
   WITH asked AS MATERIALIZED (SELECT lexeme, ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery AS word FROM unnest(to_tsvector('english', $2))
-  ), live AS MATERIALIZED (SELECT b.id FROM knowledge_bases b WHERE b.org_id = $1 AND b.deleted_at IS NULL AND ($5::uuid[] IS NULL OR b.id = ANY ($5))
+  ), live AS MATERIALIZED (SELECT b.id FROM knowledge_bases b WHERE b.org_id = $1 AND b.deleted_at IS NULL AND ($4::uuid[] IS NULL OR b.id = ANY ($4))
   ), size AS MATERIALIZED (SELECT coalesce(sum(t.chunks), 0)::float8 AS pieces, coalesce(sum(t.chunks), 0) > ${MANY} AS are_many FROM live JOIN knowledge_tallies t ON t.kb_id = live.id
   ), step AS MATERIALIZED (
     SELECT greatest(1, pieces / ${TOLD_BY})::int AS step FROM size WHERE (SELECT count(*) FROM asked) > CASE WHEN are_many THEN 1 ELSE ${MOST_WORDS} END
@@ -54,18 +56,20 @@ const BY_WORDS = statement<Hit>(`
     SELECT (row_number() OVER rarer)::int AS i, n, word, NOT are_many OR sum(n) OVER rarer - n < greatest(${OF_TOLD}, ${LEAST} * share) OR sum(n) OVER rarer <= ${MOST} * share AS finds
     FROM rarest CROSS JOIN (SELECT are_many, (SELECT count(*) FROM sampled) / greatest(pieces, 1) AS share FROM size) size
     WHERE place <= ${MOST_WORDS} WINDOW rarer AS (ORDER BY n, place ROWS UNBOUNDED PRECEDING)
-  ), words AS MATERIALIZED (SELECT string_agg(word::text, ' | ')::tsquery AS found_by FROM q WHERE finds HAVING count(*) > 0
+  ), within AS MATERIALIZED (
+    SELECT CASE WHEN $4::uuid[] IS NULL AND count(*) > ${NAMED} THEN format('''org:%s''', $1::uuid) ELSE string_agg(format('''kb:%s''', id), ' | ') END::tsquery AS theirs FROM live
+  ), words AS MATERIALIZED (SELECT string_agg(word::text, ' | ')::tsquery && (SELECT theirs FROM within) AS found_by FROM q WHERE finds HAVING count(*) > 0
   ), found AS MATERIALIZED (
     SELECT c.id, r.i, r.rank / (1 + ln(1 + c.token_count)) AS rank
     FROM words CROSS JOIN knowledge_chunks c JOIN live ON live.id = c.kb_id
     CROSS JOIN LATERAL (SELECT c.words || ''::tsvector AS words OFFSET 0) unpacked
     CROSS JOIN LATERAL (SELECT q.i, ts_rank(${WEIGHTS}, unpacked.words, q.word) AS rank FROM q OFFSET 0) r
-    WHERE c.org_id = $1 AND c.words @@ ($3::tsquery && words.found_by) AND r.rank > 0
+    WHERE c.org_id = $1 AND c.words @@ words.found_by AND r.rank > 0
   ), rare AS MATERIALIZED (
     SELECT f.i, ln(1 + CASE WHEN NOT are_many THEN ((SELECT count(DISTINCT id) FROM found) + 1.0) / f.n WHEN q.finds THEN (pieces + 1) / f.n ELSE ((SELECT count(*) FROM sampled) + 1.0) / q.n END) AS idf
     FROM (SELECT i, count(*) AS n FROM found GROUP BY i) f JOIN q ON q.i = f.i CROSS JOIN size
   ), best AS MATERIALIZED (
-    SELECT f.id, sum(f.rank * rare.idf)::float8 AS score FROM found f JOIN rare ON rare.i = f.i GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4
+    SELECT f.id, sum(f.rank * rare.idf)::float8 AS score FROM found f JOIN rare ON rare.i = f.i GROUP BY f.id ORDER BY score DESC, f.id LIMIT $3
   )
   SELECT c.id AS chunk_id, c.kb_id, c.source_id, s.title, c.heading_path, c.content, best.score, c.position, c.char_start, c.char_end, s.url
   FROM best JOIN knowledge_chunks c ON c.id = best.id JOIN knowledge_sources s ON s.id = c.source_id ORDER BY best.score DESC, c.id`);
@@ -85,8 +89,7 @@ export class SearchQueries {
 
   /** @param kbIds null for all bases of the organization @returns the best first */
   byWords(db: Db, { orgId }: Pick<Tenant, 'orgId'>, kbIds: readonly string[] | null, query: string, limit: number): Promise<Hit[]> {
-    const within = kbIds === null ? `'org:${orgId}'` : kbIds.map((id) => `'kb:${id}'`).join(' | ');
-    return db.query(BY_WORDS, [orgId, query, within, limit, kbIds]);
+    return db.query(BY_WORDS, [orgId, query, limit, kbIds]);
   }
 
   /** Those of the pieces that are there, in any order. */
