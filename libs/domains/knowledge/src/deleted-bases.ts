@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Database, NO_CALLER } from '@aps/platform/database';
+import type { KnowledgeBase } from '@aps/entities';
+import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { ERASE, ERASE_SOURCES, ERASE_SYNCS, HOLD_LONG_GONE, LOOSEN, PART } from './deleted-bases.sql';
+import { ERASE, ERASE_PIECES, ERASE_SOURCES, ERASE_SYNCS, HOLD_LONG_GONE, LOOSEN, PART, PIECES, SOURCES } from './deleted-bases.sql';
 import { knowledgeConfig } from './knowledge.config';
 import { SourceFiles } from './source-files';
 
 /** Erases bases that were deleted `KNOWLEDGE_BASE_ERASURE_DAYS` ago, with all that is in them. What is audited of them stays. */
 @Injectable()
 export class DeletedBases {
+  /** Bases that could not be erased, which keep no other from it: they are tried again when none is left. */
+  private readonly failed = new Set<string>();
+
   constructor(
     maintenance: Maintenance,
     private readonly db: Database,
@@ -16,21 +20,29 @@ export class DeletedBases {
     maintenance.register({ name: 'knowledge_deleted_bases', everyS: 300, batch: 1, run: () => this.erase() });
   }
 
-  /** Erases a part of one: some of its sources, or, when it has none any more, itself. @returns 1; 0 where nothing is to be erased */
+  /** Erases a part of one: some pieces, or some of its sources, and with the last of them itself. @returns 1; 0 where nothing is to be erased */
   async erase(): Promise<number> {
     return this.db.transaction(NO_CALLER, async (tx) => {
-      const [base] = await tx.query(HOLD_LONG_GONE, [knowledgeConfig.value.erasureDays]);
-      if (!base) return 0;
-      const ids = (await tx.query(PART, [base.id])).map(({ id }) => id);
-      if (ids.length) {
-        await tx.execute(LOOSEN, [base.org_id, ids]);
-        await tx.execute(ERASE_SOURCES, [base.org_id, ids]);
-        await this.files.release(tx, { orgId: base.org_id }, ids);
-      } else {
-        await tx.execute(ERASE_SYNCS, [base.id]);
-        await tx.execute(ERASE, [base.id]);
-      }
-      return 1;
+      const [base] = await tx.query(HOLD_LONG_GONE, [knowledgeConfig.value.erasureDays, [...this.failed]]);
+      if (base) await this.erasePart(tx, base).catch((error: unknown) => this.lookPast(base.id, error));
+      else this.failed.clear();
+      return base ? 1 : 0;
     });
+  }
+
+  private lookPast(id: string, error: unknown): never {
+    this.failed.add(id);
+    throw error;
+  }
+
+  private async erasePart(tx: Tx, { id: kbId, org_id }: Pick<KnowledgeBase, 'id' | 'org_id'>): Promise<void> {
+    const ids = (await tx.query(PART, [kbId])).map(({ id }) => id);
+    if ((await tx.execute(ERASE_PIECES, [ids])) === PIECES) return;
+    await tx.execute(LOOSEN, [org_id, ids]);
+    await tx.execute(ERASE_SOURCES, [org_id, ids]);
+    await this.files.release(tx, { orgId: org_id }, ids);
+    if (ids.length === SOURCES) return;
+    await tx.execute(ERASE_SYNCS, [kbId]);
+    await tx.execute(ERASE, [kbId]);
   }
 }

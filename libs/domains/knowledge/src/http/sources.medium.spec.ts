@@ -3,6 +3,7 @@ import { KnowledgeSource } from '@aps/entities';
 import { FilesService } from '@aps/files';
 import { pdf, pptx, shape } from '@aps/files/testing';
 import { aTeam } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
 import { ObjectStorage } from '@aps/platform/storage';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
@@ -91,6 +92,12 @@ describe('knowledge bases', () => {
     const read = { ...of, status: 'ready' as const, finished_at: new Date() };
     await t.insert(KnowledgeSource, { ...read, id: page });
     for (let n = 0; n < 200; n++) await t.insert(KnowledgeSource, { ...read, parent_id: page, created_at: new Date(0) });
+    // One by itself has more pieces than are erased at once.
+    await t.db.execute(
+      sql(`INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
+        SELECT gen_random_uuid(), $1, $2, $3, n, 'x', '{}', 0, 1, 1, '' FROM generate_series(1, 6000) n`),
+      [base.org.id, base.id, page],
+    );
     expect((await t.asOwner(base, 'DELETE', '')).status).toBe(204);
     const ago = async (days: number) => {
       await t.db.execute(sql('UPDATE knowledge_bases SET deleted_at = now() - make_interval(days => $2) WHERE id = $1'), [base.id, days]);
@@ -104,6 +111,20 @@ describe('knowledge bases', () => {
     const bytes = () => t.get(ObjectStorage).exists(storage_key);
     expect([await ago(29), (await left(base)) > 200, await bytes()]).toEqual([0, true, true]);
     expect([await ago(31), await left(base), await bytes(), await left(other)]).toEqual([3, 0, false, 3]);
+    // One that cannot be erased keeps no other from it.
+    const next = await t.base(base.org, 'Next');
+    const ids = [other.id, next.id];
+    await t.db.execute(
+      sql(`UPDATE knowledge_bases SET deleted_at = now() - make_interval(days => 30 + array_position($1::uuid[], id)) WHERE id = ANY ($1)`),
+      [ids.reverse()],
+    );
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      await tx.query(sql('SELECT FROM knowledge_sources WHERE kb_id = $1 FOR UPDATE'), [other.id]);
+      await expect(t.get(DeletedBases).erase()).rejects.toThrow();
+      expect([await t.get(DeletedBases).erase(), await left(next), await left(other)]).toEqual([1, 0, 3]);
+      expect(await t.get(DeletedBases).erase()).toBe(0);
+    });
+    expect([await t.get(DeletedBases).erase(), await left(other)]).toEqual([1, 0]);
   });
 });
 
