@@ -1,6 +1,7 @@
 /** @alone */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import disk from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
@@ -28,7 +29,7 @@ done
 case $verb in
   version) echo linux ;;
   pull)
-    case $2 in bad@*|missing) echo 'manifest unknown' >&2; exit 1 ;; esac
+    case $2 in held@*) exec sleep 60 ;; bad@*|missing) echo 'manifest unknown' >&2; exit 1 ;; esac
     [ -e "${dir}/names of $(basename "$2")" ] || echo "$2" >"${dir}/names of $(basename "$2")"
     ;;
   tag) echo "$last" >>"${dir}/names of $(basename "$below")" ;;
@@ -122,6 +123,24 @@ it.each(['good@sha256:7', null])('a command finds its image, which takes nothing
   await run('true', { image });
   expect(told().match(/^pull /gm)).toHaveLength(1);
   configure();
+});
+
+it('a command brings no image where the disk is nearly full, nor any more when its workspace is removed', async () => {
+  const image = 'held@sha256:9';
+  const room = await disk.statfs(dir);
+  const filled = jest.spyOn(disk, 'statfs').mockResolvedValue({ ...room, bavail: Math.floor(1e9 / room.bsize) });
+  await expect(run('true', { image })).rejects.toMatchObject({ began: false, message: expect.stringContaining('is nearly full') });
+  filled.mockRestore();
+  expect(told()).not.toMatch(/^pull /m);
+  const workspace = randomUUID();
+  const running = expect(run('true', { image, workspace })).rejects.toThrow('Its workspace was removed.');
+  await eventually(
+    () => Promise.resolve(/^pull /m.test(told())),
+    (pulls) => pulls,
+  );
+  await driver.removeWorkspace(workspace);
+  await running;
+  expect(told()).not.toMatch(/^run /m);
 });
 
 it('a command may end as Docker itself does', async () => {

@@ -47,20 +47,17 @@ export class DockerDriver extends LocalDriver {
   }
 
   /** What an image takes to come here is no time of the command. */
-  override async exec(command: SandboxCommand, signal: AbortSignal): Promise<CommandOutput> {
-    const { image } = command;
-    if (await this.isMissing(image ?? sandboxConfig.value.image)) {
-      const cut = new Cutoff(signal, START_MS);
-      try {
-        await (image === null ? this.bring(sandboxConfig.value.image, cut.signal) : this.pull(image, cut.signal));
-      } catch (error) {
-        signal.throwIfAborted();
-        throw error instanceof SandboxFailed ? error : notPulled(error);
-      } finally {
-        cut.release();
-      }
+  protected override async prepare({ image }: SandboxCommand, signal: AbortSignal): Promise<void> {
+    if (!(await this.isMissing(image ?? sandboxConfig.value.image))) return;
+    const cut = new Cutoff(signal, START_MS);
+    try {
+      await (image === null ? this.bring(sandboxConfig.value.image, cut.signal) : this.pull(image, cut.signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof SandboxFailed ? error : notPulled(error);
+    } finally {
+      cut.release();
     }
-    return super.exec(command, signal);
   }
 
   override async pull(image: string, signal: AbortSignal): Promise<void> {

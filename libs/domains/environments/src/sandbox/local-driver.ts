@@ -73,6 +73,11 @@ export abstract class LocalDriver implements SandboxDriver {
     return this.begin(command, signal, false);
   }
 
+  /** Brings here what a command needs, before its time begins. @throws SandboxFailed, or the reason of the signal */
+  protected prepare(_command: SandboxCommand, _signal: AbortSignal): Promise<void> {
+    return Promise.resolve();
+  }
+
   private async begin(command: SandboxCommand, signal: AbortSignal, isProbe: boolean): Promise<CommandOutput> {
     signal.throwIfAborted();
     const removal = new Cutoff(signal);
@@ -132,6 +137,8 @@ export abstract class LocalDriver implements SandboxDriver {
     const { folder, files } = await this.workspaces.open(workspace).catch(notMade);
     const disk = await DiskUse.of(workspace, files, this.crowded).catch(notMade);
     if (disk.wasFull && !isProbe) throw new SandboxFailed('The disk that all workspaces share is nearly full.', false);
+    // A first command has no longer for it than for itself.
+    if (!isProbe) await this.prepare(command, signal);
     this.uses.get(workspace)!.disk ??= disk;
     const key = randomUUID();
     const watch: Program['watch'] = (pid, end) => watchLimits(pid, disk, this.watchesProcesses, end);
