@@ -23,11 +23,11 @@ export abstract class LocalDriver implements SandboxDriver {
   /** Said where a sandbox cannot be made. */
   protected abstract readonly failure: string;
   protected readonly workspaces = new Workspaces(sandboxDir());
-  /** By workspace, what runs in it. */
-  private readonly running = new Map<string, Map<Cutoff, Promise<unknown>>>();
-  private readonly crowded = new Set<string>();
+  /** Known to all drivers, which have the same folders: a command may still run by one when the next of its workspace does by another. By workspace, what runs in it. */
+  private static readonly running = new Map<string, Map<Cutoff, Promise<unknown>>>();
+  private static readonly crowded = new Set<string>();
   /** By workspace, the disk as the first of the commands has found it that use it together; or its clearing, for which the next ones wait. */
-  private readonly uses = new Map<string, { commands: number; disk?: DiskUse; clearing?: Promise<unknown> }>();
+  private static readonly uses = new Map<string, { commands: number; disk?: DiskUse; clearing?: Promise<unknown> }>();
 
   /**
    * @param key of this run alone: the line that the first process says
@@ -81,12 +81,12 @@ export abstract class LocalDriver implements SandboxDriver {
   private async begin(command: SandboxCommand, signal: AbortSignal, isProbe: boolean): Promise<CommandOutput> {
     signal.throwIfAborted();
     const removal = new Cutoff(signal);
-    const running = this.running.get(command.workspace) ?? new Map<Cutoff, Promise<unknown>>();
-    this.running.set(command.workspace, running);
+    const running = LocalDriver.running.get(command.workspace) ?? new Map<Cutoff, Promise<unknown>>();
+    LocalDriver.running.set(command.workspace, running);
     const end = this.run(command, removal.signal, isProbe).finally(() => {
       removal.release();
       running.delete(removal);
-      if (!running.size) this.running.delete(command.workspace);
+      if (!running.size) LocalDriver.running.delete(command.workspace);
     });
     running.set(removal, end);
     return end;
@@ -106,11 +106,11 @@ export abstract class LocalDriver implements SandboxDriver {
 
   async removeWorkspace(workspace: string, idleMs?: number): Promise<void> {
     // What is idle has nothing that runs there.
-    const running = idleMs === undefined ? [...(this.running.get(workspace) ?? [])] : [];
+    const running = idleMs === undefined ? [...(LocalDriver.running.get(workspace) ?? [])] : [];
     for (const [removal] of running) removal.abort(new SandboxFailed('Its workspace was removed.', true));
     await Promise.allSettled(running.map(([, end]) => end));
     await this.workspaces.remove(workspace, idleMs);
-    this.crowded.delete(workspace);
+    LocalDriver.crowded.delete(workspace);
   }
 
   idleWorkspaces(idleMs: number): Promise<string[]> {
@@ -135,11 +135,11 @@ export abstract class LocalDriver implements SandboxDriver {
   private async runIn(command: SandboxCommand, signal: AbortSignal, isProbe: boolean): Promise<CommandOutput> {
     const { workspace, stdin, timeoutMs } = command;
     const { folder, files } = await this.workspaces.open(workspace).catch(notMade);
-    const disk = await DiskUse.of(workspace, files, this.crowded).catch(notMade);
+    const disk = await DiskUse.of(workspace, files, LocalDriver.crowded).catch(notMade);
     if (disk.wasFull && !isProbe) throw new SandboxFailed('The disk that all workspaces share is nearly full.', false);
     // A first command has no longer for it than for itself.
     if (!isProbe) await this.prepare(command, signal);
-    this.uses.get(workspace)!.disk ??= disk;
+    LocalDriver.uses.get(workspace)!.disk ??= disk;
     const key = randomUUID();
     const watch: Program['watch'] = (pid, end) => watchLimits(pid, disk, this.watchesProcesses, end);
     return this.launch(command, key, files, (launch) =>
@@ -148,18 +148,18 @@ export abstract class LocalDriver implements SandboxDriver {
   }
 
   private async enter(workspace: string): Promise<void> {
-    for (let use = this.uses.get(workspace); use?.clearing; use = this.uses.get(workspace)) await use.clearing;
-    const use = this.uses.get(workspace) ?? { commands: 0 };
+    for (let use = LocalDriver.uses.get(workspace); use?.clearing; use = LocalDriver.uses.get(workspace)) await use.clearing;
+    const use = LocalDriver.uses.get(workspace) ?? { commands: 0 };
     use.commands++;
-    this.uses.set(workspace, use);
+    LocalDriver.uses.set(workspace, use);
   }
 
   /** The last one clears what all of them have made: nothing goes that a command is at. @returns what is said of it */
   private async leave(workspace: string): Promise<string | null> {
-    const use = this.uses.get(workspace)!;
+    const use = LocalDriver.uses.get(workspace)!;
     if (--use.commands) return null;
     const clearing = use.disk?.clear().catch(() => null) ?? Promise.resolve(null);
-    use.clearing = clearing.finally(() => this.uses.delete(workspace));
+    use.clearing = clearing.finally(() => LocalDriver.uses.delete(workspace));
     return clearing;
   }
 }

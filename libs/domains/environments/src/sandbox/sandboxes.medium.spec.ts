@@ -461,10 +461,19 @@ exec sh -c "$first" sh "$key" . "$@"
     const sandboxes = new Sandboxes();
     Object.assign(sandboxes, { candidates: [new DockerDriver(program), new ProcessDriver()] });
     sandboxes.patience.tryAgainMs = 100;
-    const name = async () => (await sandboxes.driver())?.name;
-    expect(await name()).toBe('process');
+    const chosen = async () => (await sandboxes.driver())!;
+    expect((await chosen()).name).toBe('process');
+    const [mark, workspace] = [aMark(), randomUUID()];
+    const running = expect(shell(await chosen(), `sleep ${mark}`, { workspace })).rejects.toThrow('Its workspace was removed.');
+    await eventually(
+      () => Promise.resolve(alive(`sleep\0${mark}`)),
+      (count) => count >= 1,
+    );
     writeFileSync(up, '');
-    await eventually(name, (chosen) => chosen === 'docker');
+    const now = await eventually(chosen, ({ name }) => name === 'docker');
+    // What was begun before is known to it.
+    await now.removeWorkspace(workspace);
+    await running;
   });
 
   it('never takes none unless it is named, which production refuses', async () => {
