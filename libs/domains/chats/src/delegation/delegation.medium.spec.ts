@@ -399,14 +399,20 @@ describe('delegation', () => {
           delegate(worker, script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 600 } }] }), { wait: false }),
         ],
       },
-      { delay_ms: 600, error: { status: 400, message: 'no' } },
+      { delay_ms: HELD, error: { status: 400, message: 'no' } },
     );
     const chat = await begin(failing);
+    const [running, waiting] = await eventually(
+      () => childrenOf(app, chat),
+      ({ length }) => length === 2,
+    );
+    await app.until(worker, running.id, (c) => c.status === 'RUNNING');
+    await app.until(worker, waiting.id, (c) => c.pause?.kind === 'timer');
+    app.letGo(failing);
     await app.until(boss, chat, (c) => c.status === 'ERRORED');
-    const [running, waiting] = await childrenOf(app, chat);
-    await app.until(worker, waiting.id, (c) => c.pause?.kind === 'timer' || c.status === 'ABANDONED');
     await Promise.all([sweep(), sweep(), sweep()]);
-    expect((await app.read(worker, waiting.id)).body).toMatchObject({ status: 'ABANDONED', pause: null });
+    // The service's own sweep may be at it.
+    expect(await app.until(worker, waiting.id, (c) => c.status === 'ABANDONED')).toMatchObject({ pause: null });
     expect((await events(waiting.id, 'status_changed')).filter((e) => e.data.to === 'ABANDONED')).toHaveLength(1);
     app.letGo(runs);
     await app.until(worker, running.id, (c) => repliesOf(c).length === 1);
