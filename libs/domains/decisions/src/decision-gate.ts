@@ -28,8 +28,8 @@ export class DecisionGate {
     refused.inc({ tool: labelOf(tool) });
     if (turn.hands_up) {
       return (
-        `${tool.name} was not run: it needs a recorded decision, and the same answer has a record_decision with kind "escalate". What that names is made by ` +
-        `itself if a human approves it. If this was to be another call, make it again in an answer of its own, after a decision to "act" that names "${tool.slug}".`
+        `${tool.name} was not run: it needs a recorded decision, and the same answer has a record_decision with kind "escalate", whose result says what comes ` +
+        `of it. If this was to be another call, make it again in an answer of its own, after a decision to "act" that names "${tool.slug}".`
       );
     }
     return (

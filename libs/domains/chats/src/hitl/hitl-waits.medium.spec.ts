@@ -213,6 +213,10 @@ describe('turns that wait for humans', () => {
         name: 'record_decision',
         arguments: { kind, summary: 'Refund', basis, tool_slug: 'con_bank.refund', arguments: { amount } },
       });
+      const byTool = {
+        name: 'record_decision',
+        arguments: { kind: 'escalate', summary: 'Refund', basis: 'Below 100', tool_slug: 'con_bank.refund' },
+      };
       const acted = { tool_calls: [decide('act', 20), refund(20)] };
       const REFUSED = expect.stringMatching(/^con_bank_refund was not run: it needs a recorded decision/);
       const kinds = async (chat: string) =>
@@ -222,6 +226,7 @@ describe('turns that wait for humans', () => {
         [true, 'behind it', [decide('escalate', 500), refund(500)]],
         [true, 'before it', [refund(500), decide('escalate', 500)]],
         [false, 'behind it', [decide('escalate', 500), refund(500)]],
+        [false, 'before it, named by the tool alone', [refund(500), byTool]],
       ])('whether or not humans are asked (%s), %s', async (asks, _where, tool_calls) => {
         await entitle(app, { hitl_routing: asks });
         const chat = await app.chat(org);

@@ -300,7 +300,9 @@ export class ToolStepRunner {
       const handedUp = tools.find(call.name)?.slug === 'record_decision' && handedUpBy(call.arguments);
       if (!handedUp || i < at) return !!handedUp;
       if (typeof handedUp.tool_slug !== 'string' || tools.named(handedUp.tool_slug) !== tool) return false;
-      const same = parseArguments(tool, JSON.stringify(handedUp.arguments ?? {}));
+      // By a digest, or by the tool alone, it may be any call of that.
+      if (handedUp.arguments === undefined) return true;
+      const same = parseArguments(tool, JSON.stringify(handedUp.arguments));
       return same.ok && isDeepStrictEqual(same.value, args);
     });
   }
