@@ -101,6 +101,12 @@ class EmbeddingService extends KnowledgeService {
     ]);
   }
 
+  /** Has the task of the service, which is at it each five seconds, give no vectors. @returns lets it */
+  holdTask(): () => void {
+    const task = jest.spyOn(this.get(Embedding), 'embedNext').mockResolvedValue(0);
+    return () => task.mockRestore();
+  }
+
   /** Gives vectors to whatever lacks them, but what is left out; the task of the service may be at it as well. */
   async embed(): Promise<void> {
     const claimed = sql<{ n: number }>(
@@ -177,7 +183,10 @@ const t = new EmbeddingService();
 beforeAll(() => t.start());
 afterAll(() => t.close());
 beforeEach(() => t.name(FIRST));
-afterEach(() => t.clear());
+afterEach(() => {
+  jest.restoreAllMocks();
+  return t.clear();
+});
 const search = async (base: TestBase, query: string) => {
   const { body } = await t.asMember(base, 'POST', '/search', { query });
   return { mode: body.mode, titles: body.results.map(({ title }: { title: string }) => title) as string[] };
@@ -192,11 +201,10 @@ const embedded = async (base: TestBase) =>
 
 describe('vectors', () => {
   it('take part in searches once all pieces of a base have them, and each call has its receipt', async () => {
-    // The task of the service may be at it at once.
-    const { letGo } = t.hold('All about');
+    const letTask = t.holdTask();
     const base = await withTexts('zebra', 'lion');
     expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra'] });
-    letGo();
+    letTask();
     await t.fill();
     expect(await embedded(base)).toEqual([true, true]);
     const found = await search(base, 'zebra');
@@ -521,10 +529,12 @@ describe('the order of what is found', () => {
     (await t.asMember(base, 'POST', '/search', { query: 'zebra' })).body.results.map(({ score }: { score: number }) => score) as number[];
 
   it('is that of the model which is named for it, where it is by words alone, and by meaning', async () => {
+    const letTask = t.holdTask();
     const base = await withBoth();
     expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['zebra', 'other'] });
     await t.name(FIRST, RANKING);
     expect(await search(base, 'zebra')).toEqual({ mode: 'text', titles: ['other', 'zebra'] });
+    letTask();
     await t.fill();
     expect(await search(base, 'zebra')).toEqual({ mode: 'hybrid', titles: ['other', 'zebra'] });
     // There is no order of one.
