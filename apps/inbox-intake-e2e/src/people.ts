@@ -30,13 +30,14 @@ export class People {
   ) {}
 
   /** @throws Error where it is refused, or cannot be done for long */
-  async see({ fate, door }: Sending, id: string): Promise<void> {
+  async see({ key, fate, door }: Sending, id: string): Promise<void> {
     if (this.seen.has(id)) return;
     this.seen.add(id);
     const path = `${this.inbox.path}/messages/${id}`;
     if (fate === 'held') {
       const { body } = await this.until('GET', path, ({ body: message }) => message.state !== 'evaluating');
-      if (body.state !== 'held') throw new Error(`${path} is ${body.state}, and not held`);
+      if (body.state !== 'held')
+        throw new Error(`${key} at ${path} is ${body.state}, and not held: ${JSON.stringify([body.subject, body.decided_by, body.trace])}`);
       // Whoever has not heard that it was done is told by the next try.
       const isDone = ({ status, body }: Answer) => status === 200 || body?.code === 'not_held';
       await this.until('POST', `${path}/release`, isDone);
