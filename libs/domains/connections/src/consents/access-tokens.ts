@@ -103,8 +103,11 @@ export class AccessTokens {
    * @returns whether its tokens are to be kept until then
    */
   async end(tx: Tx, connection: Connection): Promise<boolean> {
-    if (isManaged(connection)) await this.letGo(tx, connection);
-    if (isManaged(connection) || connection.consent === null) return false;
+    if (isManaged(connection)) {
+      await this.letGo(tx, connection);
+      return false;
+    }
+    if (connection.consent === null) return false;
     await this.outbox.enqueue(tx, 'connection.revoke', { org_id: connection.org_id, connection_id: connection.id });
     return true;
   }

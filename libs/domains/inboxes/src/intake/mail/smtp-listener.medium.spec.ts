@@ -301,13 +301,19 @@ describe('the listener for mail', () => {
     expect(intake.received).toEqual([]);
   });
 
-  it('encrypts where it has a certificate, and takes nothing that was said before', async () => {
+  /** Starts it anew with a certificate. @returns the files of that, and of its key */
+  const certified = async () => {
     await listener.beforeApplicationShutdown();
     const folder = mkdtempSync(path.join(tmpdir(), 'smtp-'));
     const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
     writeFileSync(cert, SHOP_EXAMPLE.cert);
     writeFileSync(key, SHOP_EXAMPLE.key);
     await start({ SMTP_TLS_CERT_FILE: cert, SMTP_TLS_KEY_FILE: key });
+    return [cert, key];
+  };
+
+  it('encrypts where it has a certificate, and takes nothing that was said before', async () => {
+    await certified();
     await mail({ to: SUPPORT }, { requireTLS: true });
     expect(bodies()).toEqual(['Hello']);
     const client = await Client.connect();
@@ -320,12 +326,7 @@ describe('the listener for mail', () => {
   });
 
   it('shows a certificate that was renewed, once its key is there', async () => {
-    await listener.beforeApplicationShutdown();
-    const folder = mkdtempSync(path.join(tmpdir(), 'smtp-'));
-    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
-    writeFileSync(cert, SHOP_EXAMPLE.cert);
-    writeFileSync(key, SHOP_EXAMPLE.key);
-    await start({ SMTP_TLS_CERT_FILE: cert, SMTP_TLS_KEY_FILE: key });
+    const [cert, key] = await certified();
     const shown: unknown[] = [];
     for (const [file, content] of [
       [cert, RENEWED_EXAMPLE.cert],
