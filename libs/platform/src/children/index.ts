@@ -1,3 +1,4 @@
+export * from './awake-timer';
 export * from './parent';
 export * from './parser-child';
 export * from './places';

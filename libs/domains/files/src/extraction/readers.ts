@@ -1,6 +1,6 @@
 import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { ParserChild, Places, type ParserEnd, type Place } from '@aps/platform/children';
+import { AwakeTimer, ParserChild, Places, type ParserEnd, type Place } from '@aps/platform/children';
 import { counter } from '@aps/platform/observability';
 import { Cutoff } from '@aps/platform/signals';
 import { ExtractionError } from './extraction-error';
@@ -104,7 +104,7 @@ class Reader<To extends object, T> {
   }
 
   async ask(message: To, signal: AbortSignal, ms: number): Promise<FromReader<T>> {
-    let timer: NodeJS.Timeout | undefined;
+    let timer: AwakeTimer | undefined;
     const abort = () => this.end('other', signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -112,11 +112,11 @@ class Reader<To extends object, T> {
         const asked = (this.asked = { answer, fail });
         this.child.tell(message);
         // The time of what is read is none that its process takes for loading its code.
-        void this.child.listening.then(() => this.asked === asked && (timer = setTimeout(() => this.end('time'), ms)));
+        void this.child.listening.then(() => this.asked === asked && (timer = new AwakeTimer(ms, () => this.end('time'))));
       });
     } finally {
       this.asked = undefined;
-      clearTimeout(timer);
+      timer?.stop();
       signal.removeEventListener('abort', abort);
     }
   }

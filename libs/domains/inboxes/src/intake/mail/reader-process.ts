@@ -1,4 +1,4 @@
-import { ParserChild } from '@aps/platform/children';
+import { AwakeTimer, ParserChild } from '@aps/platform/children';
 import { counter } from '@aps/platform/observability';
 import type { FromReader, MailAuth, MailEnvelope, MailParts, ToReader, Vouching } from './mail.types';
 import type { MailResolver } from './mail-resolver';
@@ -36,10 +36,9 @@ interface Held {
   /** Asked of the DNS, and not answered. */
   questions: number;
   left: Record<Vouching, { questions: number; ms: number }>;
-  /** What is left for who vouches for it, since when that runs, and what ends it then. */
+  /** What is left for who vouches for it, and what ends its process when its time is over. */
   authMs: number;
-  since: number;
-  timer?: NodeJS.Timeout;
+  timer?: AwakeTimer;
   isParsed: (parts: MailParts | null | undefined) => void;
   isVouchedFor: (auth: MailAuth | undefined) => void;
 }
@@ -71,7 +70,7 @@ export class ReaderProcess {
   read(raw: Buffer, envelope: MailEnvelope): MailInProcess {
     const { mail, held, coming } = this.take(raw);
     this.child.tell({ type: 'read', mail, raw, envelope });
-    this.whenListening(mail, () => (held.timer = setTimeout(() => this.end(), PARSE_MS)));
+    this.whenListening(mail, () => (held.timer = new AwakeTimer(PARSE_MS, () => this.end())));
     return coming;
   }
 
@@ -114,7 +113,7 @@ export class ReaderProcess {
   }
 
   private letGo(mail: number, held: Held, auth: MailAuth | undefined): void {
-    clearTimeout(held.timer);
+    held.timer?.stop();
     this.mails.delete(mail);
     this.bytes -= held.bytes;
     held.isParsed(undefined);
@@ -127,20 +126,18 @@ export class ReaderProcess {
     if (said.type === 'resolve') return void this.ask(held, said);
     if (!held) return;
     if (said.type === 'auth') return this.letGo(said.mail, held, said.auth);
-    clearTimeout(held.timer);
+    held.timer?.stop();
     held.isParsed(said.parts);
     this.awaitAuth(held);
   }
 
   /** Until it asks something of the DNS, which is given up in time. */
   private awaitAuth(held: Held): void {
-    held.since = performance.now();
-    held.timer = setTimeout(() => this.end(), held.authMs);
+    held.timer = new AwakeTimer(held.authMs, () => this.end());
   }
 
   private pauseAuth(held: Held): void {
-    clearTimeout(held.timer);
-    held.authMs -= performance.now() - held.since;
+    held.authMs = held.timer?.stop() ?? held.authMs;
   }
 
   private async ask(held: Held | undefined, { mail, id, by, name, rrtype }: FromReader & { type: 'resolve' }): Promise<void> {
