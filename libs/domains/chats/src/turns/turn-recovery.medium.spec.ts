@@ -90,7 +90,8 @@ describe('turns that are cut off at a bad moment', () => {
 
   it('count as expired when their owner has gone silent, and not when it has handed them back', async () => {
     const turns = get(TurnRepository);
-    const expired = async () => (await metrics.getSingleMetric('lease_expired_total')!.get()).values[0]?.value ?? 0;
+    const expired = async () =>
+      (await metrics.getSingleMetric('lease_expired_total')!.get()).values.find(({ labels }) => labels.kind === 'turn')!.value;
     const ends: [(claim: TurnAnswer, chat: string) => Promise<unknown>, number][] = [
       [(claim) => turns.runs.release(app.db, claim), 0],
       [(_, chat) => app.expireLease(chat), 1],
