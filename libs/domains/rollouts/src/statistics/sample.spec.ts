@@ -47,7 +47,22 @@ describe('summaryOf', () => {
     const none = [0, 0, 0, 0, 0, 0];
     expect(summaryOf({ values: none, clusters, alike: true })).toMatchObject({ variance: 0, designEffect: 2 });
     expect(summaryOf({ values: none, clusters })).toMatchObject({ variance: 0, designEffect: 1 });
-    expect(summaryOf({ values: [0, 1, 1, 0, 0, 1], clusters, alike: true })).toMatchObject({ variance: 0, designEffect: 1 });
+  });
+
+  it('is told by each cluster that holds the rarer value whether its values are equal', () => {
+    const clusters = Array.from({ length: 100 }, (_, i) => Math.floor(i / 10));
+    const effects = (disputed: (place: number, cluster: number) => boolean) =>
+      [0, 1, 2, 8].map((among) => {
+        const values = clusters.map((cluster, i) => Number(cluster < among && disputed(i % 10, cluster)));
+        return [values, values.map((value) => 1 - value)].map((v) => summaryOf({ values: v, clusters, alike: true }).designEffect!);
+      });
+    // One value of each cluster: the effect comes down step by step.
+    for (const [i, [ones, zeros]] of effects((place) => place === 0).entries()) {
+      expect(ones).toBeCloseTo([10, 5.5, 4, 2][i], 10);
+      expect(zeros).toBeCloseTo(ones, 10);
+    }
+    // All of each cluster: it stays where it is believed to be.
+    for (const [ones] of effects(() => true)) expect(Math.abs(ones - 10)).toBeLessThan(1.5);
   });
 
   it('has no variance of one cluster', () => {

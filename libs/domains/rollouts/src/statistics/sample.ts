@@ -3,7 +3,7 @@ export interface Sample {
   readonly values: ArrayLike<number>;
   /** Parallel to `values`, where these are not independent: values of one key, such as the chats of one originator, may resemble each other. */
   readonly clusters?: ArrayLike<string | number>;
-  /** Values of a cluster are mostly equal: where all are, so many clusters were seen, and not so many values. */
+  /** Each value is 0 or 1, and those of a cluster are mostly equal: believed until clusters that hold the rarer value tell. */
   readonly alike?: boolean;
 }
 
@@ -48,8 +48,8 @@ export function groupsOf({ values, clusters }: Sample): Groups {
 /**
  * The variance of the mean is cluster-robust (Liang & Zeger 1986): what the values of each cluster together are off the mean, squared,
  * summed, times G / (G − 1), over n². Where each value is a cluster it is s² / n. The design effect (Kish 1965) is how many times that it is,
- * and 1 where nothing varies: so it is of the first hit among misses, too. Where values of a cluster are mostly equal that is a whole cluster, so
- * clusters are counted while all values are.
+ * and 1 where nothing varies: so it is of the first hit among misses, too. Where values of a cluster are mostly equal that may be the first of a
+ * whole cluster: the effect begins with what it is where all of them are, and each cluster that holds the rarer value counts as much as this belief.
  */
 export function summaryOf(sample: Sample): Summary {
   const { values, clusters, alike } = sample;
@@ -57,7 +57,7 @@ export function summaryOf(sample: Sample): Summary {
   const { origin, totals, sizes } = groupsOf(sample);
   const groups = totals.length;
   const shift = totals.reduce((sum, total) => sum + total, 0) / n;
-  let [largest, ofValues, ofGroups, ofSizes] = [0, 0, 0, 0];
+  let [largest, ofValues, ofGroups, ofSizes, zeros, ones] = [0, 0, 0, 0, 0, 0];
   for (let i = 0; i < n; i++) {
     largest = Math.max(largest, Math.abs(values[i]));
     ofValues += (values[i] - origin - shift) ** 2;
@@ -65,6 +65,9 @@ export function summaryOf(sample: Sample): Summary {
   for (let g = 0; g < groups; g++) {
     ofGroups += (totals[g] - sizes[g] * shift) ** 2;
     ofSizes += sizes[g] ** 2;
+    const sum = totals[g] + sizes[g] * origin;
+    zeros += Number(sum < sizes[g]);
+    ones += Number(sum > 0);
   }
   const varianceOf = (squares: number, count: number): number => {
     const variance = (squares * count) / (count - 1) / n ** 2;
@@ -72,8 +75,9 @@ export function summaryOf(sample: Sample): Summary {
   };
   const variance = groups > 1 ? varianceOf(ofGroups, groups) : null;
   const effectiveGroups = n && n ** 2 / ofSizes;
-  const unvaried = alike && ofValues === 0 ? n / effectiveGroups : 1;
-  const designEffect = !clusters ? 1 : variance === 0 ? unvaried : variance && Math.max(1, variance / varianceOf(ofValues, n));
+  const seen = !clusters || variance === 0 ? 1 : variance && Math.max(1, variance / varianceOf(ofValues, n));
+  const telling = Math.min(zeros, ones);
+  const designEffect = seen && alike ? (n / effectiveGroups + telling * seen) / (1 + telling) : seen;
   return { n, groups, effectiveGroups, mean: n ? origin + shift : null, variance, designEffect };
 }
 
