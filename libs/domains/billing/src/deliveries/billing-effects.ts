@@ -5,9 +5,11 @@ import type { Author, By } from '@aps/platform/audit';
 import { advisoryLock, type Tx } from '@aps/platform/database';
 import { Decimal } from 'decimal.js';
 import { isPositive, minus } from '../amounts';
+import type { PlanPaid } from '../subscriptions/orders.policy';
+import { PaidOrders } from '../subscriptions/paid-orders.service';
 import { isByTheYear, isLive } from '../subscriptions/periods.policy';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository';
-import { Subscriptions, type PlanPaid } from '../subscriptions/subscriptions.service';
+import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { EffectsRepository } from './effects.repository';
 import { readOrder, readSubscription, subjectsOf, type ToldOrder } from './payload.policy';
 
@@ -47,6 +49,7 @@ export class BillingEffects {
   constructor(
     private readonly repository: EffectsRepository,
     private readonly subscriptions: Subscriptions,
+    private readonly orders: PaidOrders,
     private readonly subscribed: SubscriptionsRepository,
   ) {}
 
@@ -85,7 +88,7 @@ export class BillingEffects {
 
     const keys = offer.plan
       ? await this.planPaid(tx, orgId, order, offer.plan, by(orgId))
-      : await this.subscriptions.packPaid(tx, by(orgId), orgId, { order_id: order.id, pack: offer.pack });
+      : await this.orders.packPaid(tx, by(orgId), orgId, { order_id: order.id, pack: offer.pack });
     await this.repository.keepOrder(tx, {
       id: order.id,
       org_id: orgId,
@@ -106,7 +109,7 @@ export class BillingEffects {
     if (told && (await this.repository.tell(tx, orgId, told))) await this.subscriptions.endIfGone(tx, orgId);
     const external = told && (await this.repository.findSubscription(tx, told.id));
     const newest = await this.repository.newestPlanOrder(tx, orgId);
-    return this.subscriptions.planPaid(tx, by, orgId, {
+    return this.orders.planPaid(tx, by, orgId, {
       order_id: order.id,
       plan,
       reason: REASONS.find((reason) => reason === order.billing_reason) ?? 'subscription_create',
@@ -134,7 +137,7 @@ export class BillingEffects {
     if (!isPositive(amount)) return said('no_op', orgId, 'As much was taken back before.');
     const { keys, missing } = (await this.hasExpired(tx, order))
       ? { keys: [], missing: amount }
-      : await this.subscriptions.refunded(tx, by(orgId), orgId, {
+      : await this.orders.refunded(tx, by(orgId), orgId, {
           order_id: order.id,
           refund_id: `${order.id}:${told.refunded_amount}`,
           bucket: order.kind === 'plan' ? 'granted' : 'purchased',

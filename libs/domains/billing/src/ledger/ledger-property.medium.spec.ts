@@ -6,6 +6,7 @@ import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { BillingModule } from '../billing.module';
 import { Periods } from '../subscriptions/periods.service';
+import { PaidOrders } from '../subscriptions/paid-orders.service';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { aPlan, LedgerModel, onPlan, type ModelPlan } from '../testing';
 import { Ledger } from './ledger.repository';
@@ -56,7 +57,7 @@ function draw(rng: () => number, orgId: string): Operation {
   const n = `${orgId}:${below(2_000)}`;
   const of = (seed: string) => BigInt(1 + ([...seed].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 99_991, 7) % 50_000_000)) * 1_000n;
   const { row, model } = plans[below(plans.length)];
-  const [ledger, subscriptions] = [t.get(Ledger), t.get(Subscriptions)];
+  const [ledger, subscriptions, orders] = [t.get(Ledger), t.get(Subscriptions), t.get(PaidOrders)];
   const by = { orgId, actor: BY };
   const post = (name: string, bucket: 'granted' | null, kind: 'burn' | 'adjust', key: string, what: bigint): Operation => ({
     name,
@@ -70,13 +71,12 @@ function draw(rng: () => number, orgId: string): Operation {
     () => post('credit', 'granted', 'adjust', `adjust:credit:${n}`, of(n)),
     () => ({
       name: 'pack',
-      act: (tx) => subscriptions.packPaid(tx, by, orgId, { order_id: n, pack: { code: 'pack', credits: decimal(of(n)) } as CreditPack }),
+      act: (tx) => orders.packPaid(tx, by, orgId, { order_id: n, pack: { code: 'pack', credits: decimal(of(n)) } as CreditPack }),
       expected: (m) => m.buy(n, of(n)),
     }),
     () => ({
       name: 'refund',
-      act: (tx) =>
-        subscriptions.refunded(tx, by, orgId, { order_id: n, refund_id: uuidv7(), bucket: 'purchased', amount: decimal(amount) }),
+      act: (tx) => orders.refunded(tx, by, orgId, { order_id: n, refund_id: uuidv7(), bucket: 'purchased', amount: decimal(amount) }),
       expected: (m) => m.refund(uuidv7(), amount),
     }),
     () => ({
@@ -90,7 +90,7 @@ function draw(rng: () => number, orgId: string): Operation {
     () => ({
       name: `order of ${row.code}`,
       act: (tx) =>
-        subscriptions.planPaid(tx, by, orgId, {
+        orders.planPaid(tx, by, orgId, {
           order_id: uuidv7(),
           plan: row,
           reason: 'subscription_update',

@@ -1,6 +1,6 @@
 import type { SubscriptionView } from '../subscriptions/credit-accounts.queries';
+import { STATUS_BY_PROVIDER } from '../subscriptions/orders.policy';
 import { isLive } from '../subscriptions/periods.policy';
-import { OURS } from '../subscriptions/subscriptions.service';
 import type { ExternalRow } from './external-billing.queries';
 
 /** Something that is not as it would be by what the provider has told. */
@@ -23,7 +23,12 @@ export function differencesOf(all: ExternalRow[], local: Local | null): Differen
 function ofCurrent(external: ExternalRow, local: Local | null): Difference[] {
   const period_end = external.current_period_end?.toISOString() ?? null;
   const found: (Difference & { isOne: boolean })[] = [
-    { field: 'status', external: OURS[external.status ?? ''] ?? null, local: local?.status ?? null, isOne: external.status !== null },
+    {
+      field: 'status',
+      external: STATUS_BY_PROVIDER[external.status ?? ''] ?? null,
+      local: local?.status ?? null,
+      isOne: external.status !== null,
+    },
     { field: 'plan', external: external.plan_code, local: local?.plan_code ?? null, isOne: true },
     // The months of a year end before it does.
     {

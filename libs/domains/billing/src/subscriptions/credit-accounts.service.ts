@@ -10,10 +10,11 @@ import { isPositive, isZero, minus, negated, plus } from '../amounts';
 import { billingConfig } from '../billing.config';
 import { Ledger } from '../ledger/ledger.repository';
 import { CreditAccountsQueries, type CreditAccount } from './credit-accounts.queries';
+import { Grants } from './grants';
 import { overridden } from './overrides.policy';
 import { Periods, type PeriodRoll } from './periods.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
-import { allocationKey, Subscriptions } from './subscriptions.service';
+import { Subscriptions } from './subscriptions.service';
 
 /** What an operator wishes of a subscription. Absent leaves it as it is. */
 export interface SubscriptionWish {
@@ -33,6 +34,7 @@ export class CreditAccountsService {
   constructor(
     private readonly db: Database,
     private readonly subscriptions: Subscriptions,
+    private readonly grants: Grants,
     private readonly periods: Periods,
     private readonly repository: SubscriptionsRepository,
     private readonly ledger: Ledger,
@@ -128,7 +130,6 @@ export class CreditAccountsService {
       const plan = await this.plans.get(tx, { code: plan_code });
       const before = await this.repository.lock(tx, orgId);
       const baseline = plus(plan.initial_credits, plan.monthly_credits);
-      const allocated = await this.repository.isPosted(tx, allocationKey(orgId, plan));
       const { balance } = await this.ledger.lock(tx, orgId);
       const isThere =
         before?.plan.id === plan.id &&
@@ -141,7 +142,7 @@ export class CreditAccountsService {
         if (attempt) await this.idempotency.attach(tx, attempt, orgId);
         await this.subscriptions.begin(tx, orgId, plan, before);
         await this.repository.save(tx, orgId, { plan_id: plan.id, overrides: {}, override_reason: null });
-        const granted = allocated ? null : await this.subscriptions.allocate(tx, orgId, plan);
+        const granted = await this.grants.allocate(tx, orgId, plan);
         const difference = minus(baseline, plus(balance, granted?.amount ?? '0'));
         ledger_written = granted !== null || !isZero(difference);
         if (!isZero(difference)) {

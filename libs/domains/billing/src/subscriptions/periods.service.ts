@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Database, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { Ledger } from '../ledger/ledger.repository';
+import { Grants } from './grants';
 import { ENTITLED, nextPeriodEnd, NO_PERIOD, ORDER_AWAITED_MS, payerOf } from './periods.policy';
 import { SubscriptionsRepository, type Subscribed } from './subscriptions.repository';
 import { Subscriptions } from './subscriptions.service';
@@ -27,6 +28,7 @@ export class Periods {
     private readonly db: Database,
     private readonly repository: SubscriptionsRepository,
     private readonly subscriptions: Subscriptions,
+    private readonly grants: Grants,
     private readonly ledger: Ledger,
   ) {}
 
@@ -84,7 +86,7 @@ export class Periods {
       period_anchor: anchor,
     };
     await this.repository.save(tx, orgId, { plan_id: plan.id, ...next, ...(payer !== 'order' && { status: 'active' as const }) });
-    const granted = await this.subscriptions.grantMonth(tx, orgId, plan, closedAt);
+    const granted = await this.grants.grantMonth(tx, orgId, plan, closedAt);
     this.subscriptions.announce(tx, orgId);
     return { rolled: true, reason: 'rolled', period_start: next.period_start, period_end: next.period_end, expired, granted };
   }
@@ -155,7 +157,7 @@ export class Periods {
     const key = `expire:${orgId}:${end.toISOString()}`;
     // An operator may have set the same end once more: that is another close.
     const isFirst = !(await this.repository.isPosted(tx, key));
-    return (await this.subscriptions.expire(tx, orgId, isFirst ? key : `${key}:${uuidv7()}`)) ? balance : '0';
+    return (await this.grants.expire(tx, orgId, isFirst ? key : `${key}:${uuidv7()}`)) ? balance : '0';
   }
 }
 

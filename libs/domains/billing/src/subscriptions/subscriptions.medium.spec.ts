@@ -9,7 +9,9 @@ import { aPlan, movesOf, onPlan, subscriptionOf } from '../testing';
 import { addMonths, monthOf } from './periods.policy';
 import { Periods } from './periods.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
-import { Subscriptions, type PlanPaid } from './subscriptions.service';
+import type { PlanPaid } from './orders.policy';
+import { PaidOrders } from './paid-orders.service';
+import { Subscriptions } from './subscriptions.service';
 
 const t = testService([...BASE_MODULES, BillingModule], { settings: { CREDITS_DEFAULT_NEW_ORG_PLAN: 'trial' } });
 const DAY = 86_400_000;
@@ -20,9 +22,11 @@ let trial: Plan;
 let starter: Plan;
 let team: Plan;
 let subscriptions: Subscriptions;
+let paidOrders: PaidOrders;
 beforeAll(async () => {
   trial = await aPlan(t, { code: 'trial', renews: false, initial_credits: '500' });
   subscriptions = t.get(Subscriptions);
+  paidOrders = t.get(PaidOrders);
 });
 beforeEach(async () => {
   orgId = await anUnsubscribed();
@@ -55,7 +59,7 @@ const paid = (plan: Plan, over: Partial<PlanPaid> = {}) => {
   };
   const { order_id: id, reason: billing_reason, paid_at } = order;
   return done(async (tx) => {
-    const keys = await subscriptions.planPaid(tx, by(), orgId, order);
+    const keys = await paidOrders.planPaid(tx, by(), orgId, order);
     await tx.manager.insert(BillingOrder, { ...{ id, org_id: orgId, kind: 'plan', code: plan.code }, billing_reason, paid_at });
     return keys;
   });
@@ -68,7 +72,7 @@ const close = () => done((tx) => t.get(Periods).close(tx, orgId));
 const spend = (amount: string) =>
   t.db.query(sql(`SELECT credit_post($1, NULL, $2, 'burn', $3, NULL, NULL, NULL, NULL, NULL)`), [orgId, amount, uuidv7()]);
 const buy = (credits: string) =>
-  done((tx) => subscriptions.packPaid(tx, by(), orgId, { order_id: uuidv7(), pack: { code: 'pack', credits } as CreditPack }));
+  done((tx) => paidOrders.packPaid(tx, by(), orgId, { order_id: uuidv7(), pack: { code: 'pack', credits } as CreditPack }));
 
 describe('a new organization', () => {
   const found = (email: string, is_proven = true, id = orgId) =>
@@ -320,9 +324,9 @@ describe('a paid order', () => {
 describe('a pack', () => {
   it('is bought once by an order, and taken back as far as it is there', async () => {
     const pack = { code: 'pack', credits: '100' } as CreditPack;
-    for (let i = 0; i < 2; i++) await done((tx) => subscriptions.packPaid(tx, by(), orgId, { order_id: 'one', pack }));
+    for (let i = 0; i < 2; i++) await done((tx) => paidOrders.packPaid(tx, by(), orgId, { order_id: 'one', pack }));
     await spend('30');
-    const refund = () => done((tx) => subscriptions.refunded(tx, by(), orgId, { order_id: 'one', refund_id: 'back', bucket: 'purchased', amount: '100' })); // prettier-ignore
+    const refund = () => done((tx) => paidOrders.refunded(tx, by(), orgId, { order_id: 'one', refund_id: 'back', bucket: 'purchased', amount: '100' })); // prettier-ignore
     expect((await refund()).missing).toBe('30');
     expect(await moves()).toEqual(['purchase purchased 100', 'burn purchased -30', 'refund purchased -70']);
     expect((await t.audit({ org_id: orgId, action: 'credits.purchased' })).length).toBe(1);
