@@ -5,7 +5,7 @@ import { DECISION_KINDS, type Decision } from '@aps/entities';
 import { storable, type Tx } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
 import { counter } from '@aps/platform/observability';
-import { defineTool, parseArguments, ToolCatalog, type ToolContext, type ToolEvent } from '@aps/tools';
+import { defineTool, parseArguments, ToolCatalog, toolError, toolResult, type ToolContext, type ToolEvent } from '@aps/tools';
 import { z } from 'zod';
 import { DecisionsRepository } from './decisions.repository';
 import { Escalations, type Escalated } from './escalations';
@@ -71,12 +71,12 @@ export class RecordDecisionTool {
         parameters,
         run: async (tx, decision, context) => {
           const call = decision.kind === 'escalate' ? callOf(decision, context) : undefined;
-          if (typeof call === 'string') return { kind: 'result', content: `${call} Nothing was recorded.`, isError: true };
+          if (typeof call === 'string') return toolError(`${call} Nothing was recorded.`);
           const row = await this.record(tx, context, decision);
           const asked = row.kind === 'escalate' ? await escalations.ask(tx, context, { prompt: promptOf(row), call }) : null;
           if (asked) return { kind: 'wait', ref: asked.ref, events: [recordedEvent(row), ...asked.events] };
           const told = { decision_id: row.id, status: 'recorded', ...(row.kind === 'escalate' && { note: NOBODY_ASKED }) };
-          return { kind: 'result', content: JSON.stringify(told), events: [recordedEvent(row)] };
+          return toolResult(told, [recordedEvent(row)]);
         },
       }),
     );

@@ -3,7 +3,7 @@ import { DomainError } from '@aps/contracts';
 import type { PromptRun } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { storable } from '@aps/platform/database';
-import { defineTool, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import { defineTool, ToolCatalog, toolError, toolResult, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
 import { z } from 'zod';
 import { PromptRunner, type PreparedPrompt, type PromptCaller, type PromptFrame, type PromptRequest } from './prompt-runner';
 import { mayRunPrompts, reachesPrompt } from './prompt-grants.policy';
@@ -19,12 +19,9 @@ const parameters = z.object({
 });
 type Request = z.infer<typeof parameters>;
 
-const refused = (content: string): ToolResult => ({ kind: 'result', content, isError: true });
 /** Where the output is no more than the data in JSON, it is not said twice. */
-const answered = ({ id, output, data }: PromptRun): ToolResult => ({
-  kind: 'result',
-  content: JSON.stringify({ run_id: id, ...(data && { data }), ...(output !== JSON.stringify(data) && { output }) }),
-});
+const answered = ({ id, output, data }: PromptRun): ToolResult =>
+  toolResult({ run_id: id, ...(data && { data }), ...(output !== JSON.stringify(data) && { output }) });
 
 /** The tool by which an agent runs the templates that it is granted, by `prompt:{slug}` or `*`. */
 @Injectable()
@@ -61,7 +58,7 @@ export class RunPromptTemplateTool {
     } catch (error) {
       if (!(error instanceof DomainError) || error.status >= 500) throw error;
       const problems = (error.problems ?? []).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
-      return refused(problems.join('\n') || error.detail);
+      return toolError(problems.join('\n') || error.detail);
     }
   }
 
@@ -83,6 +80,6 @@ export class RunPromptTemplateTool {
     await this.runner.run(scope, prepared, { source: 'agent', chatId, turnId, agentId, callKey, budget, charge, signal, tell });
     signal.throwIfAborted();
     if (last?.event === 'done') return answered(last.data);
-    return refused(last?.event === 'error' ? `${last.data.code}: ${last.data.message}` : 'It did not run.');
+    return toolError(last?.event === 'error' ? `${last.data.code}: ${last.data.message}` : 'It did not run.');
   }
 }

@@ -17,6 +17,8 @@ export {
   NotSent,
   type ParsedArguments,
   labelOf,
+  toolError,
+  toolResult,
 } from './tool';
 export {
   capResult,

@@ -53,6 +53,16 @@ export interface ToolResult {
   events?: ToolEvent[];
 }
 
+/** Answers a call with what has become of it. */
+export const toolResult = (value: object, events?: ToolEvent[]): ToolResult => ({
+  kind: 'result',
+  content: JSON.stringify(value),
+  ...(events && { events }),
+});
+
+/** Answers a call with what was wrong with it, in words that the model can go by. */
+export const toolError = (content: string): ToolResult => ({ kind: 'result', content, isError: true });
+
 /** What a call came to. */
 export type ToolOutcome =
   | ToolResult

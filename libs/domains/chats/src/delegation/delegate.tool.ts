@@ -3,7 +3,7 @@ import { AgentDelegates, AgentRevisions, AgentsQueries, mayDelegate } from '@aps
 import { ChildWait } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
-import { defineTool, ToolCatalog, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
+import { defineTool, ToolCatalog, toolError, toolResult, type ToolContext, type ToolEvent, type ToolOutcome } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { ChatStarts } from '../sending/chat-starts';
@@ -62,9 +62,8 @@ export class DelegateTool {
 
   private async run(tx: Tx, args: Delegation, context: ToolContext): Promise<ToolOutcome> {
     const scope = OrgScope.system(context.orgId, 'tool delegate_to_agent');
-    const refuse = (content: string): ToolOutcome => ({ kind: 'result', content, isError: true });
     const task = storable(args.task);
-    if (task.trim() === '') return refuse('task: say what is to be done.');
+    if (task.trim() === '') return toolError('task: say what is to be done.');
 
     const chain = await this.rows.chainOf(tx, context.chatId);
     const configs = await Promise.all(chain.map((chat) => this.revisions.config(chat.agent_revision_id, tx)));
@@ -74,7 +73,7 @@ export class DelegateTool {
     const unit = { chat_id: id, originator: parent.originator };
     const basis = agent && (await this.agents.forNewChat(tx, scope, agent.id, unit));
     // Whether it is there is nobody's business who may not use it.
-    if (!agent || !basis) return refuse(`There is no agent ${storable(args.agent)} that you may delegate to.`);
+    if (!agent || !basis) return toolError(`There is no agent ${storable(args.agent)} that you may delegate to.`);
     const waiting = await this.depth.waiting(tx, context.orgId);
     const refusal = refusalOf({
       agent,
@@ -83,7 +82,7 @@ export class DelegateTool {
       waitingTurns: waiting.n,
       maxQueueDepth: waiting.limit,
     });
-    if (refusal) return refuse(refusal);
+    if (refusal) return toolError(refusal);
 
     const at = this.db.now();
     const deadline = args.wait && args.timeout_s !== undefined ? new Date(at.getTime() + args.timeout_s * 1000) : null;
@@ -133,6 +132,6 @@ export class DelegateTool {
     };
     if (args.wait) return { kind: 'wait', ref: childId, ...(deadline && { resumeAt: deadline }), events: [started] };
     const content = { status: 'started', child_chat_id: childId, agent: agent.slug, message: 'You will be told what it came to.' };
-    return { kind: 'result', content: JSON.stringify(content), events: [started] };
+    return toolResult(content, [started]);
   }
 }

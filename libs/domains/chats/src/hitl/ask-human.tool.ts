@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import type { HitlRequest } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { defineTool, ToolCatalog, type ToolOutcome } from '@aps/tools';
+import { defineTool, ToolCatalog, toolError, type ToolOutcome } from '@aps/tools';
 import { z } from 'zod';
 import { schemaFault } from './form-schema';
 import { HitlRepository } from './hitl.repository';
@@ -71,9 +71,9 @@ export class AskHumanTool {
         parameters,
         run: async (tx, question, context): Promise<ToolOutcome> => {
           const fault = faultOf(question);
-          if (fault) return { kind: 'result', content: fault, isError: true };
+          if (fault) return toolError(fault);
           const routing = await this.route(tx, context.orgId, question.assignee);
-          if ('fault' in routing) return { kind: 'result', content: routing.fault, isError: true };
+          if ('fault' in routing) return toolError(routing.fault);
           const { kind, prompt, options, schema } = question;
           const asked = { ...askerOf(context), kind, prompt, options: options && withIds(options), schema, ...routing };
           const { id, event } = await this.hitl.request(tx, OrgScope.system(context.orgId, 'tool ask_human'), asked);

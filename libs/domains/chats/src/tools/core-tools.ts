@@ -2,14 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { MAX_MEMORY_BYTES, MemoriesService, SkillFiles, SkillsService } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
-import { defineTool, fitting, MAX_READ, partToRead, ToolCatalog, type ToolResult } from '@aps/tools';
+import { defineTool, fitting, MAX_READ, partToRead, ToolCatalog, toolError, toolResult } from '@aps/tools';
 import { z } from 'zod';
 import { TodoRepository } from './todo.repository';
 
 const MAX_WAIT_DAYS = 30;
 const dayMs = 86_400_000;
-
-const refused = (content: string): ToolResult => ({ kind: 'result', content, isError: true });
 
 /** The tools that every agent has and that need nothing outside this service. */
 @Injectable()
@@ -44,7 +42,7 @@ export class CoreTools {
         async run(tx, { todos: wanted }, context) {
           const written = await todos.replace(tx, OrgScope.system(context.orgId, 'tool todo_write'), context.chatId, wanted);
           const list = { todos: written.map(({ id, title, status }) => ({ id, title, status })) };
-          return { kind: 'result', content: JSON.stringify(list), events: [{ type: 'todo_updated', data: list }] };
+          return toolResult(list, [{ type: 'todo_updated', data: list }]);
         },
       }),
       defineTool({
@@ -70,10 +68,9 @@ export class CoreTools {
           const now = db.now().getTime();
           const until = at !== undefined ? Date.parse(at) : now + (for_s ?? 0) * 1000;
           if (until > now + MAX_WAIT_DAYS * dayMs) {
-            return Promise.resolve({ kind: 'result', content: `That is more than ${MAX_WAIT_DAYS} days ahead.`, isError: true });
+            return Promise.resolve(toolError(`That is more than ${MAX_WAIT_DAYS} days ahead.`));
           }
-          if (until <= now)
-            return Promise.resolve({ kind: 'result', content: JSON.stringify({ status: 'elapsed', at: new Date(until).toISOString() }) });
+          if (until <= now) return Promise.resolve(toolResult({ status: 'elapsed', at: new Date(until).toISOString() }));
           return Promise.resolve({ kind: 'wait', resumeAt: new Date(until) });
         },
       }),
@@ -95,7 +92,7 @@ export class CoreTools {
           const scope = OrgScope.system(context.orgId, 'tool memory_write');
           const memory = await memories.add(tx, scope, { owner: { kind: 'agent', id: context.agentId }, content, source: 'agent' });
           const written = { id: memory.id, status: 'remembered' };
-          return { kind: 'result', content: JSON.stringify(written), events: [{ type: 'memory_written', data: written }] };
+          return toolResult(written, [{ type: 'memory_written', data: written }]);
         },
       }),
       defineTool({
@@ -115,19 +112,19 @@ export class CoreTools {
           const scope = OrgScope.system(context.orgId, 'tool skill_read');
           const mounted = context.tools.grants.mounted_skills.includes(slug);
           const [skill] = mounted ? await skills.bySlugs(db, scope, [slug]) : [];
-          if (!skill) return refused(`There is no skill ${slug}.`);
+          if (!skill) return toolError(`There is no skill ${slug}.`);
           const found = await skillFiles.named(scope, skill.files);
           const files = [...found.keys()];
           const row = file === undefined ? undefined : found.get(file);
-          if (file !== undefined && !row) return refused(`The skill ${slug} has no file ${file}; it has ${JSON.stringify(files)}.`);
+          if (file !== undefined && !row) return toolError(`The skill ${slug} has no file ${file}; it has ${JSON.stringify(files)}.`);
           const { content, lacks } = row ? await skillFiles.read(row) : { content: skill.content, lacks: undefined };
-          if (content === undefined) return refused(`The file ${file} cannot be read: ${lacks?.what}.`);
+          if (content === undefined) return toolError(`The file ${file} cannot be read: ${lacks?.what}.`);
           const points = [...content];
           const asked = points.slice(from, Math.min(to ?? Infinity, from + MAX_READ));
           const around = { slug, ...(row && { file }), files, ...(lacks && { remark: lacks.what }) };
           const text = fitting(asked, 2, JSON.stringify(around).length);
           const answer = { ...around, from, to: from + text.length, characters: points.length, text: text.join('') };
-          return { kind: 'result', content: JSON.stringify(answer) };
+          return toolResult(answer);
         },
       }),
     );

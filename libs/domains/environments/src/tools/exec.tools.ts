@@ -4,6 +4,8 @@ import {
   EXEC_SCOPE,
   NotSent,
   ToolCatalog,
+  toolError,
+  toolResult,
   type CallLimits,
   type ToolContext,
   type ToolGrants,
@@ -76,7 +78,7 @@ export class ExecTools {
           if (end.exit_code !== 0 || end.content === null) return failed(end.stderr || end.error || 'The file cannot be read.');
           const text = end.content.toString('utf8');
           const { text: content, isCut } = ends(text);
-          return result({ path, content, bytes: end.content.length, truncated: end.truncated || isCut });
+          return toolResult({ path, content, bytes: end.content.length, truncated: end.truncated || isCut });
         },
       }),
       defineTool({
@@ -89,7 +91,7 @@ export class ExecTools {
           const end = await this.made(context, { ...NO_FILE, kind: 'put_file', path, content: bytes });
           if ('kind' in end) return end;
           return end.exit_code === 0
-            ? result({ path, bytes: bytes.length })
+            ? toolResult({ path, bytes: bytes.length })
             : failed(end.stderr || end.error || 'The file cannot be written.');
         },
       }),
@@ -101,7 +103,7 @@ export class ExecTools {
           const end = await this.made(context, { ...NO_FILE, kind: 'exec', command: 'ls -1Ap', workdir: path });
           if ('kind' in end) return end;
           if (end.exit_code !== 0) return failed(end.stderr || end.error || 'The folder cannot be listed.');
-          return result({ path, ...cut('files', end.stdout) });
+          return toolResult({ path, ...cut('files', end.stdout) });
         },
       }),
     );
@@ -128,8 +130,7 @@ export class ExecTools {
 const NO_FILE = { command: null, workdir: WORKSPACE, path: null, content: null };
 const hasEnvironment = ({ environment }: Pick<ToolGrants, 'environment'>): boolean => environment !== null;
 
-const result = (value: object): ToolResult => ({ kind: 'result', content: JSON.stringify(value) });
-const failed = (error: string): ToolResult => ({ kind: 'result', content: error.slice(0, MAX_TOLD), isError: true });
+const failed = (error: string): ToolResult => toolError(error.slice(0, MAX_TOLD));
 
 /** The first of a list of names, whole ones. */
 function cut(field: string, text: string): object {
@@ -153,5 +154,12 @@ function toldOf({ exit_code, stdout, stderr, timed_out, truncated, error, starte
   if (error !== null) return failed(error);
   const [out, err] = [ends(stdout), ends(stderr)];
   const duration_ms = started_at && finished_at ? finished_at.getTime() - started_at.getTime() : null;
-  return result({ exit_code, stdout: out.text, stderr: err.text, timed_out, truncated: truncated || out.isCut || err.isCut, duration_ms });
+  return toolResult({
+    exit_code,
+    stdout: out.text,
+    stderr: err.text,
+    timed_out,
+    truncated: truncated || out.isCut || err.isCut,
+    duration_ms,
+  });
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { StepTools, type StepToolContext, type StepToolResult } from '@aps/processes';
-import { defineTool, ToolCatalog, type ToolContext, type ToolOutcome } from '@aps/tools';
+import { defineTool, ToolCatalog, toolError, toolResult, type ToolContext, type ToolOutcome } from '@aps/tools';
 import { z } from 'zod';
 import { RepliesRepository } from './replies.repository';
 import { RepliesService } from './replies.service';
@@ -51,8 +51,8 @@ export class ReplyToSenderTool {
   private async run(tx: Tx, { text }: z.infer<typeof parameters>, { chatId, turnId, toolCallId }: ToolContext): Promise<ToolOutcome> {
     const message = (await this.repository.answeredBy(tx, turnId)) ?? (await this.repository.newestOfChat(tx, chatId));
     const said = await this.replies.armByTool(tx, message, { chat_id: chatId, source_id: turnId, call_key: toolCallId, text });
-    if ('refused' in said) return { kind: 'result', content: said.refused, isError: true };
-    return { kind: 'result', content: JSON.stringify(said) };
+    if ('refused' in said) return toolError(said.refused);
+    return toolResult(said);
   }
 
   private callByStep({ text }: z.infer<typeof parameters>, { runId, idempotencyKey }: StepToolContext): Promise<StepToolResult> {

@@ -2,7 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database, storable, type Db, type Tx } from '@aps/platform/database';
-import { defineTool, fitting, MAX_READ, partToRead, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import {
+  defineTool,
+  fitting,
+  MAX_READ,
+  partToRead,
+  ToolCatalog,
+  toolError,
+  toolResult,
+  type ToolContext,
+  type ToolGrants,
+  type ToolResult,
+} from '@aps/tools';
 import { z } from 'zod';
 import { KnowledgeDocuments } from '../documents.service';
 import { KnowledgeQueries } from '../knowledge.queries';
@@ -33,8 +44,6 @@ const write = z.object({
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
-const told = (content: object): ToolResult => ({ kind: 'result', content: JSON.stringify(content) });
-const refused = (content: string): ToolResult => ({ kind: 'result', content, isError: true });
 const unknown = (what: string) => new DomainError('not_found', `There is no ${what} that you may use.`);
 
 /** The tools by which agents search, read and write what they are granted of knowledge bases. */
@@ -105,7 +114,7 @@ export class KnowledgeTools {
     }));
     const results = fitting(found);
     const left_off = found.length - results.length;
-    return told({ results, ...(left_off > 0 && { left_off }) });
+    return toolResult({ results, ...(left_off > 0 && { left_off }) });
   }
 
   private async read(tx: Tx, { source_id, from, to }: z.infer<typeof read>, context: ToolContext): Promise<ToolResult> {
@@ -117,19 +126,19 @@ export class KnowledgeTools {
     const points = fitting([...asked], 2);
     const { title, url, version } = source;
     const named = { source_id, title, ...(url !== null && { url }), ...(version !== null && { version: versionText(version) }) };
-    return told({ ...named, from, to: from + points.length, characters, text: points.join('') });
+    return toolResult({ ...named, from, to: from + points.length, characters, text: points.join('') });
   }
 
   private async write(tx: Tx, { kb, source_id, ...page }: z.infer<typeof write>, context: ToolContext): Promise<ToolResult> {
-    if (Buffer.byteLength(page.content) > MAX_BYTES) return refused(`content: at most ${MAX_BYTES} bytes`);
+    if (Buffer.byteLength(page.content) > MAX_BYTES) return toolError(`content: at most ${MAX_BYTES} bytes`);
     const scope = scopeOf(context, 'knowledge_write');
     const [base] = await this.named(scope, context.tools.grants, kb, tx);
-    if (!writesBase(context.tools.grants, base)) return refused(`You may only read ${base.slug}.`);
+    if (!writesBase(context.tools.grants, base)) return toolError(`You may only read ${base.slug}.`);
     const { title, content } = storable(page);
     const saved = source_id
       ? await this.documents.save(scope, base.id, source_id, { title, content, base_version: page.base_version }, tx)
       : await this.documents.create(scope, base.id, { title, content }, tx);
-    return told({ source_id: saved.id, version: versionText(saved.version!) });
+    return toolResult({ source_id: saved.id, version: versionText(saved.version!) });
   }
 
   /** @param ref of one base; without it, all that may be read @throws DomainError `not_found` for what is granted not, too */
@@ -146,7 +155,7 @@ export class KnowledgeTools {
       return await call();
     } catch (error) {
       if (!(error instanceof DomainError) || error.status >= 500) throw error;
-      return refused(error.code === 'version_conflict' ? `${error.detail} ${JSON.stringify(error.context)}` : error.detail);
+      return toolError(error.code === 'version_conflict' ? `${error.detail} ${JSON.stringify(error.context)}` : error.detail);
     }
   }
 }

@@ -1,6 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { storable, type Db, type Tx } from '@aps/platform/database';
-import { covers, defineTool, isCovered, ToolCatalog, type ToolContext, type ToolGrants, type ToolResult } from '@aps/tools';
+import {
+  covers,
+  defineTool,
+  isCovered,
+  ToolCatalog,
+  toolError,
+  toolResult,
+  type ToolContext,
+  type ToolGrants,
+  type ToolResult,
+} from '@aps/tools';
 import { z } from 'zod';
 import { RunBegins, type RunBegin } from '../engine/run-begins';
 import { tooDeep } from '../engine/run-starter';
@@ -20,9 +30,6 @@ const start = z.object({
 });
 const list = z.object({});
 const look = z.object({ run_id: z.uuid().describe('As `run_process` has said it') });
-
-const said = (content: object): ToolResult => ({ kind: 'result', content: JSON.stringify(content) });
-const refused = (content: string): ToolResult => ({ kind: 'result', content, isError: true });
 
 const slugIn = (scope: string): string[] => (scope.startsWith(SCOPE) ? [scope.slice(SCOPE.length)] : []);
 
@@ -73,7 +80,7 @@ export class ProcessTools {
   private async list(tx: Tx, { orgId, tools: { grants } }: ToolContext): Promise<ToolResult> {
     const named = grants.allowed_tools.includes('*') ? null : grants.allowed_tools.flatMap(slugIn);
     const found = await tx.query(RUNNABLE, [orgId, named, MAX_LISTED]);
-    return said({ processes: found.filter(({ slug }) => reachesProcess(grants, slug)) });
+    return toolResult({ processes: found.filter(({ slug }) => reachesProcess(grants, slug)) });
   }
 
   /** Whether the steps of a process, or of one that it runs, call what agents need a recorded decision for: it would be a way around. */
@@ -86,26 +93,26 @@ export class ProcessTools {
   private async start(tx: Tx, asked: z.infer<typeof start>, context: ToolContext): Promise<ToolResult> {
     const { process: ref, input, label } = storable(asked);
     const process = await this.granted(tx, context, ref);
-    if (!process) return refused(`There is no process ${ref} that you may run.`);
+    if (!process) return toolError(`There is no process ${ref} that you may run.`);
     const [above] = await tx.query(ABOVE, [context.chatId]);
     const deep = above && tooDeep(above);
-    if (deep) return refused(deep);
+    if (deep) return toolError(deep);
     const begin: RunBegin = {
       source: { kind: 'agent', ref_id: context.chatId, user_id: context.principalId },
       ...{ input, message: null, attachments: [], label: label ?? null, within: above },
     };
     const begun = await this.runs.begin(tx, context.orgId, process.id, begin);
-    return 'refused' in begun ? refused(begun.why) : said({ run_id: begun.run_id, process: process.slug, status: 'started' });
+    return 'refused' in begun ? toolError(begun.why) : toolResult({ run_id: begun.run_id, process: process.slug, status: 'started' });
   }
 
   private async look(tx: Tx, { run_id }: z.infer<typeof look>, { orgId, tools: { grants } }: ToolContext): Promise<ToolResult> {
     const [run] = await tx.query(SEEN, [orgId, run_id]);
     // Whether it is there is nobody's business who may not use its process.
-    if (!run || !reachesProcess(grants, run.slug)) return refused(`There is no run ${run_id} that you may see.`);
+    if (!run || !reachesProcess(grants, run.slug)) return toolError(`There is no run ${run_id} that you may see.`);
     const { id, slug, state, output, error, flag_reason } = run;
     const text = JSON.stringify(output);
     const came = text.length > MAX_OUTPUT_CHARS ? { output_begins: text.slice(0, MAX_OUTPUT_CHARS) } : { output };
-    return said({ run_id: id, process: slug, status: state, ...came, ...(error && { error }), ...(flag_reason && { flag_reason }) });
+    return toolResult({ run_id: id, process: slug, status: state, ...came, ...(error && { error }), ...(flag_reason && { flag_reason }) });
   }
 
   private async granted(db: Db, { orgId, tools: { grants } }: Granted, ref: string): Promise<NamedProcess | null> {
