@@ -41,6 +41,7 @@ export const ERRORS = {
   signature_stale: { status: 403, means: 'the delivery was signed too long ago.' },
   experiments_disabled: { status: 403, means: 'this deployment runs no experiments.' },
   forced_roll_disabled: { status: 403, means: 'this deployment does not end periods before they are over.' },
+  email_unproven: { status: 403, means: 'the caller has not proven yet that their own address is theirs.' },
   invitation_email_mismatch: { status: 403, means: 'the invitation is for another address.' },
   // 404
   not_found: { status: 404, means: 'nothing there, or nothing that the caller may see.' },

@@ -1,8 +1,9 @@
+import { Membership } from '@aps/entities';
 import { IdentityHttpModule } from '@aps/identity/http';
 import { allow, anEmail, aPerson, mailedLinks, signup } from '@aps/identity/testing';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';
-import { anOrg } from '@aps/orgs/testing';
+import { aMember, anOrg } from '@aps/orgs/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { BillingModule } from './billing.module';
 import { OrgPlans } from './org-plans';
@@ -41,6 +42,18 @@ it('who signs up has them when the address is proven', async () => {
   const token = (await mailedLinks(t, email, 'verify')).at(-1);
   expect((await t.call('POST', '/api/auth/verify', { body: { token } })).status).toBe(200);
   expect(await movesOf(t, orgId)).toEqual(granted);
+});
+
+it('what somebody has founded and left has no credits when their address is proven', async () => {
+  const email = anEmail();
+  const { user, session, memberships } = (await signup(t, email)).body;
+  const left = memberships[0].org_id as string;
+  const { id: own } = await t.make('POST', '/api/orgs', { as: session, body: { name: 'Own' } });
+  await aMember(t, { id: left }, 'OWNER');
+  await t.db.manager.delete(Membership, { org_id: left, user_id: user.id });
+  const token = (await mailedLinks(t, email, 'verify')).at(-1);
+  expect((await t.call('POST', '/api/auth/verify', { body: { token } })).status).toBe(200);
+  expect([await movesOf(t, left), await movesOf(t, own as string)]).toEqual([[], granted]);
 });
 
 it('where new ones are put on no plan, they have none, and nothing keeps them from being made', async () => {

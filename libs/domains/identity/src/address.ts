@@ -13,5 +13,8 @@ export const ofAddress = (email: string) => ({ email_canonical: canonicalEmail(e
 /** The user to whom what is meant for an address may be given; null while they have not proven that it is theirs. */
 export async function findOwner(db: Db, email: string): Promise<User | null> {
   const user = await users.find(db, ofAddress(email));
-  return user && ownsAddress(identityConfig.value.emailProof, user) ? user : null;
+  return user && isOwner(user) ? user : null;
 }
+
+/** Whether a user may do what only who has their address may do, and be given what is meant for it. */
+export const isOwner = (user: Pick<User, 'email_verified_at'>): boolean => ownsAddress(identityConfig.value.emailProof, user);

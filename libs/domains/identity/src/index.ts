@@ -1,4 +1,4 @@
-export { findOwner } from './address';
+export { findOwner, isOwner } from './address';
 export { AllowedEmailsService } from './allowed-emails.service';
 export { ApiTokensService } from './api-tokens.service';
 export { type Departure, Departures, DeparturesModule } from './departures';

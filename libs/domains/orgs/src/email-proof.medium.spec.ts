@@ -1,13 +1,13 @@
-import { Invitation, Membership } from '@aps/entities';
+import { Invitation, Membership, Organization } from '@aps/entities';
 import { actingOperator, actingUser } from '@aps/guards';
-import { EmailProofsService } from '@aps/identity';
-import { anEmail, mailedLinks, signup } from '@aps/identity/testing';
+import { EmailProofsService, OrganizationPort } from '@aps/identity';
+import { anEmail, aPerson, mailedLinks, mails, signup } from '@aps/identity/testing';
 import { NO_CALLER } from '@aps/platform/database';
-import type { Bearer } from '@aps/platform/testing';
+import { outcome, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { MembersService } from './members.service';
-import { anOrg } from './testing';
-import { anInvitation, invite, ORGS } from './testing/orgs';
+import { aMember, anOrg } from './testing';
+import { anInvitation, invite, ORGS, rolesOf } from './testing/orgs';
 
 interface Claimant extends Bearer {
   id: string;
@@ -59,11 +59,50 @@ describe('an address that is not proven', () => {
 
   it('is not invited to where its account is a member', async () => {
     const email = anEmail();
-    const { orgs, token } = await signedUp(email, { org_name: 'Own' });
-    const path = `/api/orgs/${orgs[0]}/members/invitations`;
-    const { status, body } = await t.call('POST', path, { as: { token }, body: { email: email.toUpperCase() } });
-    expect([status, body.code]).toEqual([409, 'already_member']);
-    expect(await t.db.manager.countBy(Invitation, { org_id: orgs[0] })).toBe(0);
+    const [host, { id }] = [await anOrg(t), await signedUp(email)];
+    await t.insert(Membership, { org_id: host.id, user_id: id, role: 'MEMBER' });
+    expect(outcome(await invite(t, host, email.toUpperCase()))).toEqual([409, 'already_member']);
+    expect(await t.db.manager.countBy(Invitation, { org_id: host.id })).toBe(0);
+  });
+
+  it('lets in nobody else before it is proven, so that none is left beside who has it', async () => {
+    const [email, friend, stranger] = [anEmail(), await aPerson(t), anEmail()];
+    const claimant = await signedUp(email);
+    const [id] = claimant.orgs;
+    const own = { ...(await anOrg(t)), id, path: `/api/orgs/${id}` };
+    const asked = () => Promise.all([friend.email, stranger].map((whom) => invite(t, own, whom, 'OWNER', claimant)));
+    expect((await asked()).map(outcome)).toEqual(Array(2).fill([403, 'email_unproven']));
+    expect([await rolesOf(t, own), await mails(t, stranger)]).toEqual([{ [email]: 'OWNER' }, []]);
+    await verify(email);
+    expect((await asked()).map(({ status, body }) => [status, body.kind])).toEqual([
+      [201, 'member'],
+      [201, 'invitation'],
+    ]);
+  });
+
+  it('invites at once where every address is believed', async () => {
+    const claimant = await signedUp(anEmail());
+    const [id] = claimant.orgs;
+    t.configure({ EMAIL_PROOF: 'off' });
+    expect((await invite(t, { ...(await anOrg(t)), id, path: `/api/orgs/${id}` }, anEmail(), 'OWNER', claimant)).status).toBe(201);
+    t.configure({ EMAIL_PROOF: 'required' });
+  });
+
+  it('leaves what was founded under it, which is suspended, once a provider says whose it is', async () => {
+    const email = anEmail();
+    const claimant = await signedUp(email, { name: 'Ada' });
+    const shared = await t.make('POST', '/api/orgs', { as: claimant, body: { name: 'Shared' } });
+    const [host, beside] = [await invited(email, 'ADMIN'), await aMember(t, { id: shared.id }, 'OWNER')];
+    const port = t.get(OrganizationPort);
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      await port.leaveFounded(tx, { id: claimant.id, email });
+      await t.get(EmailProofsService).prove(tx, actingUser(claimant.id), 'provider');
+    });
+    expect(await orgsOf(claimant)).toEqual([host.id]);
+    expect(await rolesOf(t, shared)).toEqual({ [beside.email]: 'OWNER' });
+    const states = await Promise.all([...claimant.orgs, shared.id].map((id) => t.db.manager.findOneByOrFail(Organization, { id })));
+    expect(states.map(({ suspended_at }) => suspended_at !== null)).toEqual([true, false]);
+    expect(await t.audit({ org_id: claimant.orgs[0], action: 'member.left' })).toMatchObject([{ actor_id: claimant.id }]);
   });
 
   it('is proven by an invitation that was mailed to it, and gets all that waits', async () => {

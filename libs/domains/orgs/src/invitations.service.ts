@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
-import { Invitation, Membership, Organization } from '@aps/entities';
+import { Invitation, Membership, Organization, User } from '@aps/entities';
 import { actingUser, type ActingUser, type OrgRole, OrgScope } from '@aps/guards';
-import { EmailProofsService, findOwner, UsersService } from '@aps/identity';
+import { EmailProofsService, findOwner, isOwner, UsersService } from '@aps/identity';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
 import { Database, now, OrgTable, Table, type Db, type Listed, type Tx } from '@aps/platform/database';
@@ -26,6 +26,7 @@ export class InvitationsService {
   private readonly rows = new OrgTable(Invitation);
   private readonly organizations = new Table(Organization);
   private readonly memberships = new OrgTable(Membership);
+  private readonly people = new Table(User);
 
   constructor(
     private readonly db: Database,
@@ -49,13 +50,16 @@ export class InvitationsService {
   /**
    * Adds the owner of an address, or invites the address when it has no account that has proven it.
    *
-   * @throws DomainError `already_member`, `invitation_pending`, `entitlement_exceeded`, `rate_limited`
+   * Who has not proven their own address lets nobody in: it may be somebody else's, who would have them beside for good.
+   *
+   * @throws DomainError `email_unproven`, `already_member`, `invitation_pending`, `entitlement_exceeded`, `rate_limited`
    */
   invite(scope: OrgScope, { email, role }: { email: string; role: OrgRole }): Promise<Invited> {
     return this.roster.change(
       scope,
       async (tx, actor) => {
         obey(refuseInvitationRole(actor.role, role));
+        if (!isOwner(await this.people.get(tx, scope.userId))) throw emailUnproven();
         const account = await this.users.findByEmail(tx, email);
         if (account && (await this.memberships.find(tx, scope, { user_id: account.id }))) throw alreadyMember();
         const user = account && (await findOwner(tx, email));
@@ -192,4 +196,6 @@ export class InvitationsService {
 }
 
 const redeeming = (orgId: string, requestId?: string) => OrgScope.system(orgId, 'an invitation is redeemed', { requestId });
+const emailUnproven = () =>
+  new DomainError('email_unproven', 'Prove your own address before you invite others; we have mailed you a link.');
 const gone = () => new DomainError('invitation_gone', 'This invitation is no longer good: it was used, revoked, or is too old.');

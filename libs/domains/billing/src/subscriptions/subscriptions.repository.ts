@@ -45,8 +45,8 @@ const GONE = statement<{ id: string }>('SELECT id FROM organizations WHERE id = 
 const FIRST_TRIAL = statement(`INSERT INTO trial_grants (email_canonical, org_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`);
 
 const AWAITING_PROOF = statement<{ org_id: string }>(`
-  SELECT o.id AS org_id FROM organizations o JOIN subscriptions s ON s.org_id = o.id
-  WHERE o.created_by = $1 AND o.deleted_at IS NULL ORDER BY o.created_at, o.id LIMIT 1`);
+  SELECT o.id AS org_id FROM memberships m JOIN organizations o ON o.id = m.org_id JOIN subscriptions s ON s.org_id = o.id
+  WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.created_by = $1 AND o.deleted_at IS NULL ORDER BY o.created_at, o.id LIMIT 1`);
 
 @Injectable()
 export class SubscriptionsRepository {
@@ -151,7 +151,7 @@ export class SubscriptionsRepository {
     return (await tx.execute(FIRST_TRIAL, [emailCanonical, orgId])) > 0;
   }
 
-  /** The organization that a person founded before their address was proven; null without one. */
+  /** The organization that a person founded before their address was proven, and owns; null without one. */
   async foundedBy(tx: Tx, userId: string): Promise<string | null> {
     return (await tx.query(AWAITING_PROOF, [userId]))[0]?.org_id ?? null;
   }

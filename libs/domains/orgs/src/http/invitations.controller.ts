@@ -10,9 +10,9 @@ import { toInvitation, toInvited } from './orgs.convert';
 /** Of the same operation under its two addresses. */
 const INVITE = {
   description:
-    'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days, and no more than three of them an hour from all organizations together. Members and open invitations take the seats of the plan.',
+    'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days, and no more than three of them an hour from all organizations together. Members and open invitations take the seats of the plan. Who has not proven their own address invites nobody.',
   answers: oneOf('kind', { member: MemberResponse, invitation: InvitationResponse }),
-  refuses: ['entitlement_exceeded', 'already_member', 'invitation_pending'],
+  refuses: ['email_unproven', 'entitlement_exceeded', 'already_member', 'invitation_pending'],
 } satisfies Partial<OperationDeclaration>;
 
 /** Must be registered before the members' controller, whose `:member_id` would take `invitations` for an id. */
