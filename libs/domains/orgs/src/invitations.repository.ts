@@ -3,6 +3,8 @@ import { Invitation } from '@aps/entities';
 import type { OrgRole, OrgScope } from '@aps/guards';
 import { Listing, now, OrgListing, OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
+import { rateLimitConfig } from '@aps/platform/rate-limit';
+import { orgsConfig } from './orgs.config';
 
 /** An invitation, with what its organization and the clock say. */
 export interface InvitationView extends Invitation {
@@ -43,9 +45,12 @@ export const COUNT_OPEN = statement<{ n: number }>(
   `SELECT count(*)::int AS n FROM invitations WHERE org_id = $1 AND state = 'pending' AND expires_at > now()`,
 );
 // What was revoked was mailed, too. The oldest of those that use the hour up is the first to leave it.
-const WAIT = statement<{ s: number }>(`
-  SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::int AS s
-  FROM invitations WHERE email_canonical = $1 AND created_at > now() - interval '1 hour' ORDER BY created_at DESC OFFSET ${MAILS_PER_HOUR - 1} LIMIT 1`);
+const waitStatement = (whose: 'email_canonical' | 'org_id') =>
+  statement<{ s: number }>(`
+    SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::int AS s
+    FROM invitations WHERE ${whose} = $1 AND created_at > now() - interval '1 hour' ORDER BY created_at DESC OFFSET $2::int - 1 LIMIT 1`);
+const WAIT = waitStatement('email_canonical');
+const WAIT_OF_ORG = waitStatement('org_id');
 export const REVOKE_PENDING = statement(
   `UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND state = 'pending'`,
 );
@@ -79,7 +84,13 @@ export class InvitationsRepository {
    * once, each counts those before.
    */
   async waitS(tx: Tx, email: string): Promise<number> {
-    return (await tx.query(WAIT, [canonicalEmail(email)]))[0]?.s ?? 0;
+    return (await tx.query(WAIT, [canonicalEmail(email), MAILS_PER_HOUR]))[0]?.s ?? 0;
+  }
+
+  /** For how many seconds an organization invites nobody further. Under the lock of its roster. */
+  async waitOfOrgS(tx: Tx, { orgId }: OrgScope): Promise<number> {
+    const perHour = rateLimitConfig.value.enabled && orgsConfig.value.invitationsPerHour;
+    return perHour ? ((await tx.query(WAIT_OF_ORG, [orgId, perHour]))[0]?.s ?? 0) : 0;
   }
 
   /** Revokes what somebody offers in an organization; null: wherever they are a member. */

@@ -151,8 +151,11 @@ export class InvitationsService {
   }
 
   private async offer(tx: Tx, scope: OrgScope, email: string, role: OrgRole): Promise<Invitation> {
-    const retryAfterS = await this.invitations.waitS(tx, email);
-    if (retryAfterS > 0) throw new DomainError('rate_limited', 'This address was invited too often within an hour.', { retryAfterS });
+    const waits = [
+      ['This address was invited too often within an hour.', await this.invitations.waitS(tx, email)],
+      ['This organization has invited as many within an hour as it may.', await this.invitations.waitOfOrgS(tx, scope)],
+    ] as const;
+    for (const [why, retryAfterS] of waits) if (retryAfterS > 0) throw new DomainError('rate_limited', why, { retryAfterS });
     const token = newOpaqueToken();
     const invitation = await this.rows.insert(tx, scope, {
       email,

@@ -6,4 +6,10 @@ export const orgsConfig = configSection('orgs', {
     integer(10, 0, 1_000_000),
     'Organizations that one user may own and still make another one; deleted ones do not count, suspended ones do, and whoever is invited or promoted may own more; 0 = no limit',
   ),
+  // Their mails go out one after another with everybody else's.
+  invitationsPerHour: setting(
+    'INVITATIONS_PER_HOUR',
+    integer(100, 0, 1_000_000),
+    'Invitations that one organization may mail within an hour, revoked ones counted; 0 = no limit, as with RATE_LIMITS=off',
+  ),
 });

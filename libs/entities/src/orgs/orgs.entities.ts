@@ -40,7 +40,7 @@ export class Membership extends StampedRow {
 @Index('invitations_pending', ['org_id', 'email_canonical'], { unique: true, where: `state = 'pending'` })
 @Index('invitations_email', ['email_canonical'])
 @Unique('invitations_token', ['token_hash'])
-@Index('invitations_org', ['org_id', 'state'])
+@Index('invitations_org', ['org_id', 'created_at'])
 @Check('invitations_state', `state IN ('pending', 'accepted', 'revoked')`)
 export class Invitation extends StampedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;

@@ -10,7 +10,7 @@ import { toInvitation, toInvited } from './orgs.convert';
 /** Of the same operation under its two addresses. */
 const INVITE = {
   description:
-    'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days, and no more than three of them an hour from all organizations together. Members and open invitations take the seats of the plan. Who has not proven their own address invites nobody.',
+    'An address with an account, and proven, becomes a member at once; any other gets a mail with a link that is good for 14 days, and no more than three of them an hour from all organizations together; an organization mails 100 an hour where the operator allows no other number, revoked ones counted. Members and open invitations take the seats of the plan. Who has not proven their own address invites nobody.',
   answers: oneOf('kind', { member: MemberResponse, invitation: InvitationResponse }),
   refuses: ['email_unproven', 'entitlement_exceeded', 'already_member', 'invitation_pending'],
 } satisfies Partial<OperationDeclaration>;

@@ -95,6 +95,28 @@ describe('invitations', () => {
       expect((await invite(t, org, email)).status).toBe(201);
     });
 
+    it('mails no more an hour than the setting says, revoked ones counted, and holds up no other organization', async () => {
+      const bounded = { INVITATIONS_PER_HOUR: '3', RATE_LIMITS: 'on' };
+      t.configure(bounded);
+      for (let i = 0; i < 2; i++) await revoke((await invite(t, org, anEmail())).body.id);
+      const answers = await Promise.all([anEmail(), anEmail(), anEmail()].map((email) => invite(t, org, email)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 429, 429]);
+      const { body, headers } = answers.find(({ status }) => status === 429)!;
+      expect([body.code, Number(headers.get('retry-after'))]).toEqual(['rate_limited', expect.closeTo(3_600, -2)]);
+      const email = anEmail();
+      expect((await invite(t, org, email)).status).toBe(429);
+      expect(await mails(t, email)).toEqual([]);
+      expect((await invite(t, await anOrg(t), email)).status).toBe(201);
+      for (const off of [{ INVITATIONS_PER_HOUR: '0' }, { RATE_LIMITS: 'off' }]) {
+        t.configure(off);
+        expect((await invite(t, org, anEmail())).status).toBe(201);
+        t.configure(bounded);
+      }
+      await t.db.execute(sql(`UPDATE invitations SET created_at = created_at - interval '1 hour' WHERE org_id = $1`), [org.id]);
+      expect((await invite(t, org, anEmail())).status).toBe(201);
+      t.configure({ INVITATIONS_PER_HOUR: undefined, RATE_LIMITS: 'off' });
+    });
+
     it('happens once for a repeated key', async () => {
       const request = { as: org.owner, body: { email: anEmail() }, headers: { 'Idempotency-Key': 'again' } };
       const ask = () => t.call('POST', `${org.path}/members/invitations`, request);
