@@ -33,6 +33,10 @@ const BEGIN = statement<{ failures: number; wait_s: number }>(`
 const WAIT = statement<{ wait_s: number }>(
   `SELECT greatest(1, ceil(extract(epoch FROM blocked_until - clock_timestamp())))::int AS wait_s FROM login_attempts WHERE account = $1 AND isfinite(blocked_until)`,
 );
+// What it has made others wait for, it has not: the next may come at once.
+const TAKE_BACK = statement(
+  `UPDATE login_attempts SET failures = failures - 1, blocked_until = '-infinity' WHERE account = $1 AND failures > 0`,
+);
 const CLEAR = statement('DELETE FROM login_attempts WHERE account = ANY($1::bytea[])');
 
 /** Removes some that count for nothing any more. Values: how many. */
@@ -50,6 +54,16 @@ export class LoginAttemptsRepository {
     if (begun) return { refused: false, failures: begun.failures, waitS: Math.max(1, begun.wait_s) };
     const [{ wait_s } = { wait_s: 1 }] = await db.query(WAIT, [account]);
     return { refused: true, failures: 0, waitS: wait_s };
+  }
+
+  /** Hands on what comparing the password of an attempt has answered. Where it fails, as too many wait for theirs, nothing was tried. */
+  async compared(db: Db, attempt: LoginAttempt | null, email: string, from: string, comparing: Promise<boolean>): Promise<boolean> {
+    try {
+      return await comparing;
+    } catch (error) {
+      if (attempt) await db.execute(TAKE_BACK, [accountOf(email, from)]);
+      throw error;
+    }
   }
 
   async clear(db: Db, email: string, from = ''): Promise<void> {

@@ -90,7 +90,8 @@ export class PasswordsService {
     if (!found) throw incorrect();
     const attempt = rateLimitConfig.value.enabled ? await this.attempts.begin(this.db, found.email, WITHIN_SESSION) : null;
     if (attempt?.refused) throw tooManyAttempts(attempt.waitS);
-    if (!(await verifyPassword(found.password_hash, current))) throw incorrect();
+    const comparing = verifyPassword(found.password_hash, current);
+    if (!(await this.attempts.compared(this.db, attempt, found.email, WITHIN_SESSION, comparing))) throw incorrect();
     await this.attempts.clear(this.db, found.email, WITHIN_SESSION);
     const passwordHash = await hashPassword(password);
     await this.db.transaction(actor, async (tx) => {

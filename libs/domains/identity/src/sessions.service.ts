@@ -64,7 +64,8 @@ export class SessionsService {
       const found = await this.users.find(this.db, ofAddress(email));
       const attempt = rateLimitConfig.value.enabled ? await this.attempts.begin(this.db, email) : null;
       if (attempt?.refused) await this.requireKnownPlace(email, found?.id ?? null, client, attempt);
-      const verified = await verifyPassword(found?.password_hash, password);
+      const place = attempt?.refused ? (client.ip ?? '') : '';
+      const verified = await this.attempts.compared(this.db, attempt, email, place, verifyPassword(found?.password_hash, password));
       if (!found || !verified) throw await this.failed(attempt, found?.id ?? null, requestId);
       // Whatever is answered from here on, the password was right: what refuses it takes the transaction back, and not this.
       await this.attempts.clear(this.db, email, client.ip ?? '');

@@ -1,4 +1,5 @@
 import { Session, User } from '@aps/entities';
+import { verifyPassword } from '@aps/platform/crypto';
 import { sql } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { anEmail, aPerson, aUser, mailedLinks, PASSWORD } from '../testing';
@@ -131,6 +132,39 @@ describe('failed log-ins', () => {
     await pass();
     expect(await change(PASSWORD, 6)).toBe(204);
     expect(await change('not the password', 7)).toBe(422);
+  });
+
+  it('are none where the password is never compared, as too many wait', async () => {
+    const [person, home] = [await aPerson(t), '203.0.113.20'];
+    expect((await login(person.email, PASSWORD, home)).status).toBe(200);
+    const change = () =>
+      t.call('POST', '/api/auth/password/change', {
+        as: person,
+        body: { current_password: PASSWORD, new_password: 'staple battery horse' },
+      });
+    const storm = async (during: () => Promise<void>) => {
+      let end!: (matches: boolean) => void;
+      const held = new Promise<boolean>((resolve) => (end = resolve));
+      const comparing = jest
+        .spyOn(jest.requireActual<{ verify: () => Promise<boolean> }>('@node-rs/argon2'), 'verify')
+        .mockReturnValue(held);
+      const waiting = Promise.allSettled(Array.from({ length: 300 }, () => verifyPassword(null, '')));
+      await during();
+      comparing.mockRestore();
+      end(false);
+      await waiting;
+    };
+    const away = { status: 503, code: 'service_unavailable', wait: '5' };
+    await storm(async () => {
+      for (let i = 0; i < 6; i++) expect([await login(person.email, PASSWORD), (await change()).status]).toEqual([away, 503]);
+    });
+    await fail(person.email, 5);
+    await hold();
+    await storm(async () => {
+      for (let i = 0; i < 6; i++) expect(await login(person.email, PASSWORD, home)).toEqual(away);
+    });
+    expect((await login(person.email, PASSWORD, home)).status).toBe(200);
+    expect((await change()).status).toBe(204);
   });
 
   it('are not slowed down where rate limits are off', async () => {
