@@ -22,15 +22,3 @@ export interface ProxiedPath {
    */
   access: { tier: 'platform_admin'; audience: string } | { tier: 'public'; provenBy?: 'authorization' };
 }
-
-/**
- * Whether a request target may be handed on. What express matches is the decoded path; what the hop resolves is the raw target, and
- * there an absolute form (`GET http://elsewhere/api/admin/…`) names another host, and `..`, however encoded, another prefix.
- */
-export function staysBelow(target: string, prefix: string): boolean {
-  if (!below(target.split('?', 1)[0], prefix)) return false;
-  const { origin, pathname } = new URL(target, 'http://proxy');
-  return origin === 'http://proxy' && below(pathname, prefix);
-}
-
-const below = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);

@@ -5,11 +5,11 @@ import { PlatformAdmin, Public, type AuthenticatedRequest, type Principal } from
 import { INTERNAL_TOKEN_HEADER } from '@aps/administration/http';
 import { InternalTokens } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
-import { bodyUpTo, hasBody, HeldBytes, PROXY_FAILURES, proxyRequest, type BegunBody } from '@aps/platform/http';
+import { bodyUpTo, hasBody, HeldBytes, PROXY_FAILURES, proxyRequest, staysBelow, type BegunBody } from '@aps/platform/http';
 import { counter } from '@aps/platform/observability';
 import { callerOf, rateLimitConfig } from '@aps/platform/rate-limit';
 import type { Response } from 'express';
-import { staysBelow, type ProxiedPath } from './proxied-path';
+import type { ProxiedPath } from './proxied-path';
 
 /** Bytes of bodies that a process has read and not got an answer to yet, of all callers to a path. What has no room among them is streamed. */
 const WHOLE_BODIES = 64 * 1024 * 1024;

@@ -152,3 +152,15 @@ export async function proxyRequest(
     send(isRead ? kept : isHere ? fresh : streams);
   }).finally(() => span.end());
 }
+
+/**
+ * Whether a request target is below a prefix for whoever reads it. What express matches is the decoded path; what a hop resolves is the raw target, and
+ * there an absolute form (`GET http://elsewhere/api/admin/…`) names another host, and `..`, however encoded, another prefix.
+ */
+export function staysBelow(target: string, prefix: string): boolean {
+  if (!below(target.split('?', 1)[0], prefix)) return false;
+  const { origin, pathname } = new URL(target, 'http://proxy');
+  return origin === 'http://proxy' && below(pathname, prefix);
+}
+
+const below = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);

@@ -12,7 +12,7 @@ import {
 } from '@aps/guards';
 import { InternalTokenModule, QUEUE_PAGE_TTL_S, QueuePageTokens } from '@aps/platform/crypto';
 import { Database } from '@aps/platform/database';
-import { Operation } from '@aps/platform/http';
+import { Operation, staysBelow } from '@aps/platform/http';
 import type { Response } from 'express';
 import { QUEUE_PAGE } from './queue-page.path';
 
@@ -43,7 +43,7 @@ export class GatewayAuthenticator extends BearerAuthenticator {
 }
 
 const isOfQueuePage = ({ headers, originalUrl }: AuthenticatedRequest): boolean =>
-  headers.authorization === undefined && (originalUrl === QUEUE_PAGE || originalUrl.startsWith(`${QUEUE_PAGE}/`));
+  headers.authorization === undefined && staysBelow(originalUrl, QUEUE_PAGE);
 
 @ApiTags('Administration: workers')
 @Controller(QUEUE_PAGE)
