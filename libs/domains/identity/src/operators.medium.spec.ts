@@ -49,6 +49,12 @@ describe('what platform administrators do', () => {
       expect(await t.audit({ action: 'platform_admin.removed' })).toHaveLength(60);
     });
 
+    it('are not made of who is shut out', async () => {
+      const { id, email } = await aUser(t);
+      await t.db.manager.update(User, id, { deactivated_at: new Date() });
+      expect(await codeOf(admins().add(by(), email))).toBe('user_not_found');
+    });
+
     it('do not count when they are deactivated', async () => {
       const user = await aUser(t, { admin: true });
       await t.db.manager.update(User, boss.id, { deactivated_at: new Date() });

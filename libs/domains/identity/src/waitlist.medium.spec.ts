@@ -2,7 +2,7 @@ import { WaitlistEntry } from '@aps/entities';
 import { actingOperator } from '@aps/guards';
 import { testService } from '@aps/testing';
 import { Like } from 'typeorm';
-import { aUser, aWaitlistEntry, anEmail, mails, signup } from './testing';
+import { allow, aUser, aWaitlistEntry, anEmail, mails, signup } from './testing';
 import { IDENTITY } from './testing/identity';
 import { WaitlistService } from './waitlist.service';
 
@@ -35,14 +35,17 @@ describe('the waitlist', () => {
       expect(await ask(email)).toMatchObject(received);
   });
 
-  it('notes an address that asks again, whatever the case, and keeps what it said before', async () => {
+  it('notes an address that asks again, whatever the case, and keeps what was said first until that is decided against', async () => {
     const email = anEmail();
-    await ask(email, { name: 'Grace', note: 'First' });
+    await ask(email, { note: 'First' });
     const [before] = await entriesOf(email);
-    await ask(email.toUpperCase(), { note: 'Second' });
+    await ask(email.toUpperCase(), { name: 'Grace', note: 'Second' });
     const after = await entriesOf(email);
-    expect(after).toMatchObject([{ id: before.id, email, name: 'Grace', note: 'Second', status: 'pending' }]);
+    expect(after).toMatchObject([{ id: before.id, email, name: 'Grace', note: 'First', status: 'pending' }]);
     expect(after[0].asked_at.getTime()).toBeGreaterThan(before.asked_at.getTime());
+    await t.get(WaitlistService).dismiss(await by(), before.id);
+    await ask(email, { note: 'Third' });
+    expect(await entriesOf(email)).toMatchObject([{ name: 'Grace', note: 'Third', status: 'pending' }]);
   });
 
   it('keeps one entry when many ask at once', async () => {
@@ -98,5 +101,13 @@ describe('the waitlist', () => {
     expect(await t.get(WaitlistService).resend(await by(), id)).toMatchObject({ status: 'registered' });
     expect((await mails(t, email)).filter(({ text }) => text.includes('/signup?'))).toHaveLength(1);
     expect(await t.audit({ target_id: id, action: Like('waitlist.%') })).toMatchObject([{ action: 'waitlist.invited' }]);
+  });
+
+  it('ends with the signup of who was dismissed, and comes by other ways', async () => {
+    const { id, email } = await aWaitlistEntry(t, { status: 'dismissed', dismissed_at: new Date() });
+    await allow(t, email);
+    expect((await signup(t, email)).status).toBe(201);
+    expect(await admit(id)).toMatchObject({ status: 'registered', dismissed_at: null });
+    expect((await mails(t, email)).filter(({ text }) => text.includes('/signup?'))).toEqual([]);
   });
 });

@@ -151,5 +151,8 @@ export class MembersService {
 const authorOf = (by: By): Author => ('actor' in by ? by.actor : by);
 
 const userNotFound = () =>
-  new DomainError('user_not_found', 'No user is registered with this address, or they have not proven yet that it is theirs.');
+  new DomainError(
+    'user_not_found',
+    'No user is registered with this address, they have not proven yet that it is theirs, or they are shut out.',
+  );
 export const alreadyMember = () => new DomainError('already_member', 'This user is a member already.');

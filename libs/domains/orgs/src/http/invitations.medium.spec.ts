@@ -1,10 +1,11 @@
-import { Invitation } from '@aps/entities';
+import { Invitation, User } from '@aps/entities';
 import { actingOperator, type OrgRole } from '@aps/guards';
 import { UsersService } from '@aps/identity';
-import { anApiToken, anEmail, aPerson, mailedLinks, mails } from '@aps/identity/testing';
+import { anApiToken, anEmail, aPerson, aUser, mailedLinks, mails } from '@aps/identity/testing';
 import { outcome, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
+import { MembersService } from '../members.service';
 import { aMember, anOrg, type TestOrg } from '../testing';
 import { anInvitation, invite, ORGS, rolesOf, TestLimits } from '../testing/orgs';
 
@@ -138,6 +139,15 @@ describe('invitations', () => {
       const facts = { metadata: { email: ada.email, role: 'ADMIN' } };
       expect(await newest()).toMatchObject({ action: 'member.added', actor_id: org.owner.id, target_id: ada.id, ...facts });
       for (const { email } of [ada, org.owner]) expect(outcome(await invite(t, org, email))).toEqual([409, 'already_member']);
+    });
+
+    it('is by mail where the account is shut out, and makes no member of it, by operators neither', async () => {
+      const { id, email } = await aUser(t);
+      await t.db.manager.update(User, id, { deactivated_at: new Date() });
+      expect((await invite(t, org, email)).body).toMatchObject({ kind: 'invitation', state: 'pending' });
+      const operator = actingOperator((await aPerson(t, { admin: true })).id, {});
+      await expect(t.get(MembersService).adminAdd(operator, org.id, email, 'MEMBER')).rejects.toMatchObject({ code: 'user_not_found' });
+      expect(await rolesOf(t, org)).toEqual({ [org.owner.email]: 'OWNER' });
     });
 
     it('ends an invitation that waits for it, and takes over its seat', async () => {

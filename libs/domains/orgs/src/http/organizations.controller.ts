@@ -77,7 +77,7 @@ export class OrganizationsController {
   @Operation({
     summary: 'Delete an organization',
     description:
-      'Nobody gets in from now on, pending invitations die, the slug is free again. Its work stops as if it were suspended, and a subscription that is paid ends with what is paid.',
+      'Nobody gets in from now on, pending invitations die, the slug is free again, or in 90 days where mail has ever come to it. Its work stops as if it were suspended, and a subscription that is paid ends with what is paid.',
     status: 202,
     answers: OrganizationDeletedResponse,
   })
