@@ -2,14 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
+import { mayHold } from '@aps/platform/http';
 import { OpenStreams } from '@aps/platform/rate-limit';
 
 /** Uploads and downloads of a process. Each upload holds a part of its file in memory, each download a connection to the storage. */
 export const MOST_AT_ONCE = 64;
-/** An organization leaves room for others, however many users it has. */
-export const MOST_OF_AN_ORG = MOST_AT_ONCE / 2;
 
-/** Bounds the files that are on their way in or out, of each user, of each organization and of the process. */
+/** Bounds the files that are on their way in or out, of each user and of the process, of which organizations have what {@link mayHold} says. */
 @Injectable()
 export class FileTransfers {
   private readonly underWay = new Set<{ orgId: string }>();
@@ -19,12 +18,12 @@ export class FileTransfers {
   /**
    * Counts one until its response closes.
    *
-   * @throws DomainError 429 when the user has too many; 503 when the process or the organization has
+   * @throws DomainError 429 when the user has too many; 503 when the organization has no place left
    */
   async admit({ orgId, userId }: OrgScope, response: ServerResponse): Promise<void> {
     await this.openStreams.admit(userId, response, 'files');
-    const ofOrg = [...this.underWay].filter((transfer) => transfer.orgId === orgId);
-    if (this.underWay.size >= MOST_AT_ONCE || ofOrg.length >= MOST_OF_AN_ORG)
+    const own = [...this.underWay].filter((transfer) => transfer.orgId === orgId).length;
+    if (!mayHold(MOST_AT_ONCE, this.underWay.size + 1, own + 1))
       throw new DomainError('service_unavailable', 'Too many files are on their way right now. Try again.', { retryAfterS: 5 });
     if (response.destroyed) return;
     const transfer = { orgId };
