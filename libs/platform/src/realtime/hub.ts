@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { TopicSignal } from '@aps/contracts';
 import { gauge } from '@aps/platform/observability';
@@ -10,9 +11,12 @@ export interface TopicListener {
   onSignal(signal: TopicSignal): void;
 }
 
+/** A Redis that stands still, or goes while it is asked, keeps nobody waiting for longer: what is owed to it by then is asked of the next. */
+const STANDING_MS = 1_000;
+
 interface Channel {
   listeners: Set<TopicListener>;
-  /** Settles when the subscription stands, or could not be made. */
+  /** Settles when the subscription stands, could not be made, or {@link STANDING_MS} are over. */
   standing: Promise<unknown>;
 }
 
@@ -39,19 +43,14 @@ export class RealtimeHub {
 
   /**
    * Starts listening. When the promise resolves, everything published from then on reaches the listener, so a reader that asks the
-   * event log afterwards misses nothing. Without Redis it resolves at once, and {@link onReturn} tells of the rest.
+   * event log afterwards misses nothing. Without Redis it resolves at once, and with one that does not answer after {@link STANDING_MS}:
+   * {@link onReturn}, and looking again by oneself, tell of the rest.
    */
   async listen(topic: string, listener: TopicListener): Promise<void> {
     const name = channelOf(topic);
-    const known = this.channels.get(name);
-    if (known) {
-      known.listeners.add(listener);
-      if (this.connected) await known.standing;
-      return;
-    }
-    const standing = this.redis.subscribe(name).catch((error: Error) => this.logger.warn(`Subscribing failed: ${error.message}`));
-    this.channels.set(name, { listeners: new Set([listener]), standing });
-    if (this.connected) await standing;
+    const channel = this.channels.get(name) ?? this.subscribe(name);
+    channel.listeners.add(listener);
+    if (this.connected) await channel.standing;
   }
 
   /** Stops listening; nothing happens where nobody listened. */
@@ -73,6 +72,16 @@ export class RealtimeHub {
   /** Tells the listeners of this process of what it has found by itself, and no other process. */
   tell(topic: string, signal: TopicSignal): void {
     for (const listener of this.channels.get(channelOf(topic))?.listeners ?? []) listener.onSignal(signal);
+  }
+
+  private subscribe(name: string): Channel {
+    const subscribed = this.redis.subscribe(name).catch((error: Error) => this.logger.warn(`Subscribing failed: ${error.message}`));
+    const channel = {
+      listeners: new Set<TopicListener>(),
+      standing: Promise.race([subscribed, sleep(STANDING_MS, undefined, { ref: false })]),
+    };
+    this.channels.set(name, channel);
+    return channel;
   }
 
   private dispatch(name: string, message: string): void {

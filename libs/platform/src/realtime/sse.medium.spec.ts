@@ -202,6 +202,38 @@ describe('readers of event streams', () => {
     ]);
   });
 
+  it('begin, and are told what comes, while Redis stands still', async () => {
+    const address = new URL(process.env.TEST_REDIS_URL!);
+    const sockets: net.Socket[] = [];
+    let isStill = false;
+    const relay = net.createServer((client) => {
+      if (isStill) return void sockets.push(client);
+      const upstream = net.connect(Number(address.port), address.hostname);
+      for (const socket of [client, upstream]) sockets.push(socket.on('error', () => undefined));
+      client.pipe(upstream).pipe(client);
+    });
+    await new Promise<void>((listening) => relay.listen(0, '127.0.0.1', listening));
+    const still = subscriber.duplicate({ host: '127.0.0.1', port: (relay.address() as AddressInfo).port });
+    await still.on('error', () => undefined).connect();
+    isStill = true;
+    for (const socket of sockets) socket.unpipe().pause();
+    const others = streams;
+    streams = new SseStreams(new RealtimeHub(still), eventLog as unknown as EventLog);
+    try {
+      const topic = `chat:${randomUUID()}`;
+      // The second finds a subscription that was asked for and does not stand.
+      const readers = [await keen(`/?topics=${topic}`), await keen(`/?topics=${topic}`)];
+      eventLog.add(topic, 'silent');
+      await until(() => readers.every(({ ids }) => ids.length === 1));
+    } finally {
+      streams.beforeApplicationShutdown();
+      streams = others;
+      still.disconnect();
+      sockets.forEach((socket) => socket.destroy());
+      relay.close();
+    }
+  }, 60_000);
+
   it('that were told what the database does not know any more are sent away, to begin anew', async () => {
     const topics = [randomUUID(), randomUUID()].map((id) => `chat:${id}`);
     const [lost, kept] = await Promise.all(topics.map((topic) => keen(`/?topics=${topic}`)));
