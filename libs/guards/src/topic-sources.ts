@@ -32,6 +32,37 @@ export interface TopicSource {
   visibleAmong(questions: TopicQuestion[]): Promise<boolean[]>;
 }
 
+/**
+ * Topics that every member of their organization may follow, for as long as what they tell of is there.
+ *
+ * @param statesOf rows of those that are there, of whatever organization; is asked for each id once
+ * @param told what the snapshot says of a row, beside `last_id`
+ */
+export function memberTopics<R extends { id: string; org_id: string; event_seq: number }>(
+  kind: string,
+  area: TokenArea,
+  statesOf: (ids: string[]) => Promise<R[]>,
+  told: (row: R) => Record<string, unknown>,
+): TopicSource {
+  const byId = async (ids: string[]) => new Map((await statesOf([...new Set(ids)])).map((row) => [row.id, row]));
+  return {
+    kind,
+    area,
+    async snapshots({ orgId }, ids) {
+      const rows = await byId(ids);
+      return ids.map((id) => {
+        const row = rows.get(id);
+        if (row?.org_id !== orgId) return undefined;
+        return { data: { ...told(row), last_id: String(row.event_seq) }, newestId: row.event_seq };
+      });
+    },
+    async visibleAmong(questions) {
+      const rows = await byId(questions.map(({ id }) => id));
+      return questions.map(({ id, orgId }) => rows.get(id)?.org_id === orgId);
+    },
+  };
+}
+
 /** The kinds of topics that this process can stream, and who may go on reading them. */
 @Injectable()
 export class TopicSources {
@@ -77,7 +108,9 @@ export class TopicSources {
       asked.push({ at, orgId, userId, id: topic.slice(colon + 1) });
     });
     for (const [kind, asked] of byKind) {
-      const visible = await this.sources.get(kind)?.visibleAmong(asked);
+      const source = this.sources.get(kind);
+      // One kind that cannot say decides nothing of its topics, and keeps nobody else from being told.
+      const visible = await source?.visibleAmong(asked).catch(() => asked.map(() => true));
       asked.forEach(({ at }, i) => (answers[at] = visible?.[i] ? 'yes' : 'topic_lost'));
     }
     return answers;

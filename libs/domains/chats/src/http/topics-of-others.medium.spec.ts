@@ -1,5 +1,6 @@
-import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
+import { memberTopics, TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import { anApiToken } from '@aps/identity/testing';
+import { aMember } from '@aps/orgs/testing';
 import { RealtimePublisher, type Snapshot } from '@aps/platform/realtime';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
@@ -10,6 +11,8 @@ import { EventStreamsClient, numbersOf } from '../testing/event-streams';
 class Runs implements TopicSource {
   readonly kind = 'run';
   readonly area = 'processes';
+  /** It cannot say who may follow. */
+  fails = false;
   readonly readers = new Map<string, { orgId: string; users: Set<string>; newest: number }>();
 
   snapshots(scope: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]> {
@@ -22,6 +25,7 @@ class Runs implements TopicSource {
   }
 
   visibleAmong(questions: TopicQuestion[]): Promise<boolean[]> {
+    if (this.fails) return Promise.reject(new Error('cancelled'));
     return Promise.resolve(questions.map((question) => this.isOpen(question)));
   }
 
@@ -91,6 +95,39 @@ describe('topics that another domain brings', () => {
     expect(lost.data).toMatchObject({ topic: `run:${open}`, data: { reason: 'access_lost' } });
     await app.send(org, chat, 'still there');
     await stream.until(({ event, data }) => event === 'message_completed' && data.topic === `chat:${chat}`);
+  });
+
+  it('keep no other from ending while their domain cannot say who may follow, and go on themselves', async () => {
+    const [id, guest] = [run(org.owner), await aMember(app, org, 'MEMBER')];
+    const own = await streams.events(org, { topics: `run:${id}` });
+    const lost = await streams.events(org, { topics: 'org' }, { as: guest });
+    runs.fails = true;
+    await app.db.execute(sql('DELETE FROM memberships WHERE user_id = $1'), [guest.id]);
+    while (await lost.next());
+    await happens(id);
+    await own.until(({ event, data }) => event === 'status_changed' && data.topic === `run:${id}`);
+    runs.fails = false;
+    own.close();
+  });
+
+  it('that members follow are looked through once, however many follow', async () => {
+    const ids = Array.from({ length: 2_000 }, () => uuidv7());
+    let looks = 0;
+    const states = (asked: string[]) =>
+      Promise.resolve(
+        asked.map((each) => ({
+          get id() {
+            looks++;
+            return each;
+          },
+          org_id: org.id,
+          event_seq: 0,
+        })),
+      );
+    const questions = [...ids, ...ids].map((id) => ({ id, orgId: org.id, userId: org.owner.id }));
+    const visible = await memberTopics('thing', 'processes', states, () => ({})).visibleAmong(questions);
+    expect(visible).toEqual(questions.map(() => true));
+    expect(looks).toBeLessThan(5 * ids.length);
   });
 
   it('need of an API token the area of their domain', async () => {
