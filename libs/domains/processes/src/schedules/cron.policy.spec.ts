@@ -165,3 +165,18 @@ describe('what is no schedule', () => {
     expect(wrong('*/5 1-3,7 1,15 JAN-mar sun', zone)).toEqual([]);
   });
 });
+
+it('keeps what it knows of a zone, and not of each spelling of its name that was ever asked for', () => {
+  const letters = [...'america/argentina/comodrivadavia'];
+  const spelling = (n: number) => letters.map((letter, i) => ((n >> i) & 1 ? letter.toUpperCase() : letter)).join('');
+  const made = jest.spyOn(Intl, 'DateTimeFormat');
+  const fires = (timezone: string) => {
+    made.mockClear();
+    expect(nextFiring({ cron: '0 6 * * *', timezone }, new Date('2026-01-01T00:00Z'))?.toISOString()).toBe('2026-01-01T09:00:00.000Z');
+    return made.mock.calls.filter(([, options]) => options?.timeZone === timezone).length;
+  };
+  expect([fires(spelling(0)), fires(spelling(0))]).toEqual([1, 0]);
+  for (let n = 1; n < 1_000; n++) fires(spelling(n));
+  expect([fires(spelling(999)), fires(spelling(0))]).toEqual([0, 1]);
+  made.mockRestore();
+});

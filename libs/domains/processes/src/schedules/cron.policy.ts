@@ -1,4 +1,5 @@
 import type { Problem } from '@aps/contracts';
+import { WeightedLru } from '@aps/platform/cache';
 import { Cron } from 'croner';
 
 /** When a schedule fires. */
@@ -89,12 +90,16 @@ function changeBetween(timezone: string, from: number, to: number): number {
   return to;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+/**
+ * By names of zones as they are given, of which each has as many spellings as letters: no more are kept than there are zones. They have some
+ * 40 KB each, outside of what the garbage collector counts.
+ */
+const formats = new WeightedLru<Intl.DateTimeFormat>(500);
 
 /** By how much a zone's clocks are ahead of UTC at an instant. */
 function offsetAt(timezone: string, at: number): number {
   let format = formats.get(timezone);
-  if (!format) formats.set(timezone, (format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' })));
+  if (!format) formats.set(timezone, (format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' })), 1);
   // `GMT+10:30`, or `GMT` alone.
   const [, sign, hours, minutes] = /GMT(?:([+-])(\d+):(\d+))?/.exec(format.format(at)) ?? [];
   return sign ? (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000 : 0;
