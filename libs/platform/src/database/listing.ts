@@ -55,7 +55,7 @@ interface Statements<Row> {
   all: Statement<Row>;
   /** Its rows carry the total besides, and keep it: to copy them without costs more than to count. */
   page: Statement<Row>;
-  /** The keys of every row after so many, in order, and so many of them to a row, as text: nobody but PostgreSQL reads them. */
+  /** The keys of a page, or of every row after so many, in order, and so many of them to a row, as text: nobody but PostgreSQL reads them. */
   keys: Statement<{ keys: string }>;
   /** The rows of such a text that are still found. */
   byKeys: Statement<Row>;
@@ -84,8 +84,8 @@ export class Listing<Row, Values extends object> {
   }
 
   /**
-   * Without a limit it is every row: which ones, and in what order, is as of one moment, and each is as it is when its batch is read. Those
-   * that are no longer found by then are left out.
+   * Without a limit it is every row. Of what is read in batches, which rows, and in what order, is as of one moment, and each is as it is when
+   * its batch is read. Those that are no longer found by then are left out.
    */
   page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
     const { statements, bound } = this.having(values);
@@ -93,8 +93,8 @@ export class Listing<Row, Values extends object> {
     return listedInBatches(
       slice,
       (part) => listed(part, db.query(statements.page, [...bound, ...sliceBounds(part)]), count),
-      async function* (offset, size) {
-        const batches = await db.query(statements.keys, [...bound, offset, size]);
+      async function* (offset, size, limit) {
+        const batches = await db.query(statements.keys, [...bound, limit ?? null, offset, size]);
         for (const { keys } of batches) yield db.query(statements.byKeys, [...bound, keys]);
       },
       this.options.rows,
@@ -152,8 +152,7 @@ export class Listing<Row, Values extends object> {
       this.talliedFor(names) ?? added(conditions, (range) => `SELECT count(*) FROM ${found} WHERE ${allOf([always, ...range])}`);
     const next = 1 + names.filter((name) => takesValue(this.where[name])).length;
     const keys = this.keysOf(conditions, `$${next}`, `$${next + 1}`);
-    const places = `SELECT ${key} AS key, row_number() OVER (ORDER BY ${order}) - 1 AS place FROM ${found} WHERE ${held}`;
-    const batch = `(place - $${next}) / $${next + 1}`;
+    const batch = `(place - 1) / $${next + 2}::int`;
     return {
       all: statement<Row>(`${rows} ORDER BY ${order}`),
       // The keys first: what is selected, and only joined for that, is looked up for the rows of the page and not for those before it.
@@ -161,7 +160,7 @@ export class Listing<Row, Values extends object> {
         `SELECT ${select}, (${count}) AS total FROM ${from} WHERE ${key} = ANY (ARRAY(${keys})) AND ${still} ORDER BY ${order}`,
       ),
       keys: statement<{ keys: string }>(
-        `SELECT array_agg(key ORDER BY place)::text AS keys FROM (${places}) places WHERE place >= $${next}::int GROUP BY ${batch} ORDER BY ${batch}`,
+        `SELECT array_agg(key ORDER BY place)::text AS keys FROM unnest(ARRAY(${keys})) WITH ORDINALITY AS found(key, place) GROUP BY ${batch} ORDER BY ${batch}`,
       ),
       byKeys: statement<Row>(`SELECT ${select} FROM ${from} WHERE ${key} = ANY ($${next}) AND ${still} ORDER BY ${order}`),
       byKey: statement<Row>(`${rows} AND ${key} = $${next}`),

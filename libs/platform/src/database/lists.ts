@@ -11,17 +11,17 @@ export interface Listed<T> {
   total: number;
   /** Whether others follow that were not asked for. */
   more: boolean;
-  /** Of a long list that was asked for whole, the rows after `items`: read in batches, each when it is wanted, and once. */
+  /** Of a long list that is not read in one piece, the rows after `items`: read in batches, each when it is wanted, and once. */
   rest?: AsyncIterable<T[]>;
 }
 
-/** A list that is asked for whole is read in one piece up to so many rows, those of the largest page. */
+/** A list is read in one piece up to so many rows, those of the largest page. */
 export const PIECE = 100;
 
 /** Of a longer one so many rows are read, and held, at a time. The driver takes them in one go, for which other requests wait. */
 export const BATCH = 50;
 
-/** Both, of rows that may have half a megabyte each. */
+/** Both, of rows that may have half a megabyte or more each: of a page, too. */
 export const FEW = 4;
 
 /** The values of `LIMIT` and `OFFSET` for {@link listed}: one row more than asked for, which tells that there are more. */
@@ -49,23 +49,32 @@ export async function listed<T>(
 }
 
 /**
- * A page; or every row, of which no more than a batch is held.
+ * A page; or, where it is longer than one piece, rows of which no more than a batch is held.
  *
  * @param page reads some rows
- * @param batches reads every row after so many; not before it is asked, and with no connection kept from one batch to the next
+ * @param batches reads every row after so many, or the first `limit` of those; not before it is asked, and with no connection kept from one
+ *   batch to the next
  * @param rows `large`: of which no more than {@link FEW} are held
  */
 export async function listedInBatches<T>(
   slice: Slice,
   page: (slice: Slice) => Promise<Listed<T>>,
-  batches: (offset: number, size: number) => AsyncGenerator<T[], void>,
+  batches: (offset: number, size: number, limit?: number) => AsyncGenerator<T[], void>,
   rows?: 'large',
 ): Promise<Listed<T>> {
-  const first = await page({ ...slice, limit: slice.limit ?? (rows ? FEW : PIECE) });
-  if (slice.limit !== undefined || !first.more) return first;
-  const rest = batches(slice.offset ?? 0, rows ? FEW : BATCH);
+  const { limit = Infinity, offset = 0 } = slice;
+  const [piece, batch] = rows ? [FEW, FEW] : [PIECE, BATCH];
+  const first = await page({ ...slice, limit: Math.min(limit, piece) });
+  if (limit <= piece || !first.more) return first;
+  const rest = batches(offset, batch, slice.limit);
   const start = await rest.next();
-  return { items: start.done ? [] : start.value, total: first.total, more: false, rest };
+  return { items: start.done ? [] : start.value, total: first.total, more: offset + limit < first.total, rest };
+}
+
+/** All items of a list, a batch after the other. */
+export async function* batchesOf<T>({ items, rest }: Listed<T>): AsyncGenerator<T[]> {
+  yield items;
+  if (rest) yield* rest;
 }
 
 /** The same list with other items. @param map is given a batch after the other */

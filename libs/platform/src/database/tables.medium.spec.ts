@@ -3,7 +3,7 @@ import { DomainError } from '@aps/contracts';
 import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
 import { NO_CALLER } from './database';
 import { OrgListing } from './listing';
-import { mapListed, type Listed, type Slice } from './lists';
+import { batchesOf, mapListed, type Listed, type Slice } from './lists';
 import { OrgTable, Table, Tenant } from './tables';
 
 class Org extends Tenant {
@@ -296,6 +296,34 @@ describe('tables', () => {
           const all = [...items];
           for await (const batch of rest!) all.push(...batch);
           expect(slugs(all)).toEqual([...LONG.slice(0, 100), ...LONG.slice(300)]);
+        });
+
+        it('are no longer held whole in a page either, where their rows are large', async () => {
+          const large = new OrgTable(Book, 'Book', undefined, 'large');
+          const pageOf = (slice: Slice) => large.page(db, ours, {}, { slug: 'ASC' }, slice);
+          for (const [slice, batches, more] of [
+            [{ limit: 4 }, [4], true],
+            [{ limit: 5 }, [4, 1], true],
+            [{ limit: 10, offset: 339 }, [4, 4, 2], true],
+            [{ limit: 10, offset: 340 }, [4, 4, 2], false],
+            [{ limit: 100, offset: 343 }, [4, 3], false],
+            [{ limit: 100, offset: 346 }, [4], false],
+            [{ offset: 341 }, [4, 4, 1], false],
+          ] as const) {
+            const list = await pageOf(slice);
+            expect([list.total, list.more]).toEqual([350, more]);
+            const { limit = 350, offset = 0 }: Slice = slice;
+            const read: string[][] = [];
+            for await (const batch of batchesOf(list)) read.push(slugs(batch));
+            expect([read.map((batch) => batch.length), read.flat()]).toEqual([batches, LONG.slice(offset, offset + limit)]);
+          }
+          // What comes in between moves no row from one batch to the next.
+          const list = await pageOf({ limit: 10 });
+          await db.execute(sql(`DELETE FROM books WHERE slug IN ('l001', 'l006')`));
+          await db.execute(sql(`UPDATE books SET slug = 'a' WHERE slug = 'l300'`));
+          const read: string[] = [];
+          for await (const batch of batchesOf(list)) read.push(...slugs(batch));
+          expect(read).toEqual(LONG.slice(0, 10).filter((slug) => slug !== 'l006'));
         });
 
         it('are mapped batch by batch', async () => {

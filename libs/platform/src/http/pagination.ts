@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamableFile, type Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import type { Listed } from '@aps/platform/database';
+import { batchesOf, type Listed } from '@aps/platform/database';
 import type { Ctor } from './declared-fields';
 import { IntField, ListField } from './fields';
 
@@ -29,7 +29,7 @@ export interface Page<T> {
 const CHUNK = 16 * 1024;
 const REST_MS = 1;
 
-/** A {@link Page}, the bare array, or an object with one, of every row, written as its rows are read, no faster than the client takes it. */
+/** A {@link Page}, the bare array, or an object with one, of many or large rows, written as they are read, no faster than the client takes it. */
 export class PageStream<A> extends StreamableFile {
   /** A client that takes nothing for so many milliseconds is cut off: what is left to read stands in memory for it. */
   static stallMs = 30_000;
@@ -71,15 +71,17 @@ export function toPage<T, A, B extends object = object>(
   convert: (item: T) => A,
   beside = {} as B,
 ): (Page<A> & B) | PageStream<A> {
-  const end = (n: number) => `],${JSON.stringify({ total: offset + n, next_offset: null, ...beside }).slice(1)}`;
-  if (list.rest) return new PageStream<A>(written(list.items, list.rest, convert, '{"items":[', end));
-  const { items, total, more } = list;
-  return { items: items.map((item) => convert(item)), total, next_offset: more ? offset + items.length : null, ...beside };
+  const { items, total, more, rest } = list;
+  const after = (n: number) => ({ next_offset: more ? offset + n : null, ...beside });
+  // Of every row the total is what was written.
+  const end = (n: number) => `],${JSON.stringify({ total: more ? total : offset + n, ...after(n) }).slice(1)}`;
+  if (rest) return new PageStream<A>(written(list, convert, '{"items":[', end));
+  return { items: items.map((item) => convert(item)), total, ...after(items.length) };
 }
 
 /** What the handler of a list returns that is a bare array. */
 export function toArray<T, A>(list: Listed<T>, convert: (item: T) => A): A[] | PageStream<A> {
-  if (list.rest) return new PageStream<A>(written(list.items, list.rest, convert, '[', () => ']'));
+  if (list.rest) return new PageStream<A>(written(list, convert, '[', () => ']'));
   return list.items.map((item) => convert(item));
 }
 
@@ -91,21 +93,20 @@ export function toObject<B extends object, F extends string, T, A>(
   convert: (item: T) => A,
 ): (B & Record<F, A[]>) | PageStream<B & Record<F, A[]>> {
   const begin = `${JSON.stringify(beside).slice(0, -1)},${JSON.stringify(field)}:[`;
-  if (list.rest) return new PageStream<B & Record<F, A[]>>(written(list.items, list.rest, convert, begin, () => ']}'));
+  if (list.rest) return new PageStream<B & Record<F, A[]>>(written(list, convert, begin, () => ']}'));
   return { ...beside, [field]: list.items.map((item) => convert(item)) } as B & Record<F, A[]>;
 }
 
 /** The text of a list. @param end is told how many were written */
 async function* written<T>(
-  first: T[],
-  rest: AsyncIterable<T[]>,
+  list: Listed<T>,
   convert: (item: T) => unknown,
   begin: string,
   end: (n: number) => string,
 ): AsyncGenerator<string> {
   let text = begin;
   let n = 0;
-  for await (const items of following(first, rest))
+  for await (const items of batchesOf(list))
     for (const item of items) {
       text += (n++ > 0 ? ',' : '') + JSON.stringify(convert(item));
       if (text.length < CHUNK) continue;
@@ -114,11 +115,6 @@ async function* written<T>(
       await sleep(REST_MS);
     }
   yield text + end(n);
-}
-
-async function* following<T>(first: T[], rest: AsyncIterable<T[]>): AsyncGenerator<T[]> {
-  yield first;
-  yield* rest;
 }
 
 const pages = new Map<string, Type<unknown>>();

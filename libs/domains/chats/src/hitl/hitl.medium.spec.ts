@@ -287,6 +287,13 @@ describe('questions to humans', () => {
     expect((await app.call('GET', `${path}/${uuidv7()}`, { as: org.owner })).status).toBe(404);
   });
 
+  it('are listed a few at a time, in a page too: each may be large', async () => {
+    const { chat, requests } = await asked(['1', '2', '3', '4', '5', '6'].map((prompt) => ({ kind: 'question', prompt })));
+    const { body, headers } = await app.call('GET', `${path}?chat_id=${chat}&limit=5`, { as: org.owner });
+    expect(body).toMatchObject({ items: requests.slice(1).reverse(), total: 6, next_offset: 5 });
+    expect(headers.has('content-length')).toBe(false);
+  });
+
   describe('with an assignee', () => {
     afterEach(() => entitle(app, { hitl_routing: true }));
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { HitlRequest, HitlStatus } from '@aps/entities';
 import { readerOf, seenByEither, type OrgScope } from '@aps/guards';
-import { Database, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { batchesOf, Database, OrgListing, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { mayAnswer } from './hitl.policy';
 
 /** Which requests are listed; what is not given does not matter. */
@@ -42,6 +42,7 @@ const SEEN = new OrgListing<SeenRequest, HitlFilter & { seen_by?: string; seen?:
   tally: { from: 'hitl_tallies t', where: { seen_by: seen('t'), seen: 'true', status: 't.status = $', agent_id: 't.agent_id = $' } },
   order: 'h.id DESC',
   what: 'Request',
+  rows: 'large',
 });
 
 /** Of what one run asks at a time. */
@@ -59,8 +60,9 @@ export class HitlQueries {
 
   /** Whether a run asks something that the caller may answer. */
   async mayAnswerOne(scope: OrgScope, runId: string): Promise<boolean> {
-    const { items } = await SEEN.page(this.db, scope, { status: 'pending', run_id: runId, ...readerOf(scope) }, { limit: MAX_LOOKED_AT });
-    return items.some((request) => mayAnswer(request, scope));
+    const asked = await SEEN.page(this.db, scope, { status: 'pending', run_id: runId, ...readerOf(scope) }, { limit: MAX_LOOKED_AT });
+    for await (const some of batchesOf(asked)) if (some.some((request) => mayAnswer(request, scope))) return true;
+    return false;
   }
 
   /** @throws DomainError 404 */

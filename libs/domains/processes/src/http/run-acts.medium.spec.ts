@@ -1,4 +1,5 @@
 import type { TestOrg } from '@aps/chats/testing';
+import { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { FilesHttpModule } from '@aps/files/http';
 import { eventually, fileForm, sql } from '@aps/platform/testing';
@@ -259,6 +260,11 @@ describe('what a run does, and why', () => {
     };
     expect(await diagnosis(process, id)).toMatchObject({ ...waits, allowed_actions: ['cancel', 'signal'] });
     expect(await diagnosis(process, id, org.owner)).toMatchObject({ ...waits, allowed_actions: ['cancel', 'signal', 'answer'] });
+    // However many others it asks besides.
+    const question = await t.db.manager.findOneByOrFail(HitlRequest, { id: hitl_request_id as string });
+    await t.db.manager.update(HitlRequest, question.id, { assignees: ['role:MEMBER'] });
+    for (let i = 0; i < 6; i++) await t.insert(HitlRequest, { ...question, id: uuidv7() });
+    expect(await diagnosis(process, id)).toMatchObject({ allowed_actions: ['cancel', 'signal', 'answer'] });
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { LIST_TALLY, ProcessAgentCall, ProcessLlmCall, ProcessRepair, ProcessRun
 import { OrgScope } from '@aps/guards';
 import { InferenceModule } from '@aps/inference';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
-import { BATCH, PIECE } from '@aps/platform/database';
+import { FEW } from '@aps/platform/database';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, foldTally, recountTally, sumsOf, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
@@ -65,6 +65,20 @@ describe('runs of a process', () => {
     expect((await t.call('GET', `${path}?status=waiting`, { as: org.member })).status).toBe(422);
   });
 
+  it('are listed a few at a time, in a page too: each may be large', async () => {
+    const all: string[] = [];
+    for (let i = 0; i < 9; i++) all.unshift(await run());
+    const listed = async (query: string) => {
+      const { body, headers } = await t.call('GET', path + query, { as: org.member });
+      return [ids(body), body.total, body.next_offset, headers.has('content-length')];
+    };
+    expect(await listed('?limit=7')).toEqual([all.slice(0, 7), 9, 7, false]);
+    expect(await listed('?limit=7&offset=1')).toEqual([all.slice(1, 8), 9, 8, false]);
+    expect(await listed('?limit=7&offset=2')).toEqual([all.slice(2), 9, null, false]);
+    expect(await listed('?limit=4&offset=2')).toEqual([all.slice(2, 6), 9, 6, true]);
+    expect(await listed('?status=queued')).toEqual([all, 9, null, false]);
+  });
+
   it('have totals that are what counting them anew gives', async () => {
     const id = await run();
     await ledgers(id);
@@ -117,10 +131,10 @@ describe('runs of a process', () => {
       status: 'completed',
       started_at: new Date(),
     } as const;
-    const seqs = Array.from({ length: 2 * PIECE + 1 }, (_, i) => i + 1);
+    const seqs = Array.from({ length: 5 * FEW + 1 }, (_, i) => i + 1);
     for (const seq of [...seqs].reverse()) await t.insert(ProcessStepRow, { ...step, seq, path: `l/${seq}/one` });
     const { steps } = await t.get(RunsQueries).get(OrgScope.system(org.id, 'spec'), process, id);
-    expect([steps.items.length, typeof steps.rest]).toEqual([BATCH, 'object']);
+    expect([steps.items.length, typeof steps.rest]).toEqual([FEW, 'object']);
     expect((await get(`/${id}`)).steps.map(({ path }: { path: string }) => path)).toEqual(seqs.map((seq) => `l/${seq}/one`));
   });
 

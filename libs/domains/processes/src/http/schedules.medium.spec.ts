@@ -131,6 +131,14 @@ describe('a list of schedules', () => {
     expect(await listed(`?target_kind=process&target_id=${org.agentId}`)).toEqual([[], 0, null]);
     expect((await t.call('GET', `${path}?target_kind=chat`, { as: org.member })).status).toBe(422);
   });
+
+  it('has a few at a time, in a page too: each may be large', async () => {
+    const ids: unknown[] = [];
+    for (let i = 0; i < 6; i++) ids.unshift((await make()).id);
+    const { body, headers } = await t.call('GET', `${path}?limit=5`, { as: org.member });
+    expect([(body.items as { id: string }[]).map(({ id }) => id), body.total, body.next_offset]).toEqual([ids.slice(0, 5), 6, 5]);
+    expect(headers.has('content-length')).toBe(false);
+  });
 });
 
 describe('a change of a schedule', () => {

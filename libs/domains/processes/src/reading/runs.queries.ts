@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { notFound, runTopic, type TopicEvent } from '@aps/contracts';
 import { listTally, Process, ProcessRun, type ProcessRunState, type ProcessStepRow } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, listed, listedInBatches, OrgTable, PIECE, statement, type Listed, type Slice } from '@aps/platform/database';
+import { Database, FEW, listed, listedInBatches, OrgTable, PIECE, statement, type Listed, type Slice } from '@aps/platform/database';
 import { EventLog } from '@aps/platform/realtime';
 
 /** A run, as whoever follows it is told of it. */
@@ -20,10 +20,15 @@ const STEPS = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE id = 
 @Injectable()
 export class RunsQueries {
   private readonly processes = new OrgTable(Process, 'Process');
-  private readonly runs = new OrgTable(ProcessRun, 'Run', {
-    from: listTally('process_runs'),
-    where: { process_id: `split_part(t.facet, ':', 1) = $`, state: `split_part(t.facet, ':', 2) = $` },
-  });
+  private readonly runs = new OrgTable(
+    ProcessRun,
+    'Run',
+    {
+      from: listTally('process_runs'),
+      where: { process_id: `split_part(t.facet, ':', 1) = $`, state: `split_part(t.facet, ':', 2) = $` },
+    },
+    'large',
+  );
 
   constructor(
     private readonly db: Database,
@@ -49,10 +54,11 @@ export class RunsQueries {
     const read = (offset: number, size: number) => this.db.query(STEPS, [ids.slice(offset, offset + size)]);
     const steps = await listedInBatches(
       {},
-      ({ limit = PIECE }) => listed({ limit }, read(0, limit + 1), () => ids.length),
+      ({ limit = FEW }) => listed({ limit }, read(0, limit + 1), () => ids.length),
       async function* (offset, size) {
         for (let from = offset; from < ids.length; from += size) yield await read(from, size);
       },
+      'large',
     );
     return { run, steps };
   }

@@ -23,6 +23,7 @@ const VIEWS = new OrgListing<ScheduleView, ScheduleFilter>({
   where: { target_kind: 's.target_kind = $', target_id: 's.target_id = $' },
   order: 's.created_at DESC, s.id DESC',
   what: 'Schedule',
+  rows: 'large',
 });
 
 /** Reads schedules. Never writes. */
