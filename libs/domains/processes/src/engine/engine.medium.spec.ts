@@ -1,6 +1,7 @@
 import { SLOW, type TestOrg } from '@aps/chats/testing';
 import { HitlService } from '@aps/chats';
 import { EgressError } from '@aps/platform/egress';
+import { Database } from '@aps/platform/database';
 import { RunLeases } from '@aps/platform/runs';
 import { sql, standStill } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
@@ -373,6 +374,81 @@ describe('a run', () => {
     await t.sweepRuns();
     const { steps } = await t.untilRun(id, ({ state }) => state === 'waiting_human');
     expect([calls, steps[0].status]).toEqual([0, 'outcome_unknown']);
+  });
+
+  it('loses nothing, and does nothing twice, where any one of its writes fails, or has gone through and nobody has heard of it', async () => {
+    const call = jest.fn((args: unknown) => Promise.resolve({ output: args }));
+    t.get(StepTools).register(aTool('spec.order', { accessLevel: 'write', call }));
+    const steps = [
+      { id: 'order', kind: 'tool', tool: 'spec.order', arguments: {} },
+      { id: 'say', kind: 'llm', prompt: 'hello' },
+      { id: 'ok', kind: 'human', prompt: 'Well?' },
+    ];
+    const process = await t.deployed(org, steps);
+    const away = () => new Error('Connection terminated unexpectedly');
+    const written = new Map<string, number>();
+    const unheard = new Set<unknown>();
+    const journal = t.get(JournalRepository);
+    const database = t.get(Database);
+    const [commit, transaction] = [journal.commit.bind(journal), database.transaction.bind(database)];
+    const writes = jest.spyOn(journal, 'commit').mockImplementation(async (db, run, seen, what) => {
+      const { input } = JSON.parse(run.envelope) as { input: { fails?: number; unheard?: number } };
+      const no = (written.get(run.id) ?? 0) + 1;
+      written.set(run.id, no);
+      if (no === input.fails) throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+      const tell = await commit(db, run, seen, what);
+      if (no !== input.unheard) return tell;
+      if (db === database) throw away();
+      unheard.add(db);
+      return tell;
+    });
+    const transactions = jest.spyOn(database, 'transaction').mockImplementation(async (caller, fn) => {
+      let mine: unknown;
+      const result = await transaction(caller, (tx) => fn((mine = tx) && tx));
+      if (unheard.delete(mine)) throw away();
+      return result;
+    });
+    const inputs = [{}, ...[1, 2, 3, 4].flatMap((no) => [{ fails: no }, { unheard: no }])];
+    const ids = await Promise.all(inputs.map((input) => t.begin(org, process, input)));
+    const ask = async (id: string) => {
+      const { steps } = await t.waiting(id, 'ok');
+      await t.call('POST', `/api/orgs/${org.id}/hitl-requests/${steps[2].hitl_request_id}/answer`, {
+        as: org.owner,
+        body: { decision: 'approve' },
+      });
+      return t.ended(id);
+    };
+    const runs = await Promise.all(ids.map(ask));
+    writes.mockRestore();
+    transactions.mockRestore();
+    const [untouched, ...others] = await Promise.all(
+      runs.map(async ({ id, status, cost_credits, steps }) => ({
+        ...{ status, cost_credits, steps: steps.map((step) => [step.path, step.attempt, step.status]) },
+        events: (await t.events(id)).map(({ seq, data }) => [Number(seq), data.event, data.path]),
+      })),
+    );
+    expect(untouched.status).toBe('completed');
+    for (const [i, other] of others.entries()) expect([inputs[i + 1], other]).toEqual([inputs[i + 1], untouched]);
+    const asked = sql<{ receipts: number; questions: number }>(`
+      SELECT (SELECT count(*)::int FROM inference_receipts WHERE run_id = ANY ($1)) AS receipts, (SELECT count(*)::int FROM hitl_requests WHERE run_id = ANY ($1)) AS questions`);
+    expect([call.mock.calls.length, ...(await t.db.query(asked, [ids]))]).toEqual([9, { receipts: 9, questions: 9 }]);
+    // What has gone through is not written again.
+    expect(ids.map((id) => written.get(id))).toEqual(inputs.map(({ fails }: { fails?: number }) => (fails ? 5 : 4)));
+  });
+
+  it('looks up again what a call needs, and asks nobody about one that was not made by then', async () => {
+    const call = jest.fn(() => Promise.resolve({ output: 'sent' }));
+    t.get(StepTools).register(aTool('spec.found', { accessLevel: 'write', call }));
+    const tools = t.get(StepTools);
+    const find = tools.find.bind(tools);
+    const finds = jest
+      .spyOn(tools, 'find')
+      .mockImplementationOnce(find)
+      .mockRejectedValueOnce(new Error('Connection terminated unexpectedly'));
+    const id = await t.begin(org, await t.deployed(org, [{ id: 'call', kind: 'tool', tool: 'spec.found', arguments: {} }]));
+    expect(await t.ended(id)).toMatchObject({ status: 'completed', deliveries: 0, steps: [{ attempt: 1, status: 'completed' }] });
+    expect([call.mock.calls.length, finds.mock.calls.length]).toEqual([1, 3]);
+    finds.mockRestore();
   });
 
   it('tries a call again that may be, and fails with what it came to', async () => {

@@ -1,10 +1,13 @@
 import { loadConfig } from '@aps/platform/config';
+import type { CallResult } from './calls';
 import { JournalRoom } from './journal-room';
+import { RunAtWork } from './run-at-work';
 
 const MAX = 100;
 let room: JournalRoom;
 let entered: string[];
-const hold = (bytes: number) => loadConfig({ DATABASE_URL: 'postgres://localhost/none', PROCESS_HELD_BYTES: String(bytes) });
+const hold = (bytes: number) =>
+  loadConfig({ DATABASE_URL: 'postgres://localhost/none', REDIS_URL: 'redis://localhost', PROCESS_HELD_BYTES: String(bytes) });
 beforeAll(() => hold(MAX));
 beforeEach(() => {
   room = new JournalRoom();
@@ -116,4 +119,26 @@ describe('the room for calls', () => {
     large();
     expect([room.leftForCalls('a'), room.leftForCalls('b')]).toEqual([ALL / 2, ALL / 2]);
   });
+});
+
+it('what calls have come to is written in pieces where it is charged, as its credits are locked so long', async () => {
+  const signal = new AbortController().signal;
+  const lease = { signal, requireNext: () => undefined, requireHeld: () => undefined, release: () => undefined };
+  const work = new RunAtWork({ org_id: 'a', steps_done: 0 } as ConstructorParameters<typeof RunAtWork>[0], lease, room);
+  const charge = () => Promise.resolve();
+  for (let i = 0; i < 130; i++) {
+    const result: CallResult = { outcome: { status: 'completed', output: null }, ...(i % 2 && { charge }) };
+    work.make({ row: { path: String(i) } } as Parameters<RunAtWork['make']>[0], () => Promise.resolve(result));
+  }
+  await settled();
+  const pieces = Array.from({ length: 2 }, () => {
+    const { results, known } = work.known(true);
+    const isAll = work.isIdle(results);
+    work.written({ written: [] } as unknown as Parameters<RunAtWork['written']>[0], results);
+    return [results.size, known.inFlight.size, isAll];
+  });
+  expect(pieces).toEqual([
+    [115, 130, false],
+    [15, 15, true],
+  ]);
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { runTopic, type EventType } from '@aps/contracts';
+import type { ProcessRun } from '@aps/entities';
 import { Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { RealtimePublisher } from '@aps/platform/realtime';
@@ -14,6 +15,7 @@ import {
   JOURNAL,
   LOAD,
   OWNED,
+  RETAKE,
   RUNS,
   TELL,
   type CancelledStep,
@@ -101,6 +103,18 @@ export class JournalRepository {
     const [row] = await db.query(OWNED, [id, fence]);
     if (!row) throw new LeaseEnded('lost');
     return row.wakes;
+  }
+
+  /**
+   * For an owner who has not heard what became of a write, which may be under way still: it is done by then, or never.
+   *
+   * @returns how far the run is
+   * @throws LeaseEnded when another has it
+   */
+  async retake(db: Db, { id, fence }: ClaimedProcessRun): Promise<{ status: ProcessRun['status']; steps_done: number }> {
+    const [row] = await db.query(RETAKE, [id, fence]);
+    if (!row) throw new LeaseEnded('lost');
+    return row;
   }
 
   /** Appends events to the logs of runs that this transaction has locked, by run. */

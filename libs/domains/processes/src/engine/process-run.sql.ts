@@ -66,6 +66,13 @@ export const CLAIM = claimStatement(PROCESS_RUNS, {
 export const JOURNAL = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE run_id = $1 ORDER BY seq');
 /** Whether a run is still its owner's, who has found that it cannot write. */
 export const OWNED = statement<{ wakes: number }>(`SELECT wakes FROM ${TABLE} WHERE id = $1 AND fence = $2 AND status = 'running'`);
+/**
+ * Has what its owner may still be writing find that something has come: so that is written by now, or never. How far the run is, whether or
+ * not its owner has heard of it.
+ */
+export const RETAKE = statement<{ status: ProcessRun['status']; steps_done: number }>(
+  `UPDATE ${TABLE} SET wakes = wakes + 1 WHERE id = $1 AND fence = $2 RETURNING status, steps_done`,
+);
 
 const COLUMNS: Record<string, string> = {
   id: 'uuid',

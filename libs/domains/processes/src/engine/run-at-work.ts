@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tx } from '@aps/platform/database';
+import { insist, isConnectionLoss, type Tx } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Cutoff } from '@aps/platform/signals';
 import type { CallHold, CallResult } from './calls';
@@ -15,6 +15,8 @@ const LOOK_MS = 1_000;
 const CUT_MS = 1_000;
 /** Calls of a run that are made at the same time. */
 const MAX_AT_WORK = 500;
+/** Outcomes that cost something, and are written at once: they are charged one by one, under the lock of the organization's credits. */
+const MAX_CHARGES = 50;
 
 /** What is counted of a call in the room for those. */
 interface Held {
@@ -38,11 +40,12 @@ export class RunAtWork {
   private readonly reserved = new Map<string, Held>();
   /** What its row says of it. */
   asksHuman: boolean;
+  /** Commits of it, as its row counts them. */
+  stepsDone: number;
   /** Calls that have not come to an end, be they cut or not. */
   private readonly made = new Set<Promise<void>>();
   /** Of calls whose outcomes nobody writes any more. */
   private readonly left: ((tx: Tx) => Promise<void>)[] = [];
-  private hasStarted = false;
   private error: unknown;
   private tell: () => void = () => undefined;
 
@@ -53,6 +56,7 @@ export class RunAtWork {
   ) {
     this.run = claimed;
     this.asksHuman = claimed.asks_human;
+    this.stepsDone = claimed.steps_done;
     lease.signal.addEventListener('abort', () => this.tell(), { once: true });
   }
 
@@ -78,22 +82,23 @@ export class RunAtWork {
 
   /** Whether its claim says all that there is: nothing has been done or looked at since. */
   get isNew(): boolean {
-    return this.run === this.claimed && !this.hasStarted;
+    return this.run === this.claimed && this.stepsDone === this.claimed.steps_done;
   }
 
   startEvents(): RunEvent[] {
-    return this.claimed.steps_done === 0 && !this.hasStarted ? [{ type: 'run_started', step_id: null, path: null, metadata: {} }] : [];
+    return this.stepsDone === 0 ? [{ type: 'run_started', step_id: null, path: null, metadata: {} }] : [];
   }
 
-  /** @returns what has come so far, and what the interpreter is told of it and of the calls that nobody is to make */
+  /** @returns what has come so far, or as much of it as is written at once, and what the interpreter is told of it and of the calls that nobody is to make */
   known(asks: boolean): { results: Map<string, Come>; known: CallsAtWork } {
-    const results = new Map(this.results);
+    let charges = 0;
+    const results = new Map([...this.results].filter(([, { charge }]) => !charge || ++charges <= MAX_CHARGES));
     const outcomes = new Map([...results].map(([path, { outcome }]) => [path, outcome]));
     const begins = asks ? MAX_AT_WORK - this.underWay : 0;
     const bytes = this.room.leftForCalls(this.claimed.org_id);
     return {
       results,
-      known: { inFlight: new Set([...this.atWork.keys(), ...results.keys()]), outcomes, begins, bytes, asks, putOff: this.putOff },
+      known: { inFlight: new Set([...this.atWork.keys(), ...this.results.keys()]), outcomes, begins, bytes, asks, putOff: this.putOff },
     };
   }
 
@@ -104,7 +109,6 @@ export class RunAtWork {
 
   /** What was to be written, is; calls of steps that were given up with it are cut. */
   written({ written }: Progress, results: Map<string, Come>): void {
-    this.hasStarted = true;
     this.forget(results);
     for (const { path, status } of written) if (status !== 'running') this.atWork.get(path)?.abort(new LeaseEnded('stopped'));
   }
@@ -148,7 +152,8 @@ export class RunAtWork {
       cut.signal.throwIfAborted();
       this.lease.requireHeld();
     };
-    const made = call({ signal: cut.signal, requireHeld }).then(
+    // A lookup of one call that fails is no reason to end the run, and with it all others.
+    const made = insist(() => call({ signal: cut.signal, requireHeld }), cut.signal, isConnectionLoss).then(
       (result) => over(() => come(result)),
       (error: unknown) => over(() => (this.error ??= cut.signal.aborted ? undefined : error)),
     );

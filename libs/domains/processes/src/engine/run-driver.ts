@@ -1,6 +1,6 @@
 import { setImmediate as letOthersIn, setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { Database, NO_CALLER, whenCommitted, type Db } from '@aps/platform/database';
+import { Database, insist, NO_CALLER, whenCommitted, type Db } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Definitions } from '../revisions/definitions';
 import { isRepeatable } from '../tools/step-tools';
@@ -18,6 +18,9 @@ import { runFactsOf } from './run-facts';
 import { countSteps } from './run-signals';
 import { tryAgainAt } from './waits.policy';
 
+/** Writes that may fail in a row. */
+const MAX_FAULTS = 4;
+const FAULT_PAUSE_MS = 1_000;
 const CHARGE_TRIES = 4;
 const CHARGE_PAUSE_MS = 1_000;
 /**
@@ -89,6 +92,8 @@ export class RunDriver {
    */
   private writeLast(work: RunAtWork, reason: keyof typeof LAST_MS): Promise<string | null> {
     const write = async (): Promise<string | null> => {
+      // It may have ended while nobody knew what had become of a write.
+      work.stepsDone = (await this.journal.retake(this.db, work.claimed)).steps_done;
       for (;;) {
         const interpreter = await this.look(work);
         const { results, known } = work.known(false);
@@ -101,7 +106,7 @@ export class RunDriver {
         }
         countSteps(progress);
         work.written(progress, results);
-        return progress.end && outcomeOf(progress.end);
+        if (progress.end || work.results.size === 0) return progress.end && outcomeOf(progress.end);
       }
     };
     const before = this.last[reason];
@@ -140,7 +145,7 @@ export class RunDriver {
     // What the run is, its claim has read.
     let interpreter = work.isNew ? await this.firstLook(work) : await this.look(work);
     place.begin();
-    for (;;) {
+    for (let faults = 0; ;) {
       const mayAsk = work.mayAsk();
       // What comes while this is written is for the next look.
       const { results, known } = work.known(mayAsk);
@@ -150,12 +155,16 @@ export class RunDriver {
       const rests =
         progress.end === null && !progress.goesOn && progress.calls.length === 0 && work.isIdle(results) && mayAsk && !progress.isFull;
       work.reserve(progress.calls);
-      let came = false;
+      const before = { stepsDone: work.stepsDone, isLast: progress.end !== null || rests };
+      let came: boolean | null;
       try {
         came = await this.write(work, interpreter, progress, { results, rests });
+        faults = 0;
       } catch (error) {
+        came = error instanceof Overtaken ? null : await this.afterFault(work, error, ++faults, before);
+      }
+      if (came === null) {
         work.unreserve();
-        if (!(error instanceof Overtaken)) throw error;
         interpreter = await this.look(work);
         continue;
       }
@@ -174,6 +183,40 @@ export class RunDriver {
     }
   }
 
+  /**
+   * A write has failed, which is no reason to throw away what calls have come to: nobody else knows it, and would make them again, or ask a human
+   * what became of them. It may have gone through all the same, and then all is as if that had been heard.
+   *
+   * @param faults writes that have failed in a row
+   * @param write.stepsDone commits of the run before it
+   * @param write.isLast whether the run is over by it, or waits
+   * @returns whether something may have come with what was written; null where it is to be decided anew
+   * @throws the error where that has been tried often enough; LeaseEnded
+   */
+  private async afterFault(
+    work: RunAtWork,
+    error: unknown,
+    faults: number,
+    { stepsDone, isLast }: { stepsDone: number; isLast: boolean },
+  ): Promise<boolean | null> {
+    if (error instanceof LeaseEnded || faults > MAX_FAULTS) throw error;
+    const { claimed, lease } = work;
+    this.logger.warn({ msg: 'What a run has come to was not written at once', run_id: claimed.id, error: (error as Error).message });
+    await sleep(faults * FAULT_PAUSE_MS, undefined, { signal: lease.signal }).catch(() => undefined);
+    lease.signal.throwIfAborted();
+    const { status, steps_done } = await this.surely(work, () => this.journal.retake(this.db, claimed));
+    const isWritten = steps_done > stepsDone;
+    const isRunning = status === 'running';
+    if (!isRunning && !(isWritten && isLast)) throw new LeaseEnded('lost');
+    work.stepsDone = steps_done;
+    return isWritten ? isRunning : null;
+  }
+
+  /** What is looked up for a run at work is looked up again where that fails, as long as the run is this owner's. */
+  private surely<T>({ lease }: RunAtWork, lookUp: () => Promise<T>): Promise<T> {
+    return insist(lookUp, lease.signal, (error) => !(error instanceof LeaseEnded));
+  }
+
   /** Until something is to be done for a run whose calls are being made. */
   private async untilCome(work: RunAtWork, wakeAt: Date | null): Promise<void> {
     // Calls that the run itself has cut come to nothing.
@@ -186,21 +229,24 @@ export class RunDriver {
   }
 
   /** Whether somebody has brought something while calls are being made. */
-  private async hasCome({ claimed, run, results, atWork }: RunAtWork): Promise<boolean> {
-    return atWork.size > 0 && results.size === 0 && (await this.journal.wakesOf(this.db, claimed)) !== run.wakes;
+  private async hasCome(work: RunAtWork): Promise<boolean> {
+    if (work.atWork.size === 0 || work.results.size > 0) return false;
+    return (await this.surely(work, () => this.journal.wakesOf(this.db, work.claimed))) !== work.run.wakes;
   }
 
   private async firstLook({ claimed }: RunAtWork): Promise<Interpreter> {
     return this.interpreterOf(claimed, claimed.has_steps ? await this.journal.journal(this.db, claimed.id) : []);
   }
 
-  private async look(work: RunAtWork): Promise<Interpreter> {
-    const { id } = work.claimed;
-    const run = await this.journal.load(this.db, id);
-    work.run = { ...run, fence: work.claimed.fence };
-    work.asksHuman = run.asks_human;
-    // Not before the run: what comes in between is in the journal, or the commit finds that something has come.
-    return this.interpreterOf(run, await this.journal.journal(this.db, id));
+  private look(work: RunAtWork): Promise<Interpreter> {
+    const { id, fence } = work.claimed;
+    return this.surely(work, async () => {
+      const run = await this.journal.load(this.db, id);
+      work.run = { ...run, fence };
+      work.asksHuman = run.asks_human;
+      // Not before the run: what comes in between is in the journal, or the commit finds that something has come.
+      return this.interpreterOf(run, await this.journal.journal(this.db, id));
+    });
   }
 
   private async interpreterOf(run: LoadedRun, rows: JournalRow[]): Promise<Interpreter> {
@@ -235,6 +281,7 @@ export class RunDriver {
       const publish = await this.journal.commit(db, claimed, run.wakes, { rows, events, asksHuman, held, end: asked ? null : end, at });
       await whenCommitted(db, () => {
         work.asksHuman = asksHuman;
+        work.stepsDone += 1;
         publish();
       });
     };
