@@ -29,7 +29,7 @@ export interface ControlledChat {
   } | null;
 }
 
-/** Chats are found again under their locks; one that another has delegated meanwhile is locked in the next round. */
+/** How often all locks are given up for one that somebody else holds. */
 const MAX_ROUNDS = 5;
 /** Deeper than any delegation may go. */
 const MAX_LEVELS = 64;
@@ -45,9 +45,12 @@ const VISIBLE_TREE = statement<{ id: string; level: number }>(TREE(VISIBLE_CHAT)
 const TREES = statement<{ id: string; level: number }>(TREE('c.org_id = $1 AND c.id = ANY($2)'));
 const ALONE = statement<{ id: string; level: number }>(`SELECT c.id, 0 AS level FROM chats c WHERE ${VISIBLE_CHAT}`);
 
-const LOCK_CHATS = statement<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(`
+const LOCK = (wait: '' | 'SKIP LOCKED') =>
+  statement<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(`
   SELECT id, org_id, status, pause, title, stop_reason, stop_requested_at, completed_at, created_by, shared, parent_chat_id, root_chat_id, current_turn_id
-  FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE`);
+  FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE ${wait}`);
+const LOCK_CHATS = LOCK('');
+const LOCK_FREE_CHATS = LOCK('SKIP LOCKED');
 // A statement of its own: what is joined to a row that had to be waited for would be older than the row.
 const TURNS = statement<Omit<NonNullable<ControlledChat['turn']>, 'status'> & { status: TurnStatus }>(
   'SELECT id, status, wait, principal_id, started_at IS NOT NULL AS begun FROM turns WHERE id = ANY($1)',
@@ -89,7 +92,7 @@ export class ControlRepository {
   /** Locks a chat that the caller may open; null when there is none. */
   async lock(tx: Tx, scope: OrgScope, agentId: string, chatId: string): Promise<ControlledChat | null> {
     const [found] = await tx.query(ALONE, [scope.orgId, scope.actor.userId, agentId, chatId]);
-    return found ? ((await this.lockLevel(tx, [found.id]))[0] ?? null) : null;
+    return found ? ((await this.lockAll(tx, [found.id]))[0] ?? null) : null;
   }
 
   /**
@@ -112,34 +115,47 @@ export class ControlRepository {
     return (await tx.query(RETRIES, [chatIds])).map(({ id }) => id);
   }
 
-  /** @param find chats with their levels, those that are wanted first */
+  /**
+   * Nobody delegates from a chat that is locked, so what has come meanwhile is locked besides: were the locks given up for it, a chat that
+   * just delegates would be ahead each time.
+   *
+   * @param find chats with their levels, those that are wanted first
+   */
   private async lockFound(
     tx: Tx,
     find: () => Promise<{ id: string; level: number }[]>,
   ): Promise<{ locked: ControlledChat[]; root: string | undefined }> {
     const letGo = await tx.savepoint();
-    let tree = await find();
-    for (let round = 1; ; round++) {
-      const locked: ControlledChat[] = [];
+    for (let round = 1; round <= MAX_ROUNDS; round++) {
+      const locked = new Map<string, ControlledChat>();
+      const lock = async (ids: string[], how = LOCK_CHATS) => {
+        for (const chat of await this.lockAll(tx, ids, how)) locked.set(chat.id, chat);
+      };
+      let tree = await find();
       for (let level = Math.max(0, ...tree.map((c) => c.level)); level >= 0; level--) {
-        locked.push(
-          ...(await this.lockLevel(
-            tx,
-            tree.flatMap((c) => (c.level === level ? [c.id] : [])),
-          )),
-        );
+        await lock(tree.flatMap((c) => (c.level === level ? [c.id] : [])));
       }
-      // Nobody delegates any more from chats that are locked; what came before is there now.
-      const now = await find();
-      if (now.length === tree.length || round === MAX_ROUNDS) return { locked, root: tree[0]?.id };
-      tree = now;
+      for (;;) {
+        const known = new Set(tree.map((c) => c.id));
+        tree = await find();
+        const added = tree.flatMap((c) => (known.has(c.id) ? [] : [c.id]));
+        if (added.length === 0) {
+          const deepestFirst = [...tree].sort((a, b) => b.level - a.level);
+          return { locked: deepestFirst.flatMap((c) => locked.get(c.id) ?? []), root: tree[0]?.id };
+        }
+        // Without waiting: who ends a child holds it, and waits for its parent.
+        await lock(added, LOCK_FREE_CHATS);
+        if (!added.every((id) => locked.has(id))) break;
+      }
       await letGo();
     }
+    // Done again as what PostgreSQL calls a failure of serialization.
+    throw Object.assign(new Error('Chats are taken while they delegate'), { code: '40001' });
   }
 
-  private async lockLevel(tx: Tx, ids: string[]): Promise<ControlledChat[]> {
+  private async lockAll(tx: Tx, ids: string[], how = LOCK_CHATS): Promise<ControlledChat[]> {
     if (ids.length === 0) return [];
-    const chats = await tx.query(LOCK_CHATS, [ids]);
+    const chats = await tx.query(how, [ids]);
     const current = chats.flatMap((c) => c.current_turn_id ?? []);
     const turns = current.length ? await tx.query(TURNS, [current]) : [];
     const live = new Map(

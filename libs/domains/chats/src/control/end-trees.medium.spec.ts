@@ -4,6 +4,7 @@ import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { calls, chatsService, script, SLOW, type TestOrg } from '../testing/chats';
+import { MAX_CHILDREN_AT_WORK } from '../delegation/delegation.policy';
 import { delegatingOrg } from '../testing/delegating';
 import { CloseService } from './close.service';
 
@@ -127,5 +128,33 @@ describe('the end of chats with all that they have delegated to', () => {
       expect(await open(chat)).toEqual([]);
       expect(new Set((await family(chat)).map(({ status }) => status))).toEqual(new Set(['ARCHIVED']));
     }
+  });
+
+  describe('one answer that delegates over and over', () => {
+    const fanningOut = async (): Promise<string> => {
+      const chat = await app.chat(org, { shared: true });
+      const { tool_calls } = delegate('leaf', SLOW);
+      await app.send(org, chat, script({ tool_calls: Array.from({ length: MAX_CHILDREN_AT_WORK }, () => tool_calls[0]) }));
+      while ((await family(chat)).length < 3) await new Promise((r) => setTimeout(r, 1));
+      return chat;
+    };
+    const asked = (method: string, path: string, body: unknown) => app.call(method, `${org.path}/${path}`, { as: org.owner, body });
+
+    it.each([
+      ['its end', (chat: string) => end([chat])],
+      ['a stop with cascade', (chat: string) => asked('POST', `${chat}/stop`, { cascade: true })],
+    ])('is overtaken by %s', async (_, over) => {
+      const chat = await fanningOut();
+      await over(chat);
+      expect(await open(chat)).toEqual([]);
+    });
+
+    it('is made private with all that it began, and begins the rest so', async () => {
+      const chat = await fanningOut();
+      expect(await asked('PATCH', chat, { shared: false })).toMatchObject({ status: 200 });
+      while ((await family(chat)).length <= MAX_CHILDREN_AT_WORK) await new Promise((r) => setTimeout(r, 20));
+      expect(await rows('SELECT id FROM chats WHERE root_chat_id = $1 AND shared', chat)).toEqual([]);
+      await end([chat]);
+    });
   });
 });
