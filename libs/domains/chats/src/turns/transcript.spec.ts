@@ -65,6 +65,20 @@ describe('notes of the system', () => {
   });
 });
 
+describe('messages of users that say nothing', () => {
+  it.each(['', ' ', '\n\t'])('are told as such (%j), so that a request never ends with the words of the model', (blank) => {
+    const empty = { role: 'user', content: expect.stringMatching(/^\[The user sent an empty message/) as string };
+    expect(toModelMessages([row('user', blank)])).toEqual([empty]);
+    expect(toModelMessages([row('user', 'Hi'), row('assistant', 'Hello'), row('user', blank)]).at(-1)).toEqual(empty);
+  });
+
+  it('leave the word to the files that they bring', () => {
+    const attachments: NonNullable<TranscriptRow['attachments']> = [];
+    const read = new Map([[attachments, [{ text: '[File a.txt]' }]]]);
+    expect(toModelMessages([row('user', '', { attachments })], read)).toEqual([{ role: 'user', content: '[File a.txt]' }]);
+  });
+});
+
 describe('names of tools in a request', () => {
   it('are names that every provider takes, the same in call and answer', () => {
     const calls = [
