@@ -3,6 +3,7 @@ import { Maintenance } from './maintenance';
 import { PlatformTasks } from './platform-tasks';
 
 export * from './maintenance';
+export { RowByRow } from './row-by-row';
 export { TallyFoldingModule } from './tally-folding';
 
 /** For worker applications. Needs the database, crypto and idempotency rooms. */

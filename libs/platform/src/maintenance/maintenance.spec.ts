@@ -1,6 +1,7 @@
-import type { Database } from '@aps/platform/database';
+import type { Caller, Database, Tx } from '@aps/platform/database';
 import { metrics } from '@aps/platform/observability';
 import { Maintenance } from './maintenance';
+import { RowByRow } from './row-by-row';
 
 describe('maintenance', () => {
   // None of this touches a table.
@@ -67,5 +68,41 @@ describe('maintenance', () => {
       if (ends.length) await maintenance.runAll();
     }
     expect(told).toEqual([0, 1, 2, 0, 1]);
+  });
+});
+
+describe('rows that something is done to one by one', () => {
+  it('are gone past where they fail, and left out while more are due than one pass takes', async () => {
+    const tx = {} as Tx;
+    const rows = new RowByRow({ transaction: (_: Caller, work: (tx: Tx) => unknown) => work(tx) } as unknown as Database, 'rows');
+    let ids = ['a', 'b', 'c', 'd', 'e'];
+    const broken = new Set(['a', 'b']);
+    const tried: string[] = [];
+    const pass = () =>
+      rows.pass(
+        2,
+        (batch, but) =>
+          Promise.resolve(
+            ids
+              .filter((id) => !but.includes(id))
+              .slice(0, batch)
+              .map((id) => ({ id })),
+          ),
+        (_, { id }) => {
+          tried.push(id);
+          if (broken.has(id)) return Promise.reject(new Error(`${id} is broken`));
+          ids = ids.filter((other) => other !== id);
+          return Promise.resolve(true);
+        },
+      );
+    await expect(pass()).rejects.toThrow('a is broken');
+    expect([await pass(), await pass()]).toEqual([2, 1]);
+    await expect(pass()).rejects.toThrow('a is broken');
+    broken.delete('a');
+    expect(tried.join('')).toBe('abcdeab');
+    // Both failed when two were due, which is a whole batch.
+    expect(await pass()).toBe(0);
+    await expect(pass()).rejects.toThrow('b is broken');
+    expect(ids).toEqual(['b']);
   });
 });

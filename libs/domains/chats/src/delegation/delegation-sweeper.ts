@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
-import { Maintenance } from '@aps/platform/maintenance';
+import { Database, type Tx } from '@aps/platform/database';
+import { Maintenance, RowByRow } from '@aps/platform/maintenance';
 import { ChatLog } from '../state/chat-log';
 import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits } from '../turns/turn-waits';
@@ -22,6 +22,9 @@ const OVER: readonly string[] = ['ERRORED', 'ARCHIVED', 'ABANDONED'];
  */
 @Injectable()
 export class DelegationSweeper {
+  private readonly overdue: RowByRow;
+  private readonly orphans: RowByRow;
+
   constructor(
     maintenance: Maintenance,
     private readonly db: Database,
@@ -34,17 +37,32 @@ export class DelegationSweeper {
     private readonly ends: ChatEnds,
     private readonly log: ChatLog,
   ) {
+    this.overdue = new RowByRow(db, 'delegations');
+    this.orphans = new RowByRow(db, 'delegations');
     maintenance.register({ name: 'delegations', everyS: 5, batch: BATCH, run: () => this.sweep() });
   }
 
-  /** @returns the larger number of parents that it woke and children that it looked at */
+  /**
+   * @returns the larger number of parents that it woke and children that it settled
+   * @throws what one of those threw that could not be; the others are
+   */
   async sweep(): Promise<number> {
     let woken = 0;
-    for (const { turnId, chatId } of await this.rows.overdueTurns(this.db, BATCH))
-      if (await this.db.transaction(NO_CALLER, (tx) => this.wake(tx, turnId, chatId))) woken += 1;
-    const orphans = await this.rows.orphans(this.db, BATCH);
-    for (const chatId of orphans) await this.db.transaction(NO_CALLER, (tx) => this.abandon(tx, chatId));
-    return Math.max(woken, orphans.length);
+    let settled = 0;
+    try {
+      woken = await this.overdue.pass(
+        BATCH,
+        (limit, but) => this.rows.overdueTurns(this.db, limit, but),
+        (tx, turn) => this.wake(tx, turn.id, turn.chat_id),
+      );
+    } finally {
+      settled = await this.orphans.pass(
+        BATCH,
+        (limit, but) => this.rows.orphans(this.db, limit, but),
+        (tx, child) => this.abandon(tx, child.id),
+      );
+    }
+    return Math.max(woken, settled);
   }
 
   private async wake(tx: Tx, turnId: string, chatId: string): Promise<boolean> {
@@ -54,15 +72,15 @@ export class DelegationSweeper {
     return events !== null;
   }
 
-  /** Looks again under the locks of the child and then of its parent: either may have gone on meanwhile. */
-  private async abandon(tx: Tx, chatId: string): Promise<void> {
+  /** Looks again under the locks of the child and then of its parent: either may have gone on meanwhile. @returns false when it is to be looked at again */
+  private async abandon(tx: Tx, chatId: string): Promise<boolean> {
     const child = await this.rows.lockOrphan(tx, chatId);
     // Another worker has it, or it runs.
-    if (!child) return;
+    if (!child) return false;
     const parent = await this.rows.lockParent(tx, child.parent_chat_id);
     await this.rows.settleOrphan(tx, chatId);
-    if (child.deleted_at || !mayMove('abandon', child)) return;
-    if (!parent.deleted_at && !OVER.includes(parent.status)) return;
+    if (child.deleted_at || !mayMove('abandon', child)) return true;
+    if (!parent.deleted_at && !OVER.includes(parent.status)) return true;
     await this.children.abandonOf(tx, [chatId]);
     if (child.current_turn_id) {
       const wait = await this.turns.waitOf(tx, child.current_turn_id);
@@ -72,7 +90,7 @@ export class DelegationSweeper {
         chat: 'abandon',
         events,
       });
-      return;
+      return true;
     }
     const at = this.db.now();
     await this.chats.abandon(tx, chatId, at);
@@ -83,5 +101,6 @@ export class DelegationSweeper {
       at,
     );
     await this.ends.tell(tx, { id: chatId }, 'abandoned', null);
+    return true;
   }
 }

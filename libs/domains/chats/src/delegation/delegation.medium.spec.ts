@@ -6,6 +6,8 @@ import { InferenceError, ModelCalls } from '@aps/inference';
 import { sql } from '@aps/platform/testing';
 import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { addAgent, childrenOf, delegate, delegating, notesOf, repliesOf, resultsOf, type TestPlace } from '../testing/delegations';
+import { TurnEndings } from '../turns/turn-endings';
+import { TurnWaits } from '../turns/turn-waits';
 import { DelegationRepository } from './delegation.repository';
 import { DelegationSweeper } from './delegation-sweeper';
 
@@ -227,7 +229,7 @@ describe('delegation', () => {
   it('goes on at its deadlines however many that wait on have passed some of theirs', async () => {
     const rows = app.get(DelegationRepository);
     const overdue = rows.overdueTurns.bind(rows);
-    const spy = jest.spyOn(rows, 'overdueTurns').mockImplementation((db) => overdue(db, 1));
+    const spy = jest.spyOn(rows, 'overdueTurns').mockImplementation((db) => overdue(db, 1, []));
     const [stuck, behind] = [0, 0].map(() => begin(delegating([delegate(worker, slow('a', 60_000)), delegate(worker, slow('b', 60_000))])));
     for (const chat of [stuck, behind]) await paused(boss, await chat);
     const pass = (chat: string, limit: number) =>
@@ -242,7 +244,7 @@ describe('delegation', () => {
     await sweep();
     expect(resultsOf(await app.settled(boss, await behind, 1))).toEqual(Array(2).fill(expect.objectContaining({ status: 'timeout' })));
     expect(await app.read(boss, await stuck)).toMatchObject({ body: { pause: { kind: 'children' } } });
-    expect(await overdue(app.db, 1)).toEqual([]);
+    expect(await overdue(app.db, 1, [])).toEqual([]);
     spy.mockRestore();
     for (const chat of [stuck, behind]) for (const { id } of await childrenOf(app, await chat)) await stop(worker, id);
     await app.settled(boss, await stuck, 1);
@@ -427,6 +429,41 @@ describe('delegation', () => {
       await app.db.query(sql(`SELECT id FROM turns WHERE chat_id = $1 AND status IN ('queued', 'running', 'waiting')`), [waiting.id]),
     ).toEqual([]);
     expect(await app.db.query(sql('SELECT id FROM child_waits WHERE orphaned_at IS NOT NULL AND parent_chat_id = $1'), [chat])).toEqual([]);
+  });
+
+  it('ends what it can past a child, and past a parent, that cannot be', async () => {
+    const timer = script({ tool_calls: [{ name: 'wait_until', arguments: { for_s: 600 } }] });
+    const failing = script(
+      { tool_calls: [1, 2].map(() => delegate(worker, timer, { wait: false })) },
+      { delay_ms: HELD, error: { status: 400, message: 'no' } },
+    );
+    const chat = await begin(failing);
+    const [stuck, next] = await eventually(
+      () => childrenOf(app, chat),
+      ({ length }) => length === 2,
+    );
+    for (const { id } of [stuck, next]) await app.until(worker, id, (c) => c.pause?.kind === 'timer');
+    const waiting = await begin(delegating([delegate(worker, timer)]));
+    await paused(boss, waiting);
+    jest.spyOn(app.get(TurnWaits), 'wake').mockRejectedValue(new Error('It cannot be woken'));
+    await app.db.execute(sql('UPDATE child_waits SET deadline_at = now() WHERE parent_chat_id = $1'), [waiting]);
+    const endings = app.get(TurnEndings);
+    const end = endings.end.bind(endings);
+    jest
+      .spyOn(endings, 'end')
+      .mockImplementation((tx, turn, ...more) =>
+        turn.chat_id === stuck.id ? Promise.reject(new Error('It cannot end')) : end(tx, turn, ...more),
+      );
+    app.letGo(failing);
+    await app.until(boss, chat, (c) => c.status === 'ERRORED');
+    await expect(sweep()).rejects.toThrow('It cannot');
+    await app.until(worker, next.id, (c) => c.status === 'ABANDONED');
+    expect((await app.read(worker, stuck.id)).body).toMatchObject({ status: 'ACTIVE', pause: { kind: 'timer' } });
+    jest.restoreAllMocks();
+    await sweep();
+    await app.until(worker, stuck.id, (c) => c.status === 'ABANDONED');
+    expect(resultsOf(await app.settled(boss, waiting, 1))).toEqual([expect.objectContaining({ status: 'timeout' })]);
+    await stop(worker, (await childrenOf(app, waiting))[0].id);
   });
 
   it('spares the children of a parent that goes on after all', async () => {

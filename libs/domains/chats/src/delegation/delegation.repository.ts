@@ -107,16 +107,16 @@ const WAIT_NO_MORE = statement(
 );
 const MARK_ORPHANS = statement('UPDATE child_waits SET orphaned_at = $2 WHERE parent_chat_id = $1 AND orphaned_at IS NULL');
 const ORPHANS = statement<{ id: string }>(
-  `SELECT c.id FROM child_waits w JOIN chats c ON c.id = w.child_chat_id WHERE w.orphaned_at IS NOT NULL AND c.status <> 'RUNNING' ORDER BY w.orphaned_at LIMIT $1`,
+  `SELECT c.id FROM child_waits w JOIN chats c ON c.id = w.child_chat_id WHERE w.orphaned_at IS NOT NULL AND c.status <> 'RUNNING' AND c.id <> ALL($2::uuid[]) ORDER BY w.orphaned_at LIMIT $1`,
 );
 const LOCK_ORPHAN = statement<Orphan>(
   `SELECT org_id, status, deleted_at, current_turn_id, parent_chat_id FROM chats WHERE id = $1 AND status <> 'RUNNING' FOR NO KEY UPDATE SKIP LOCKED`,
 );
 const SETTLE_ORPHAN = statement('UPDATE child_waits SET orphaned_at = NULL WHERE child_chat_id = $1');
 /** A turn whose other children may still end waits on, and is not looked at: so many of them would keep the rest from being found. */
-const OVERDUE_TURNS = statement<{ turnId: string; chatId: string }>(`
-  SELECT t.id AS "turnId", t.chat_id AS "chatId" FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
-  WHERE w.status = 'open' AND w.waits AND w.deadline_at <= now() AND t.status = 'waiting' AND NOT EXISTS (
+const OVERDUE_TURNS = statement<{ id: string; chat_id: string }>(`
+  SELECT t.id, t.chat_id FROM child_waits w JOIN turns t ON t.id = w.parent_turn_id
+  WHERE w.status = 'open' AND w.waits AND w.deadline_at <= now() AND t.status = 'waiting' AND t.id <> ALL($2::uuid[]) AND NOT EXISTS (
     SELECT 1 FROM child_waits o WHERE o.parent_chat_id = w.parent_chat_id AND o.parent_turn_id = w.parent_turn_id
       AND o.status = 'open' AND o.waits AND (o.deadline_at IS NULL OR o.deadline_at > now()))
   GROUP BY t.id ORDER BY min(w.deadline_at) LIMIT $1`);
@@ -212,10 +212,9 @@ export class DelegationRepository {
     await tx.execute(MARK_ORPHANS, [parentChatId, at]);
   }
 
-  /** Children that are to be abandoned, those that run left out. */
-  async orphans(db: Db, limit: number): Promise<string[]> {
-    const rows = await db.query(ORPHANS, [limit]);
-    return rows.map((r) => r.id);
+  /** Children that are to be abandoned, those that run and the given ones left out. */
+  orphans(db: Db, limit: number, but: string[]): Promise<{ id: string }[]> {
+    return db.query(ORPHANS, [limit, but]);
   }
 
   /** Locks a child that is to be abandoned; null when it runs, or somebody else has it locked. */
@@ -229,8 +228,8 @@ export class DelegationRepository {
     await tx.execute(SETTLE_ORPHAN, [chatId]);
   }
 
-  /** Waiting turns whose children have passed their deadlines, or ended. */
-  overdueTurns(db: Db, limit: number): Promise<{ turnId: string; chatId: string }[]> {
-    return db.query(OVERDUE_TURNS, [limit]);
+  /** Waiting turns whose children have passed their deadlines, or ended, without the given ones. */
+  overdueTurns(db: Db, limit: number, but: string[]): Promise<{ id: string; chat_id: string }[]> {
+    return db.query(OVERDUE_TURNS, [limit, but]);
   }
 }

@@ -8,6 +8,7 @@ import { LeaseEnded } from '@aps/platform/runs';
 import { z } from 'zod';
 import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
 import { ToolStepRunner } from '../turns/tool-step';
+import { TurnEndings } from '../turns/turn-endings';
 import { HitlService } from './hitl.service';
 
 type Chat = Answer['body'];
@@ -529,6 +530,24 @@ describe('turns that wait for humans', () => {
         status: 202,
         body: { dispatched: false, reason: 'chat_abandoned' },
       });
+    });
+
+    it('are given up past one that cannot be, which is told', async () => {
+      const [stuck, next] = await Promise.all([waiting(QUESTION), waiting(QUESTION)]);
+      const endings = get(TurnEndings);
+      const end = endings.end.bind(endings);
+      const failing = jest
+        .spyOn(endings, 'end')
+        .mockImplementation((tx, turn, ...more) =>
+          turn.chat_id === stuck.chat ? Promise.reject(new Error('It cannot end')) : end(tx, turn, ...more),
+        );
+      await overdue(stuck.chat);
+      await overdue(next.chat);
+      await expect(get(HitlService).expire(100)).rejects.toThrow('It cannot end');
+      expect((await requestsOf(next.chat)).map((r) => r.status)).toEqual(['expired']);
+      failing.mockRestore();
+      await get(HitlService).expire(100);
+      expect((await requestsOf(stuck.chat)).map((r) => r.status)).toEqual(['expired']);
     });
 
     it('are found by the maintenance of the workers', async () => {

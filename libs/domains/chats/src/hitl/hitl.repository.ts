@@ -34,7 +34,7 @@ const CLOSE = statement<HitlRequest>(
 );
 const HIDE = statement(`UPDATE hitl_requests SET private_to = NULL WHERE run_id = ANY($1) AND private_to IS NOT NULL`);
 const DUE = statement<DueRequest>(
-  `SELECT id, org_id, chat_id, run_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT $1`,
+  `SELECT id, org_id, chat_id, run_id FROM hitl_requests WHERE status = 'pending' AND expires_at <= now() AND id <> ALL($2::uuid[]) ORDER BY expires_at LIMIT $1`,
 );
 const LOCK_CHAT = statement<LockedChat>(
   'SELECT id, status, current_turn_id FROM chats WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
@@ -93,9 +93,9 @@ export class HitlRepository {
     await tx.execute(HIDE, [runIds]);
   }
 
-  /** Requests that have waited too long, oldest first. */
-  due(db: Db, limit: number): Promise<DueRequest[]> {
-    return db.query(DUE, [limit]);
+  /** Requests that have waited too long, oldest first, without the given ones. */
+  due(db: Db, limit: number, but: string[]): Promise<DueRequest[]> {
+    return db.query(DUE, [limit, but]);
   }
 
   /** Locks a chat for the rest of the transaction. Null when it is deleted. */

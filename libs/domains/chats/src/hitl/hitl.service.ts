@@ -4,8 +4,9 @@ import { DomainError, refuseValue } from '@aps/contracts';
 import type { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { NO_CALLER, Database, storable, type Db, type Tx } from '@aps/platform/database';
+import { Database, storable, type Db, type Tx } from '@aps/platform/database';
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
+import { RowByRow } from '@aps/platform/maintenance';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { ToolCatalog, type ToolContext } from '@aps/tools';
 import { ChatLog } from '../state/chat-log';
@@ -40,6 +41,8 @@ const waited = durationHistogram('hitl_answer_seconds', 'Time from a question to
 /** Asks humans on behalf of agents, and takes their answers. */
 @Injectable()
 export class HitlService {
+  private readonly expiry: RowByRow;
+
   constructor(
     private readonly db: Database,
     private readonly queries: HitlQueries,
@@ -53,7 +56,9 @@ export class HitlService {
     private readonly audit: Audit,
     private readonly catalog: ToolCatalog,
     private readonly connections: ConnectionsQueries,
-  ) {}
+  ) {
+    this.expiry = new RowByRow(db, 'hitl_expiry');
+  }
 
   /**
    * Asks. A call that does it then waits for the request ({@link TurnWaits}), under the lock of the chat, which a running tool holds; a
@@ -151,13 +156,14 @@ export class HitlService {
    *
    * @param batch so many at most
    * @returns how many were given up
+   * @throws what the first of those threw that could not be given up; the others are
    */
-  async expire(batch: number): Promise<number> {
-    let done = 0;
-    for (const due of await this.requests.due(this.db, batch)) {
-      if (await this.db.transaction(NO_CALLER, (tx) => this.expireOne(tx, due))) done += 1;
-    }
-    return done;
+  expire(batch: number): Promise<number> {
+    return this.expiry.pass(
+      batch,
+      (limit, but) => this.requests.due(this.db, limit, but),
+      (tx, due) => this.expireOne(tx, due),
+    );
   }
 
   private async expireOne(tx: Tx, due: DueRequest): Promise<boolean> {
