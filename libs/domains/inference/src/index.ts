@@ -1,3 +1,4 @@
+export { isRefusal, jsonIn, repairOf } from './answers';
 export type { ChatMessage, ChatResult, Dialect, ProviderState, Usage, UserContent } from './client';
 export { InferenceMaintenanceModule } from './holds/hold.maintenance';
 export { Holds, type HoldingWork, type Quote, type WorkHold } from './holds/holds.service';

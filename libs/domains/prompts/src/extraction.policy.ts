@@ -1,4 +1,5 @@
 import type { PromptField } from '@aps/entities';
+import { jsonIn } from '@aps/inference';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 
@@ -47,9 +48,9 @@ export type Extraction = { data: Schema } | { mistakes: string };
  * Reads a model's answer: an object of the fields, bare or in a fenced block. Null for what need not be there means that it is not.
  */
 export function extractionOf(text: string, fields: readonly PromptField[]): Extraction {
-  const parsed = parse(text);
-  if (parsed === undefined) return { mistakes: 'It is not JSON.' };
-  const data = withoutNulls(parsed, fields);
+  const read = jsonIn(text);
+  if ('problem' in read) return { mistakes: read.problem };
+  const data = withoutNulls(read.value, fields);
   const schema = schemaOf(fields);
   const fits = ajv.compile(schema) as ValidateFunction<Schema>;
   // It keeps what it has compiled, and this is never asked for again.
@@ -62,25 +63,6 @@ const inWords = ({ instancePath, message, params }: ErrorObject): string => {
   const details = allowedValues ? `: ${allowedValues.join(', ')}` : additionalProperty ? `: ${additionalProperty}` : '';
   return `${instancePath || 'The object'} ${message}${details}`;
 };
-
-const FENCE = '```';
-
-/** The text as it stands, or the first fenced block in it that is JSON. By place and not by pattern: an answer may be a million characters of anything. */
-function parse(text: string): unknown {
-  for (let from = 0, candidate = text; ;) {
-    try {
-      return JSON.parse(candidate) as unknown;
-    } catch {
-      // The next block, or none.
-    }
-    const open = text.indexOf(FENCE, from);
-    const begin = open < 0 ? -1 : text.indexOf('\n', open);
-    const end = begin < 0 ? -1 : text.indexOf(FENCE, begin);
-    if (end < 0) return undefined;
-    candidate = text.slice(begin, end);
-    from = end + FENCE.length;
-  }
-}
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -8,10 +8,12 @@ import {
   Holds,
   contentWith,
   InferenceError,
+  isRefusal,
   ModelCalls,
   ModelCatalog,
   ModelResolver,
   ReceiptsRepository,
+  repairOf,
   sumOf,
   type HoldingWork,
   type WorkHold,
@@ -281,12 +283,11 @@ export class PromptRunner implements BeforeApplicationShutdown {
     const first = await this.ask(model, work, call, signal);
     let extraction = extractionOf(first.text, template.fields);
     if ('mistakes' in extraction) {
-      const repair = `That does not fit what was asked for:\n${extraction.mistakes}\n\nAnswer again, with nothing but the corrected JSON.`;
       // Who has said nothing is asked the same again.
       const said: ChatMessage[] = first.text.trim()
         ? [
             { role: 'assistant', text: first.text.slice(0, MAX_SHOWN) },
-            { role: 'user', content: repair },
+            { role: 'user', content: repairOf(extraction.mistakes) },
           ]
         : [];
       const messages = [...call.messages, ...said];
@@ -331,8 +332,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     });
     work.hold.receipt({ resolved: model, ...result });
     work.usage = work.usage ? sumOf(work.usage, result.usage) : result.usage;
-    if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
-      throw new PromptFailure('model_refused', 'The model did not answer this.');
+    if (isRefusal(result.finishReason)) throw new PromptFailure('model_refused', 'The model did not answer this.');
     return result;
   }
 

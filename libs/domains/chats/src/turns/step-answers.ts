@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { MessageFinish } from '@aps/contracts';
-import { InferenceError, ModelCalls, sumOf, tokensOf, type ChatResult, type ResolvedModel, type WorkHold } from '@aps/inference';
+import { InferenceError, isRefusal, ModelCalls, sumOf, tokensOf, type ChatResult, type ResolvedModel, type WorkHold } from '@aps/inference';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
@@ -34,7 +34,7 @@ export interface PartialAnswer {
 export function finishOf(result: Pick<ChatResult, 'text' | 'toolCalls' | 'finishReason'>, last: boolean): MessageFinish {
   const { finishReason: reason } = result;
   if (result.toolCalls.length > 0) return last ? 'step_limit' : reason === 'length' ? reason : 'tool_calls';
-  if (reason === 'content_filter' || reason === 'refusal') return reason;
+  if (isRefusal(reason)) return reason;
   if (result.text.trim() === '') return 'empty';
   return reason === 'length' ? reason : 'stop';
 }

@@ -4,9 +4,11 @@ import {
   costOf,
   Holds,
   InferenceError,
+  isRefusal,
   ModelCalls,
   ModelResolver,
   ReceiptsRepository,
+  repairOf,
   sumOf,
   type ChatMessage,
   type InferenceFeature,
@@ -113,8 +115,7 @@ export class ModelQuestions {
           hold.receipt({ resolved, ...result });
           usage = usage ? sumOf(usage, result.usage) : result.usage;
           said.push(result.text);
-          if (result.finishReason === 'refusal' || result.finishReason === 'content_filter')
-            throw new InferenceError('provider_rejected', 'The model did not answer this.');
+          if (isRefusal(result.finishReason)) throw new InferenceError('provider_rejected', 'The model did not answer this.');
           const read = question.schema ? parsed(question.schema, result.text) : { value: result.text };
           if ('value' in read) {
             value = read.value;
@@ -126,10 +127,7 @@ export class ModelQuestions {
           }
           messages.push(
             { role: 'assistant', text: result.text.slice(0, MAX_SHOWN) || '…' },
-            {
-              role: 'user',
-              content: `That does not fit what was asked for: ${read.problem}\n\nAnswer again, with nothing but the corrected JSON.`,
-            },
+            { role: 'user', content: repairOf(read.problem) },
           );
         }
       } catch (cause) {
