@@ -68,16 +68,31 @@ describe('an answer', () => {
     ['prose', 'The total is 12.', /no JSON/],
     ['a list', '[{"total":1}]', /object/],
     ['null', 'null', /object/],
-    ['null for what must be there', '{"total":null}', /\/total must be number/],
+    ['null for what must be there', '{"total":null}', /total: must be number/],
     ['nothing of what must be there', '{}', /required property 'total'/],
-    ['another type', '{"total":"12"}', /\/total must be number/],
-    ['a word that is not allowed', '{"total":1,"currency":"GBP"}', /\/currency .*EUR, USD/],
-    ['a day that there is not', '{"total":1,"on":"2026-02-30"}', /\/on must match format "date"/],
-    ['what nobody asked for', '{"total":1,"tax":2}', /additional properties: tax/],
-    ['a mistake deep within', '{"total":1,"lines":[{"what":"a"},{"n":1.5}]}', /\/lines\/1 .*'what'[\s\S]*\/lines\/1\/n must be integer/],
+    ['another type', '{"total":"12"}', /total: must be number/],
+    ['a word that is not allowed', '{"total":1,"currency":"GBP"}', /currency: .*"EUR","USD"/],
+    ['a day that there is not', '{"total":1,"on":"2026-02-30"}', /on: must match format "date"/],
+    ['what nobody asked for', '{"total":1,"tax":2}', /additional properties: "tax"/],
+    ['a mistake deep within', '{"total":1,"lines":[{"what":"a"},{"n":1.5}]}', /lines\.1: .*'what'[\s\S]*lines\.1\.n: must be integer/],
   ])('that is %s says so', (_, text, mistakes) =>
     expect(extractionOf(text, FIELDS)).toEqual({ mistakes: expect.stringMatching(mistakes) }),
   );
+
+  it('that misses everything everywhere says so once', () => {
+    const rows = field('rows', 'array', {
+      items: field('row', 'object', { fields: Array.from({ length: 100 }, (_, i) => field(`f${i}`, 'string', { required: true })) }),
+    });
+    const text = `{"rows":[${'{},'.repeat(300_000)}{}]}`;
+    expect(extractionOf(text, [rows])).toEqual({ mistakes: "rows.0: must have required property 'f0'" });
+  });
+
+  it('may be of as many fields as a template has', () => {
+    const objects = Array.from({ length: 5 }, (_, i) =>
+      field(`o${i}`, 'object', { fields: Array.from({ length: 99 }, (_, j) => field(`f${j}`, 'string')) }),
+    );
+    expect(extractionOf('{"o1":{"f1":"a"}}', objects)).toEqual({ data: { o1: { f1: 'a' } } });
+  });
 
   it('has not what every object has', () => {
     const fields = [field('constructor', 'string', { required: true })];

@@ -1,16 +1,6 @@
 import type { PromptField } from '@aps/entities';
 import { jsonIn } from '@aps/inference';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
-
-type Schema = Record<string, unknown>;
-
-/** What a model's answer is checked against; formats as they are written, not as they might be meant. */
-const ajv = new Ajv({ allErrors: true, ownProperties: true });
-addFormats(ajv, ['date', 'date-time']);
-
-/** How many of an answer's mistakes the model is told. */
-const MAX_MISTAKES = 20;
+import { validate, type Schema } from '@aps/platform/json-schema';
 
 const TYPES: Record<Exclude<PromptField['type'], 'enum' | 'array' | 'object'>, Schema> = {
   string: { type: 'string' },
@@ -51,18 +41,9 @@ export function extractionOf(text: string, fields: readonly PromptField[]): Extr
   const read = jsonIn(text);
   if ('problem' in read) return { mistakes: read.problem };
   const data = withoutNulls(read.value, fields);
-  const schema = schemaOf(fields);
-  const fits = ajv.compile(schema) as ValidateFunction<Schema>;
-  // It keeps what it has compiled, and this is never asked for again.
-  ajv.removeSchema(schema);
-  return fits(data) ? { data } : { mistakes: (fits.errors ?? []).slice(0, MAX_MISTAKES).map(inWords).join('\n') };
+  const mistakes = validate(schemaOf(fields), data).map(({ path, message }) => `${path || 'The object'}: ${message}`);
+  return mistakes.length ? { mistakes: mistakes.join('\n') } : { data: data as Schema };
 }
-
-const inWords = ({ instancePath, message, params }: ErrorObject): string => {
-  const { allowedValues, additionalProperty } = params as { allowedValues?: string[]; additionalProperty?: string };
-  const details = allowedValues ? `: ${allowedValues.join(', ')}` : additionalProperty ? `: ${additionalProperty}` : '';
-  return `${instancePath || 'The object'} ${message}${details}`;
-};
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 

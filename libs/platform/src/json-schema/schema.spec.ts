@@ -55,6 +55,7 @@ describe('schemas', () => {
     ['values that look like schemas', { const: { $ref: 'http://example.com' }, enum: [{ $id: 1 }] }],
     ['20 levels', nested(20)],
     ['parts that are referred to often', doubling(6)],
+    ['500 parts', { allOf: Array.from({ length: 500 }, () => true) }],
   ])('may be %s', (_, schema) => expect(checkSchema(schema)).toBeNull());
 
   it.each<[string, unknown, RegExp]>([
@@ -82,7 +83,7 @@ describe('schemas', () => {
     ['too many levels', nested(21), /nests too deeply/],
     ['any number of levels', nested(1_500), /nests too deeply/],
     ['too many bytes', { description: 'é'.repeat(33_000) }, /65536 bytes/],
-    ['too many parts', { allOf: Array.from({ length: 500 }, () => true) }, /more than 500/],
+    ['too many parts', { allOf: Array.from({ length: 501 }, () => true) }, /more than 500/],
     ['doubling parts', doubling(40), /more than 500/],
     ['too many values', { enum: Array.from({ length: 1_001 }, (_, i) => i) }, /at most 1000/],
   ])('may not be %s', (_, schema, problem) => expect(checkSchema(schema)).toMatch(problem));
@@ -136,5 +137,17 @@ describe('schemas', () => {
     const wrong = (count: number) => Array.from({ length: count }, () => 'x');
     expect(validate({ items: { type: 'number' } }, wrong(100))).toHaveLength(20);
     expect(validate({ items: { type: 'number' } }, wrong(50_000))).toHaveLength(1);
+  });
+
+  it.each<[string, (names: string[]) => Schema]>([
+    ['names', (required) => ({ required })],
+    ['names beside another', (names) => ({ dependentRequired: { a: names } })],
+    ['names elsewhere', (required) => ({ $ref: '#/$defs/a', $defs: { a: { required } } })],
+  ])('tells the first alone of many parts that miss many %s each', (_, missing) => {
+    const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);
+    const parts = (count: number) => Array.from({ length: count }, () => ({ a: 1 }));
+    const { $defs, ...items } = missing(names(5_000));
+    expect(validate({ items, $defs }, parts(8_000))).toHaveLength(1);
+    expect(validate(missing(names(30)), { a: 1 })).toHaveLength(20);
   });
 });

@@ -2,7 +2,7 @@ import { WeightedLru } from '@aps/platform/cache';
 import { canonicalJson, compilePattern } from '@aps/platform/definitions';
 import { Ajv2020, str, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats, type FormatName } from 'ajv-formats/dist/formats.js';
-import { faultOf } from './schema.walk';
+import { weighed } from './schema.walk';
 
 /** JSON Schema. */
 export type Schema = Record<string, unknown>;
@@ -10,8 +10,10 @@ export type Schema = Record<string, unknown>;
 /** Largest schema, bytes of JSON. */
 export const MAX_SCHEMA_BYTES = 64 * 1024;
 const MAX_PROBLEMS = 20;
-/** Of larger values the first problem is told alone: there may be a problem for every few bytes. */
+/** Characters. Of larger values the first problem is told alone: each problem says its place, and there may be one for every few bytes. */
 const MAX_THOROUGH = 64 * 1024;
+/** Parts of a value times what each may miss. All problems are in memory before the first is told. */
+const MAX_FOUND = 100_000;
 /** Longer texts are of no format: its pattern could take long. */
 const MAX_FORMATTED = 2_000;
 /** As of expressions: instructions of a pattern times characters. */
@@ -111,6 +113,8 @@ function formatOf(name: (typeof FORMATS)[number]): (text: string) => boolean {
 
 interface Checked {
   problem: string | null;
+  /** As {@link weighed}. */
+  weight: number;
   quick: ValidateFunction | null;
   thorough: ValidateFunction | null;
 }
@@ -137,16 +141,16 @@ function known(schema: Schema, text: string): Checked {
 }
 
 function check(schema: Schema): Checked {
-  const refused = (problem: string): Checked => ({ problem: problem.slice(0, MAX_WORDS), quick: null, thorough: null });
+  const refused = (problem: string): Checked => ({ problem: problem.slice(0, MAX_WORDS), weight: 0, quick: null, thorough: null });
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return refused('schema should be an object');
-  const fault = faultOf(schema);
-  if (fault) return refused(fault);
+  const size = weighed(schema);
+  if ('fault' in size) return refused(size.fault);
   if (!rules.validate(RULES, schema)) {
     const [first] = rules.errors ?? [];
     return refused(`schema${first.instancePath.replaceAll('/', '.')} ${inWords(first)}`);
   }
   try {
-    return { problem: null, quick: compile(schema, {}), thorough: null };
+    return { problem: null, weight: size.weight, quick: compile(schema, {}), thorough: null };
   } catch (error) {
     return refused(error instanceof Error ? error.message : 'schema cannot be read');
   }
@@ -164,7 +168,7 @@ function textOf(value: unknown): string | null {
 }
 
 /**
- * What of a value does not fit, in plain words: at most 20 places, and the first one alone of a large value. None where it fits.
+ * What of a value does not fit, in plain words: at most 20 places, and the first one alone where there could be very many. None where it fits.
  *
  * @param schema one that {@link checkSchema} has nothing against
  */
@@ -174,7 +178,7 @@ export function validate(schema: Schema, value: unknown): Misfit[] {
   try {
     if (entry.quick(value)) return [];
     let told = entry.quick.errors ?? [];
-    if ((textOf(value)?.length ?? Infinity) <= MAX_THOROUGH) {
+    if ((textOf(value)?.length ?? Infinity) <= MAX_THOROUGH && partsOf(value) * entry.weight <= MAX_FOUND) {
       entry.thorough ??= compile(schema, { allErrors: true });
       entry.thorough(value);
       told = entry.thorough.errors ?? told;
@@ -186,6 +190,9 @@ export function validate(schema: Schema, value: unknown): Misfit[] {
     throw error;
   }
 }
+
+const partsOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, inner) => sum + partsOf(inner), 1) : 1;
 
 const pathOf = ({ instancePath }: ErrorObject): string =>
   instancePath

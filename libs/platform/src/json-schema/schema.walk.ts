@@ -36,14 +36,16 @@ const own = (schema: Schema, key: string): unknown => (Object.hasOwn(schema, key
 
 class Fault extends Error {}
 
-/** Why a schema costs too much, or is more than a schema by itself; null where it is neither. Whether it is right by its rules is asked later. */
-export function faultOf(schema: unknown): string | null {
+/**
+ * How many problems a part of a value may have by a schema, about; or why it costs too much, or is more than a schema by itself. Whether it is
+ * right by its rules is asked later.
+ */
+export function weighed(schema: unknown): { weight: number } | { fault: string } {
   const walk = new SchemaWalk(schema);
   try {
-    walk.check();
-    return null;
+    return { weight: walk.weigh() };
   } catch (error) {
-    if (error instanceof Fault) return error.message;
+    if (error instanceof Fault) return { fault: error.message };
     throw error;
   }
 }
@@ -64,27 +66,44 @@ export function pointedAt(root: unknown, pointer: string): unknown {
   return at;
 }
 
+/** What a schema comes to, all that it refers to included. */
+interface Size {
+  schemas: number;
+  /** That must be there, each of which may be missing. */
+  names: number;
+}
+
 class SchemaWalk {
   private instructions = 0;
-  /** How many schemas come of each that is referred to; 0 of those that are being counted. */
-  private readonly counted = new Map<unknown, number>();
+  /** What comes of each schema that is referred to; null of those that are being counted. */
+  private readonly counted = new Map<unknown, Size | null>();
 
   constructor(private readonly root: unknown) {}
 
-  check(): void {
-    const count = this.count(this.root, 'schema', 0);
-    if (count > MAX_SCHEMAS)
+  weigh(): number {
+    const { schemas, names } = this.count(this.root, 'schema', 0);
+    if (schemas - 1 > MAX_SCHEMAS)
       throw new Fault(`schema has more than ${MAX_SCHEMAS} schemas within, each counted as often as it is referred to`);
+    return schemas + names;
   }
 
-  private count(schema: unknown, path: string, depth: number): number {
-    if (typeof schema === 'boolean') return 1;
+  private count(schema: unknown, path: string, depth: number): Size {
+    if (typeof schema === 'boolean') return { schemas: 1, names: 0 };
     if (!isObject(schema)) throw new Fault(`${path} should be a schema: an object, true or false`);
     if (depth > MAX_DEPTH) throw new Fault(`${path} nests too deeply: ${MAX_DEPTH} levels are allowed`);
     this.checkKeywords(schema, path, depth);
-    let total = 1 + (own(schema, '$ref') === undefined ? 0 : this.countReferred(schema.$ref, path));
-    const add = (inner: unknown, at: string) => (total += this.count(inner, `${path}.${at}`, depth + 1));
-    for (const key of ONE) if (own(schema, key) !== undefined) add(schema[key], key);
+    const total: Size = { schemas: 1, names: namesIn(schema) };
+    const grow = ({ schemas, names }: Size) => {
+      total.schemas += schemas;
+      total.names += names;
+    };
+    const add = (inner: unknown, at: string) => grow(this.count(inner, `${path}.${at}`, depth + 1));
+    if (own(schema, '$ref') !== undefined) grow(this.countReferred(schema.$ref, path));
+    for (const key of ONE) {
+      const one = own(schema, key);
+      // A true or false here belongs to its keyword, as in `additionalProperties: false`.
+      if (one !== undefined && typeof one !== 'boolean') add(one, key);
+    }
     for (const key of LISTS) {
       const list = own(schema, key);
       if (Array.isArray(list)) list.forEach((inner, i) => add(inner, `${key}.${i}`));
@@ -101,19 +120,20 @@ class SchemaWalk {
     return total;
   }
 
-  private countReferred(ref: unknown, path: string): number {
+  private countReferred(ref: unknown, path: string): Size {
     if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref))
       throw new Fault(`${path}.$ref should be a place within the schema, as '#/$defs/name'`);
     const target = pointedAt(this.root, ref);
     if (target === undefined) throw new Fault(`${path}.$ref names nothing: ${ref.slice(0, 100)}`);
     const known = this.counted.get(target);
-    if (known === 0) throw new Fault(`${path}.$ref leads back to itself; a schema may not hold itself`);
+    if (known === null) throw new Fault(`${path}.$ref leads back to itself; a schema may not hold itself`);
     if (known) return known;
-    this.counted.set(target, 0);
+    this.counted.set(target, null);
     // Sums of sums grow beyond all bounds, and need not be told any better then.
-    const count = Math.min(this.count(target, ref, 0), MAX_SCHEMAS + 1);
-    this.counted.set(target, count);
-    return count;
+    const { schemas, names } = this.count(target, ref, 0);
+    const size = { schemas: Math.min(schemas, MAX_SCHEMAS + 1), names };
+    this.counted.set(target, size);
+    return size;
   }
 
   private checkKeywords(schema: Schema, path: string, depth: number): void {
@@ -135,4 +155,10 @@ class SchemaWalk {
     this.instructions += compiled.instructions;
     if (this.instructions > MAX_INSTRUCTIONS) throw new Fault(`${path}: from here on the patterns of the schema are too large together`);
   }
+}
+
+function namesIn(schema: Schema): number {
+  const dependent = own(schema, 'dependentRequired');
+  const lists = [own(schema, 'required'), ...(isObject(dependent) ? Object.values(dependent) : [])];
+  return lists.reduce((sum: number, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
 }
