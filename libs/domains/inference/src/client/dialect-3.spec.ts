@@ -241,4 +241,22 @@ describe('geminiSchema', () => {
       properties: { a: { type: 'OBJECT' } },
     });
   });
+
+  it.each<[string, string[]]>([
+    ['one type, given often', Array.from({ length: 8 }, () => 'object')],
+    ['several types', ['object', 'array', 'string', 'null', 'number']],
+  ])('cuts short what is of %s on many levels', (_, type) => {
+    let schema: Record<string, unknown> = { type: 'string' };
+    for (let level = 0; level < 24; level++) schema = { type, properties: { a: schema, b: { type: 'integer' } }, items: schema };
+    const nodes = JSON.stringify(geminiSchema(schema)).match(/"(type|anyOf)":/g)!;
+    expect(nodes.length).toBeLessThan(2_500);
+  });
+
+  it('says of what type a value is also where it has cut short', () => {
+    const properties = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`p${i}`, { type: 'integer', minimum: 1 }]));
+    expect(geminiSchema({ type: 'object', properties })?.properties).toMatchObject({
+      p0: { type: 'INTEGER', minimum: 1 },
+      p2999: { type: 'INTEGER' },
+    });
+  });
 });

@@ -16,8 +16,9 @@ const KEPT = [
   'maximum',
 ];
 const FORMATS: Record<string, string[]> = { STRING: ['date-time'], INTEGER: ['int32', 'int64'], NUMBER: ['float', 'double'] };
+const SCALARS = ['string', 'number', 'integer', 'boolean'];
 const MAX_DEPTH = 24;
-/** References let a small schema stand for an endless one; tools of foreign servers bring such. Past this it is cut short. */
+/** By references, and lists of types, a small schema stands for an endless one; tools of foreign servers bring such. Past this it is cut short. */
 const MAX_NODES = 2000;
 
 interface Context {
@@ -39,14 +40,15 @@ export function geminiSchema(schema: Record<string, unknown>): Schema | undefine
 
 function clean(input: unknown, context: Context, depth: number): Schema {
   const schema = merged(input, context, depth);
-  if (depth > MAX_DEPTH) return typed(schema.description, 'OBJECT');
+  if (depth > MAX_DEPTH || context.nodesLeft <= 0)
+    return typed(schema.description, SCALARS.find((type) => type === schema.type)?.toUpperCase() ?? 'OBJECT');
   const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type): type is string => typeof type === 'string');
   const alternatives = (Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []).map((item) =>
     merged(item, context, depth),
   );
   const nullable = schema.nullable === true || types.includes('null') || alternatives.some((item) => item.type === 'null');
   const rest = alternatives.filter((item) => item.type !== 'null');
-  const real = types.filter((type) => type !== 'null');
+  const real = [...new Set(types)].filter((type) => type !== 'null');
 
   if (rest.length === 1)
     return clean({ ...schema, anyOf: undefined, oneOf: undefined, type: undefined, ...rest[0], nullable }, context, depth + 1);
@@ -81,11 +83,10 @@ function clean(input: unknown, context: Context, depth: number): Schema {
       depth + 1,
     );
   if (type === 'OBJECT') {
-    const properties = Object.entries(asObject(schema.properties)).map(
-      ([name, value]) => [name, clean(value, context, depth + 1)] as const,
-    );
-    if (properties.length > 0) out.properties = Object.fromEntries(properties);
-    const required = asList(schema.required).filter((name) => properties.some(([known]) => known === name));
+    const properties = new Map<unknown, Schema>();
+    for (const [name, value] of Object.entries(asObject(schema.properties))) properties.set(name, clean(value, context, depth + 1));
+    if (properties.size > 0) out.properties = Object.fromEntries(properties);
+    const required = asList(schema.required).filter((name) => properties.has(name));
     if (required.length > 0) out.required = required;
   }
   return out;
@@ -100,7 +101,7 @@ function merged(input: unknown, context: Context, depth: number): Schema {
     const { $ref: _, ...own } = schema;
     schema = target === undefined ? typed(own.description, 'object') : { ...target, ...own };
   }
-  const all = context.nodesLeft > 0 && depth < MAX_DEPTH ? asList(schema.allOf) : [];
+  const all = depth < MAX_DEPTH ? asList(schema.allOf).slice(0, Math.max(0, context.nodesLeft)) : [];
   for (const part of all.map((item) => merged(item, context, depth + 1))) {
     const properties = { ...asObject(part.properties), ...asObject(schema.properties) };
     const required = [...new Set([...asList(schema.required), ...asList(part.required)])];
