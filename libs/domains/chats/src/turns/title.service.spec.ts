@@ -11,6 +11,8 @@ describe('a title', () => {
     ['quotes around it', '"A plan"\n', 'A plan'],
     ['lines after it', '\n# A plan\nthat has two lines', 'A plan'],
     ['no word to name it by', ' \n"" ', ''],
+    ['a million quotes within', `A${'"'.repeat(1_000_000)}a`, 'A'],
+    ['a million blank lines before it', `${'\n'.repeat(1_000_000)}A plan`, 'A plan'],
     ['what PostgreSQL does not take', 'a\0b\ud83d', 'ab\ufffd'],
   ])('is of one line without %s', (_, text, title) => expect(cleanTitle(text)).toBe(title));
 });

@@ -18,6 +18,8 @@ import { TitleRepository, type UntitledChat } from './title.repository';
 import { wishOf } from './turn-calls';
 
 const MAX_TITLE = 80;
+/** Characters of a text that are looked at, as its pattern goes back: the cap of the call binds no server that does not keep to it. */
+const MAX_READ = 1_000;
 const SYSTEM =
   'Name the conversation that begins with the following message, in its language, in at most six words. Answer with the name alone: no quotes, no full stop.';
 
@@ -101,13 +103,8 @@ export class TitleService {
 
 /** One line without quotes around it, cut at a word. */
 export function cleanTitle(text: string): string {
-  const line = (
-    text
-      .toWellFormed()
-      .replaceAll('\0', '')
-      .split('\n')
-      .find((l) => l.trim()) ?? ''
-  )
+  const beginning = text.trimStart().slice(0, MAX_READ).toWellFormed().replaceAll('\0', '');
+  const line = (beginning.split('\n').find((l) => l.trim()) ?? '')
     .trim()
     .replace(/^["'\u201c\u201d\u00ab\u00bb#*\s]+|["'\u201c\u201d\u00ab\u00bb*\s]+$/g, '');
   if (line.length <= MAX_TITLE) return line;

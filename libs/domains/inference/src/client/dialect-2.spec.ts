@@ -207,6 +207,16 @@ describe('dialect_2 stream', () => {
     });
   });
 
+  it('keeps of any number of large reports what it reads', () => {
+    const { decoder } = decode(start, {
+      type: 'message_delta',
+      usage: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`u${i}`, i])),
+    });
+    const report = JSON.stringify({ type: 'message_delta', usage: { output_tokens: 9, cache_read_input_tokens: null } });
+    for (let i = 0; i < 100_000; i++) decoder.push(report);
+    expect(decoder.result().usage).toEqual({ input: 5, cached_input: 11, cache_write: 7, output: 9, reasoning: 0 });
+  });
+
   it('gives thinking back word for word and in its place, to the same model only', () => {
     const state = decode(
       start,

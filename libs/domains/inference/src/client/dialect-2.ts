@@ -225,7 +225,7 @@ class Decoder implements ChatDecoder {
   /** The counts of message_delta are totals that replace those of message_start. */
   private mergeUsage(usage: unknown): void {
     if (typeof usage !== 'object' || usage === null) return;
-    const given = Object.entries(usage).filter(([, value]) => value !== null);
+    const given = USAGE.map((key) => [key, asObject(usage)[key]] as const).filter(([, value]) => (value ?? null) !== null);
     this.usage = { ...this.usage, ...Object.fromEntries(given) };
   }
 
@@ -276,6 +276,9 @@ class Decoder implements ChatDecoder {
     return { dialect: 'dialect_2', model: this.context.model, parts };
   }
 }
+
+/** What is read of a usage, and no more is kept: a server may send any number of reports of any size. */
+const USAGE = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens', 'output_tokens_details'];
 
 /** `input_tokens` excludes what was read from and written to the cache; thinking is part of `output_tokens`. */
 function readUsage(usage: Record<string, unknown>): Usage | undefined {

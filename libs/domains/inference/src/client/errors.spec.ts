@@ -1,5 +1,5 @@
 import { EgressError } from '@aps/platform/egress';
-import { connectionError, httpError, scrub } from './errors';
+import { connectionError, httpError, scrub, streamError } from './errors';
 import { backoffMs, DEFAULT_LIMITS, retryAfterMs } from './retry';
 
 const KEY = 'sk-proj-Abc123Abc123Abc123';
@@ -163,6 +163,23 @@ describe('scrubbing', () => {
   it('leaves words and ids alone', () => {
     const text = 'model gpt-5.2-codex of 8b6ad4e1-3e0c-4a52-9a53-1f3f8c7a1234 failed: invalid_request_error';
     expect(scrub(text, [KEY])).toBe(text);
+  });
+
+  it.each(['a-', 'a1-', 'eyJ-', 'eyJaaaaaaaa', 'spend', 'Bearer ', 'sk-', '?key', '\0'])(
+    'comes to the end of a million characters of %j',
+    (piece) => {
+      const message = piece.repeat(1_000_000 / piece.length);
+      expect(streamError({ error: { code: 400, type: message, message } }, [KEY]).message.length).toBeLessThan(600);
+    },
+  );
+
+  it('comes to the end of a long text of hyphens, cut or not', () => {
+    expect(scrub('a-'.repeat(500_000), [])).toHaveLength(1_000_000);
+  });
+
+  it('shows no half of a key, wherever a long text is cut', () => {
+    for (let before = 3_970; before <= 4_000; before++)
+      expect(streamError({ error: { message: `${'\n'.repeat(before)}${KEY} is no key` } }, [KEY]).message).not.toMatch(/sk-|Abc/);
   });
 
   it('shows no page that is not JSON', () => {

@@ -70,6 +70,8 @@ export function parseChunk(data: string): Record<string, unknown> {
 }
 
 const MESSAGE_LENGTH = 500;
+/** So much of a provider's words is looked at: patterns go over them, and an event of a stream may hold megabytes of anything. */
+const READ_LENGTH = 4_000;
 const OVERFLOW =
   /context_length_exceeded|context[ _](length|window|size|limit)|maximum context|(prompt|input|request) is too long|too many (input )?tokens|token count .{0,40}exceeds|reduce the length of the messages/i;
 /** Of a refused size: servers before a model answer 413 to so many bytes, and shorter messages are then no help. */
@@ -120,12 +122,15 @@ function readErrorBody(body: unknown): ErrorBody {
     .map((detail) => asObject(detail).retryDelay)
     .find((text) => typeof text === 'string' && /^\d+(\.\d+)?s$/.test(text));
   return {
-    message: message ?? '',
-    type: types.join(' '),
+    message: beginningOf(message ?? ''),
+    type: beginningOf(types.join(' ')),
     status: numeric ?? named,
     retryAfterMs: delay === undefined ? undefined : Math.ceil(parseFloat(delay as string) * 1000),
   };
 }
+
+/** Without the word at the cut, which could be a part of a key that is not known by it. */
+const beginningOf = (text: string): string => (text.length <= READ_LENGTH ? text : text.slice(0, READ_LENGTH).replace(/(?<!\S)\S+$/, ''));
 
 /** Classifies an HTTP error answer. `body` is its text, perhaps cut at the size cap. */
 export function httpError(status: number, body: string, secrets: readonly string[], retryAfterMs?: number): ProviderError {
@@ -206,7 +211,7 @@ function guardedError(error: EgressError): ProviderError {
 }
 
 const KEY_SHAPES =
-  /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][\w*.\u2026-]{4,}|\bAIza[\w*-]{8,}|\bBearer\s+[^\s"',]+|\b(?:org|proj|acct)[-_][A-Za-z0-9]{12,}|\beyJ[\w-]{8,}\.[\w-]+\.?[\w-]*|([?&](?:api[-_]?)?key=)[^&\s"']+|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{32,}/gi;
+  /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][\w*.\u2026-]{4,}|\bAIza[\w*-]{8,}|\bBearer\s+[^\s"',]+|\b(?:org|proj|acct)[-_][A-Za-z0-9]{12,}|\beyJ[\w-]{8,4000}\.[\w-]+\.?[\w-]*|([?&](?:api[-_]?)?key=)[^&\s"']+|(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{32,}/gi;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Takes the given secrets, and whatever looks like a key or the id of an account, out of a provider's words. */
