@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { JOBS, QUEUE_POLICY, QUEUES } from '@aps/contracts';
-import { anchors, documents, links, metricLabels, quoted, ROOT, settingNames, type Document } from './docs';
+import { anchors, codeWords, documents, links, metricLabels, quoted, ROOT, settingNames, type Document } from './docs';
 
 const all = documents();
 /** Findings of all documents as `file: what`, so that a failure lists every one. */
@@ -31,6 +31,9 @@ const NO_SETTINGS = new Set([
   'QUEUE_POLICY',
   'NO_CALLER',
 ]);
+
+/** Names that are of others: errors and commands of Redis, Node.js, PostgreSQL and its pooler. */
+const NAMES_OF_OTHERS = new Set(['MISCONF', 'OOM', 'FLUSHDB', 'EDNS', 'EAUTH', 'LISTEN', 'RECONNECT']);
 
 it('there are documents', () => {
   expect(all.map(({ file }) => file)).toEqual(
@@ -64,6 +67,17 @@ it('settings that are named exist', () => {
       .flatMap((text) => text.split(/[=\s,]/))
       .filter(isSetting);
   expect(findings(all, (document) => names(document).filter((name) => !known.has(name) && !NO_SETTINGS.has(name)))).toEqual([]);
+});
+
+it('names of the code that are named exist', () => {
+  const known = codeWords();
+  // Decisions and changes tell of what was once.
+  const present = all.filter(({ file }) => !file.startsWith('docs/adr/') && file !== 'CHANGELOG.md');
+  // Settings are looked at above.
+  const names = (document: Document) =>
+    quoted(document).flatMap((text) => /^@?([A-Za-z][A-Za-z0-9]*[A-Z][A-Za-z0-9]*)(\.\w+)?(\([^)]*\))?$/.exec(text)?.[1] ?? []);
+  expect(present.flatMap(names).length).toBeGreaterThan(100);
+  expect(findings(present, (document) => names(document).filter((name) => !known.has(name) && !NAMES_OF_OTHERS.has(name)))).toEqual([]);
 });
 
 it('operations that are named exist', () => {

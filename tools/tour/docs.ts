@@ -69,3 +69,10 @@ export function settingNames(): Set<string> {
   ]);
   return new Set([...declared, ...composed].map((match) => match[1]));
 }
+
+/** Every word of the code, its files of rules and manifests included, but for what the checks of documents themselves say. */
+export function codeWords(): Set<string> {
+  const files = ['apps', 'libs', 'tools', 'k8s'].flatMap((folder) => filesBelow(folder, (name) => /\.([cm]?[jt]s|json|ya?ml)$/.test(name)));
+  const ours = files.filter((file) => !file.startsWith('tools/tour/'));
+  return new Set(ours.flatMap((file) => readFileSync(path.join(ROOT, file), 'utf8').match(/\w+/g) ?? []));
+}

@@ -1,9 +1,8 @@
-/** Types of the event log. What a client of the stream and of the timeline sees is derived from these rows. */
-export const EVENT_TYPES = [
+/** What the event log keeps of a chat, and its timeline shows. */
+export const KEPT_EVENTS = [
   'status_changed',
   'message_created',
   'message_completed',
-  'message_restarted',
   'tool_call',
   'tool_result',
   'hitl_requested',
@@ -16,15 +15,7 @@ export const EVENT_TYPES = [
   'compaction',
   'blocker',
   'error',
-  'title_changed',
-  'inbox_message_updated',
-  'run_updated',
-  'step_updated',
-  'source_updated',
-  'environment_updated',
-  'org_suspended',
 ] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
 
 /** What only a stream has to know: that a text begins anew, how the chat is named, why the stream ends; or what is of no chat. A timeline leaves it out. */
 export const STREAM_ONLY_EVENTS = [
@@ -36,7 +27,10 @@ export const STREAM_ONLY_EVENTS = [
   'source_updated',
   'environment_updated',
   'org_suspended',
-] as const satisfies EventType[];
+] as const;
+
+/** Types of the event log. What a client of the stream and of the timeline sees is derived from these rows. */
+export type EventType = (typeof KEPT_EVENTS | typeof STREAM_ONLY_EVENTS)[number];
 
 /**
  * Why an answer of an assistant ended. `length`: at the longest that it may be; `tool_calls`: to have tools called; `step_limit`: the

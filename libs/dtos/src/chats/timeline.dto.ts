@@ -1,9 +1,9 @@
-import { EVENT_TYPES, STREAM_ONLY_EVENTS } from '@aps/contracts';
+import { KEPT_EVENTS } from '@aps/contracts';
 import { DateTimeField, DecimalString, EnumField, IntField, NestedField, ObjectField, PageQuery, StringField } from '@aps/platform/http';
 import { TokenCounts } from './cost.dto';
 
 /** Events of the stream under their names there, but answers, which have a step before them and a name of their own. */
-const SAME_NAME = EVENT_TYPES.filter((type) => type !== 'message_completed' && !(STREAM_ONLY_EVENTS as readonly string[]).includes(type));
+const SAME_NAME = KEPT_EVENTS.filter((type) => type !== 'message_completed');
 const TIMELINE_EVENT_TYPES = ['user_message_received', 'agent_step', 'assistant_message', ...SAME_NAME];
 
 export class TimelineActor {

@@ -10,13 +10,6 @@ export const MAX_VALUES_CHARS = 32_000;
 /** Largest arguments that a human may write, characters of JSON. */
 export const MAX_ARGUMENTS_CHARS = 200_000;
 
-/** A call that runs when it is approved. */
-export interface StoredCall {
-  tool_slug: string;
-  arguments: Record<string, unknown>;
-  access_level: string;
-}
-
 /** What a human answers; which of it fits is up to the question. */
 export interface AnswerInput {
   decision?: 'approve' | 'reject' | 'edit' | null;
