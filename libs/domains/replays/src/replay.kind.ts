@@ -1,8 +1,8 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { TurnBlocked } from '@aps/chats';
 import { InferenceError } from '@aps/inference';
 import { Database } from '@aps/platform/database';
-import { MAX_DELIVERIES, PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { PlainKind, RunSweeper, WORKERS_LOST, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Replays } from './replaying';
 import { ReplaysRepository, type ClaimedReplay } from './replays.repository';
 import { CLAIM } from './replays.sql';
@@ -13,8 +13,6 @@ const CAP = 2;
 /** A replay, as a durable run: a step is a model call, or the end of an item. */
 @Injectable()
 export class ReplayKind extends PlainKind<'replay.run', ClaimedReplay> {
-  private readonly logger = new Logger('ReplayKind');
-
   constructor(
     db: Database,
     private readonly repository: ReplaysRepository,
@@ -25,7 +23,7 @@ export class ReplayKind extends PlainKind<'replay.run', ClaimedReplay> {
   }
 
   refuse = (run: ClaimAnswer<ClaimedReplay>): Promise<void> =>
-    this.repository.fail({ id: run.id }, { code: 'worker_lost', message: 'Its workers were lost three times in a row.', retryable: true });
+    this.repository.fail({ id: run.id }, { code: 'worker_lost', message: `${WORKERS_LOST}.`, retryable: true });
   attributesOf = ({ id, agent_id }: ClaimedReplay): Record<string, string> => ({ 'aps.replay.id': id, 'aps.agent.id': agent_id });
 
   async drive(run: OwnedRun<ClaimedReplay>, lease: Lease): Promise<string> {
@@ -40,10 +38,7 @@ export class ReplayKind extends PlainKind<'replay.run', ClaimedReplay> {
 
   async fail(run: OwnedRun<ClaimedReplay>, error: unknown): Promise<string | null> {
     const known = error instanceof InferenceError || error instanceof TurnBlocked ? error : null;
-    if (!known) {
-      this.logger.warn({ msg: 'A replay could not go on', replay_id: run.id, error: (error as Error)?.stack });
-      if (run.deliveries + 1 < MAX_DELIVERIES) return null;
-    }
+    if (!known && !this.isGivenUp(run, error)) return null;
     const code = known instanceof InferenceError ? known.code : (known?.stopReason ?? 'internal');
     const message = known?.message ?? 'It could not go on by a fault of ours.';
     await this.repository.fail(run, { code, message, retryable: false });

@@ -125,10 +125,13 @@ export class ReplaysRepository {
     return this.runs.step(this.db, run, () => Promise.resolve(), { status: 'completed', at: this.db.now() });
   }
 
-  /** Ends it with an error. @param run without a fence where nobody has it any more; else its owner's, and nothing changes where that is over */
+  /** Ends it with an error. @param run without a fence where nobody has it any more; one that is over stays so @throws LeaseEnded when it is not this owner's any more */
   async fail(run: Pick<OwnReplay, 'id'> & { fence?: string }, error: Replay['error']): Promise<void> {
     await this.db.transaction(NO_CALLER, async (tx) => {
-      if (!(await tx.query(FAILED, [run.id, JSON.stringify(error), run.fence ?? null])).length) return;
+      if (!(await tx.query(FAILED, [run.id, JSON.stringify(error), run.fence ?? null])).length) {
+        if (run.fence) throw new LeaseEnded('lost');
+        return;
+      }
       await this.outbox.cancel(tx, run.id);
       await tx.execute(FORGET_PROGRESS, [run.id]);
     });

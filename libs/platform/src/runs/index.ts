@@ -14,6 +14,7 @@ export {
   runOver,
   runStatements,
   stepDone,
+  WORKERS_LOST,
   type Claiming,
   type RunTable,
 } from './run.sql';

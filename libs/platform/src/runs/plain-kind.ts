@@ -1,15 +1,18 @@
+import { Logger } from '@nestjs/common';
 import type { JobName, JobPayload } from '@aps/contracts';
 import { alreadyCommitted, type Ahead, type BatchStatement, type Database, type Tx } from '@aps/platform/database';
 import { RunKind, type ClaimAnswer, type ClaimedRun, type OwnedRun } from './run-kind';
 import type { RunRows } from './run-rows';
 import type { RunSweeper } from './run-sweeper';
-import type { Claiming } from './run.sql';
+import { MAX_DELIVERIES, type Claiming } from './run.sql';
 
 /**
  * A kind of run as most are: a run is claimed by itself, every organization has the same cap, jobs are handed out when their runs are
  * committed, and nobody is told which runs wait for a slot. What it does, and what ends it, is left to say.
  */
 export abstract class PlainKind<N extends JobName, R extends ClaimedRun> extends RunKind<N, R> {
+  private readonly faults = new Logger('Runs');
+
   /**
    * @param claim the kind's `claimStatement`
    * @param cap how many runs of an organization may be at work
@@ -55,6 +58,16 @@ export abstract class PlainKind<N extends JobName, R extends ClaimedRun> extends
   /** Whoever claims it finds the organization suspended, and leaves it for later. */
   suspend(run: OwnedRun<R>): Promise<void> {
     return this.rows.handBack(this.db, run);
+  }
+
+  /**
+   * Whether a fault of ours has met a run so often that it is not tried again. That is logged here, as is each time before where the run is
+   * delivered again.
+   */
+  protected isGivenUp({ id, deliveries }: OwnedRun<R>, fault: unknown): boolean {
+    if (deliveries + 1 < MAX_DELIVERIES) return false;
+    this.faults.error({ msg: 'Run given up', kind: this.rows.kind, run_id: id, error: (fault as Error)?.stack ?? String(fault) });
+    return true;
   }
 
   /** Claims answer in JSON, which has no times. */

@@ -88,7 +88,8 @@ export abstract class RunKind<N extends JobName, R extends ClaimedRun, Refusal e
   /**
    * Ends a run that something went wrong with.
    *
-   * @returns how, in a word for metrics; null for a fault of ours or of the database, after which it is delivered again
+   * @returns how, in a word for metrics; null for a fault of ours or of the database, which is logged, and after which it is delivered again
+   * @throws LeaseEnded when the run is not this owner's any more
    */
   abstract fail(run: OwnedRun<R>, error: unknown, context: JobContext): Promise<string | null>;
 

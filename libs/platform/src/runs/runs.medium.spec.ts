@@ -66,6 +66,7 @@ describe('a second kind of run', () => {
     org = crypto.randomUUID();
     kind.cap = -1;
     kind.before = () => Promise.resolve();
+    kind.fail = () => Promise.resolve(null);
   });
   afterEach(() => jest.restoreAllMocks());
 
@@ -314,6 +315,27 @@ describe('a second kind of run', () => {
     );
     expect(lost).toMatchObject({ deliveries: 3, steps_done: 0 });
     await nothingLeft();
+  });
+
+  it('is left to who has taken it, where its owner is about to end it for a fault', async () => {
+    const outcomes = async (outcome: string) =>
+      (await metrics.getSingleMetric('run_duration_seconds')!.get()).values.find(
+        ({ labels, metricName }: { labels: Record<string, unknown>; metricName?: string }) =>
+          metricName?.endsWith('_count') && labels.kind === 'count' && labels.outcome === outcome,
+      )?.value ?? 0;
+    const both = () => Promise.all([outcomes('lost'), outcomes('error')]);
+    const [lost, errors] = await both();
+    kind.before = () => Promise.reject(new Error('a fault of ours'));
+    kind.fail = async (run) => {
+      await database.db.execute(sql('UPDATE counts SET fence = fence + 1 WHERE id = $1'), [run.id]);
+      await kind.rows.step(database.db, run, () => Promise.resolve(), { status: 'failed', at: database.db.now() });
+      return 'failed';
+    };
+    const id = await kind.start(org, 1);
+    await eventually(both, ([lostNow, errorsNow]) => lostNow + errorsNow > lost + errors);
+    expect(await both()).toEqual([lost + 1, errors]);
+    expect(await rowOf(id)).toMatchObject({ status: 'running', steps_done: 0 });
+    await kind.rows.end(database.db, id, { status: 'stopped', error: null, at: database.db.now() });
   });
 
   it('is given up as soon as the database is back, where it was away when a step broke off', async () => {

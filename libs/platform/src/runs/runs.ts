@@ -222,21 +222,14 @@ export class Runs {
     error: unknown,
     context: JobContext,
   ): Promise<string> {
-    switch (error instanceof LeaseEnded && error.reason) {
-      case 'stopped':
-      case 'lost':
-        // Whoever stopped or took the run has written down how it goes on.
-        return (error as LeaseEnded).reason;
-      case 'shutdown':
-        await kind.rows.handBack(this.db, run);
-        return 'handed_back';
-      case 'org_suspended':
-        await kind.suspend(run);
-        return 'org_suspended';
-      default:
+    if (error instanceof LeaseEnded) return this.onLeaseEnded(kind, run, error);
+    try {
+      const failed = await kind.fail(run, error, context);
+      if (failed) return failed;
+    } catch (failure) {
+      if (failure instanceof LeaseEnded) return this.onLeaseEnded(kind, run, failure);
+      throw failure;
     }
-    const failed = await kind.fail(run, error, context);
-    if (failed) return failed;
     // The lease ends, and the next delivery goes on from the journal.
     this.logger.error({
       msg: 'Run interrupted',
@@ -247,6 +240,25 @@ export class Runs {
     });
     await this.release(kind.rows, run, context.signal);
     throw error;
+  }
+
+  private async onLeaseEnded<N extends JobName, R extends ClaimedRun, F extends string>(
+    kind: RunKind<N, R, F>,
+    run: OwnedRun<R>,
+    { reason }: LeaseEnded,
+  ): Promise<string> {
+    switch (reason) {
+      case 'stopped':
+      case 'lost':
+        // Whoever stopped or took the run has written down how it goes on.
+        return reason;
+      case 'shutdown':
+        await kind.rows.handBack(this.db, run);
+        return 'handed_back';
+      case 'org_suspended':
+        await kind.suspend(run);
+        return 'org_suspended';
+    }
   }
 
   /** While the database is away nothing can be given up; once the lease is over nothing need be. */

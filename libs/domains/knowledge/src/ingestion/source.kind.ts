@@ -1,6 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '@aps/platform/database';
-import { LeaseEnded, MAX_DELIVERIES, PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { PlainKind, RunSweeper, WORKERS_LOST, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { SourcesRepository, type ClaimedSource } from '../sources.repository';
 import { CLAIM } from '../sources.sql';
 import { Indexing } from './indexing';
@@ -12,8 +12,6 @@ const CAP = 4;
 /** The indexing of a source, as a durable run. */
 @Injectable()
 export class SourceKind extends PlainKind<'knowledge.index', ClaimedSource> {
-  private readonly logger = new Logger('SourceKind');
-
   constructor(
     db: Database,
     private readonly sources: SourcesRepository,
@@ -28,7 +26,7 @@ export class SourceKind extends PlainKind<'knowledge.index', ClaimedSource> {
       code: 'worker_lost',
       // What reads a file is what may kill its worker.
       stage: run.kind === 'url' ? 'fetch' : 'extract',
-      message: 'Its workers were lost three times in a row.',
+      message: `${WORKERS_LOST}.`,
     });
   attributesOf = ({ id, kind }: ClaimedSource): Record<string, string> => ({ 'aps.source.id': id, 'aps.source.kind': kind });
 
@@ -40,20 +38,12 @@ export class SourceKind extends PlainKind<'knowledge.index', ClaimedSource> {
   /** What is wrong with a source is no better the next time; all else is, up to three times. */
   async fail(run: OwnedRun<ClaimedSource>, error: unknown): Promise<string | null> {
     const known = error instanceof IndexingFailed ? error : null;
+    if (!known && !this.isGivenUp(run, error)) return null;
     const stage = error instanceof IndexingFailed || error instanceof StageFault ? error.stage : 'store';
-    if (!known) {
-      this.logger.warn({ msg: 'A source could not be indexed', source_id: run.id, stage, error: (error as Error)?.message });
-      if (run.deliveries + 1 < MAX_DELIVERIES) return null;
-    }
     const { code, message } = known ?? { code: 'internal', message: 'It could not be indexed by a fault of ours.' };
     const source = await this.sources.load(this.db, run.id);
     if (!source) return 'lost';
-    try {
-      await this.sources.fail(run, source.kb_id, { code, stage, message });
-    } catch (failure) {
-      if (failure instanceof LeaseEnded) return failure.reason;
-      throw failure;
-    }
+    await this.sources.fail(run, source.kb_id, { code, stage, message });
     // What is wrong with a source is its organization's matter, and nobody is called for it.
     return known ? 'unsuccessful' : 'failed';
   }

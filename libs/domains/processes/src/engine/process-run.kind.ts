@@ -1,7 +1,7 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { PlainKind, RunSweeper, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
+import { PlainKind, RunSweeper, WORKERS_LOST, type ClaimAnswer, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Admissions } from './admissions';
 import { Cancellation } from './cancellation';
 import { stepError } from './journal';
@@ -17,8 +17,6 @@ type Answer = ClaimAnswer<ClaimedProcessRun>;
 /** A run of a process, as a durable run. */
 @Injectable()
 export class ProcessRunKind extends PlainKind<'process.run', ClaimedProcessRun> {
-  private readonly logger = new Logger('ProcessRunKind');
-
   constructor(
     db: Database,
     journal: JournalRepository,
@@ -35,7 +33,7 @@ export class ProcessRunKind extends PlainKind<'process.run', ClaimedProcessRun> 
   /** Up to half of the cap claims need not wait for one another. */
   override readonly capMargin = CAP / 2;
   refuse = ({ id, org_id }: Answer): Promise<void> => {
-    const error = stepError('worker_lost', 'Its workers were lost three times in a row without a finished step.');
+    const error = stepError('worker_lost', `${WORKERS_LOST} without a finished step.`);
     return this.db.transaction(NO_CALLER, (tx) => this.cancellation.fail(tx, org_id, id, error));
   };
   protected override withTimes(answer: Answer): Answer {
@@ -50,8 +48,5 @@ export class ProcessRunKind extends PlainKind<'process.run', ClaimedProcessRun> 
   }
 
   /** What steps come to is data of the run; what is thrown here is a fault of ours, and the run is delivered again. */
-  fail(run: OwnedRun<ClaimedProcessRun>, error: unknown): Promise<null> {
-    this.logger.warn({ msg: 'A run could not go on', run_id: run.id, error: (error as Error)?.message });
-    return Promise.resolve(null);
-  }
+  fail = (): Promise<null> => Promise.resolve(null);
 }

@@ -99,7 +99,7 @@ export class CountKind extends PlainKind<JobName, Count> {
 
   refuse = ({ id }: Count, why: string) => this.rows.end(this.db, id, { status: why, error: null, at: this.db.now() });
   override suspend = ({ id }: Count) => this.rows.end(this.db, id, { status: 'held', error: null, at: this.db.now() });
-  fail = () => Promise.resolve(null);
+  fail: (run: OwnedRun<Count>) => Promise<string | null> = () => Promise.resolve(null);
   attributesOf = () => ({});
 
   async drive(run: OwnedRun<Count>, lease: Lease): Promise<string> {
