@@ -33,12 +33,6 @@ export abstract class OrganizationPort {
   /** The address of a user who signed up before is proven: redeems every pending invitation; who belonged nowhere until then gets an organization. */
   abstract onProof(tx: Tx, user: SignupWish['user'], requestId?: string): Promise<void>;
 
-  /**
-   * Whoever had signed up with the address of a user was not them: takes the user out of all that they have founded, and suspends what has no
-   * other owner.
-   */
-  abstract leaveFounded(tx: Tx, user: Pick<SignupWish['user'], 'id' | 'email'>, requestId?: string): Promise<void>;
-
   /** A user's live memberships, by name. @param limit at most so many, the first of them */
   abstract membershipsOf(db: Db, userId: string, limit?: number): Promise<MembershipSummary[]>;
 

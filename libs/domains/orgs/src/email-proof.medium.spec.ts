@@ -1,12 +1,12 @@
-import { Invitation, Membership, Organization } from '@aps/entities';
+import { Invitation, Membership } from '@aps/entities';
 import { actingOperator, actingUser } from '@aps/guards';
-import { EmailProofsService, OrganizationPort } from '@aps/identity';
+import { EmailProofsService } from '@aps/identity';
 import { anEmail, aPerson, mailedLinks, mails, signup } from '@aps/identity/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { outcome, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { MembersService } from './members.service';
-import { aMember, anOrg } from './testing';
+import { anOrg } from './testing';
 import { anInvitation, invite, ORGS, rolesOf } from './testing/orgs';
 
 interface Claimant extends Bearer {
@@ -86,23 +86,6 @@ describe('an address that is not proven', () => {
     t.configure({ EMAIL_PROOF: 'off' });
     expect((await invite(t, { ...(await anOrg(t)), id, path: `/api/orgs/${id}` }, anEmail(), 'OWNER', claimant)).status).toBe(201);
     t.configure({ EMAIL_PROOF: 'required' });
-  });
-
-  it('leaves what was founded under it, which is suspended, once a provider says whose it is', async () => {
-    const email = anEmail();
-    const claimant = await signedUp(email, { name: 'Ada' });
-    const shared = await t.make('POST', '/api/orgs', { as: claimant, body: { name: 'Shared' } });
-    const [host, beside] = [await invited(email, 'ADMIN'), await aMember(t, { id: shared.id }, 'OWNER')];
-    const port = t.get(OrganizationPort);
-    await t.db.transaction(NO_CALLER, async (tx) => {
-      await port.leaveFounded(tx, { id: claimant.id, email });
-      await t.get(EmailProofsService).prove(tx, actingUser(claimant.id), 'provider');
-    });
-    expect(await orgsOf(claimant)).toEqual([host.id]);
-    expect(await rolesOf(t, shared)).toEqual({ [beside.email]: 'OWNER' });
-    const states = await Promise.all([...claimant.orgs, shared.id].map((id) => t.db.manager.findOneByOrFail(Organization, { id })));
-    expect(states.map(({ suspended_at }) => suspended_at !== null)).toEqual([true, false]);
-    expect(await t.audit({ org_id: claimant.orgs[0], action: 'member.left' })).toMatchObject([{ actor_id: claimant.id }]);
   });
 
   it('is proven by an invitation that was mailed to it, and gets all that waits', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Membership } from '@aps/entities';
-import { ORG_ROLES, OrgScope, type ActingUser, type OrgRole } from '@aps/guards';
+import { ORG_ROLES, type ActingUser, type OrgRole, type OrgScope } from '@aps/guards';
 import { Departures, findOwner, type Departure } from '@aps/identity';
 import { Audit, type Author, type By } from '@aps/platform/audit';
 import { Broadcaster } from '@aps/platform/broadcast';
@@ -9,7 +9,6 @@ import { OrgTable, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { mayOffer, obey, refuseLosingOwner, refuseRemoval, refuseRoleChange } from './members.policy';
 import { MEMBER_INFOS, MembersQueries, type MemberView, type OrgMemberInfo } from './members.queries';
-import { FOUNDED_BY } from './organizations.queries';
 import { Roster } from './roster';
 
 /** Members: what they do to each other, and what operators do to them. Nobody becomes a member here but by an operator. */
@@ -101,24 +100,6 @@ export class MembersService {
     if (waiting) await this.invitations.close(tx, scope, waiting.id, waiting.expired ? 'revoked' : 'accepted');
     await this.audit.record(tx, by, 'member.added', { kind: 'user', id: user.id }, { email: user.email, role });
     return member;
-  }
-
-  /**
-   * Takes somebody out of all that they have founded, be they the last owner.
-   *
-   * @returns what nobody owns any more who can sign in
-   */
-  async leaveFounded(tx: Tx, actor: ActingUser): Promise<string[]> {
-    const left: string[] = [];
-    for (const { org_id } of await tx.query(FOUNDED_BY, [actor.userId])) {
-      const scope = OrgScope.system(org_id, 'an address is taken over');
-      await this.roster.lock(tx, scope);
-      const self = await this.members.find(tx, scope, { user_id: actor.userId });
-      if (!self) continue;
-      await this.end(tx, scope, { orgId: org_id, actor }, self, 'member.left');
-      if (!(await this.queries.ownersBeside(tx, scope, actor.userId))) left.push(org_id);
-    }
-    return left;
   }
 
   private async changeRole(tx: Tx, scope: OrgScope, by: By, target: Membership, role: OrgRole): Promise<void> {

@@ -7,7 +7,6 @@ import { User } from '@aps/entities';
 import { Table, type Db, type Tx } from '@aps/platform/database';
 import { InvitationsRepository } from './invitations.repository';
 import { InvitationsService } from './invitations.service';
-import { MembersService } from './members.service';
 import { OrgLimits } from './org-limits';
 import { ANY_MEMBERSHIP, MEMBER_OF, SOLE_OWNER_OF, SUMMARIES } from './organizations.queries';
 import { OrganizationsService } from './organizations.service';
@@ -23,7 +22,6 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly open: InvitationsRepository,
-    private readonly members: MembersService,
     private readonly organizations: OrganizationsService,
     private readonly limits: OrgLimits,
     private readonly roster: Roster,
@@ -53,13 +51,6 @@ export class OrganizationAdapter extends OrganizationPort implements OnModuleIni
     if ((await this.invitations.redeemAll(tx, user, undefined, requestId)) > 0) return;
     // Who was invited at the signup has none yet; the invitations may have ended since.
     if (!(await tx.query(ANY_MEMBERSHIP, [user.id])).length) await this.found(tx, user, undefined, requestId);
-  }
-
-  async leaveFounded(tx: Tx, user: Pick<SignupWish['user'], 'id' | 'email'>, requestId?: string): Promise<void> {
-    const actor = actingUser(user.id, { requestId });
-    // The proof that follows locks the address, which comes before organizations.
-    await this.roster.lockAddress(tx, user.email);
-    for (const orgId of await this.members.leaveFounded(tx, actor)) await this.organizations.setSuspended(actor, orgId, true, tx);
   }
 
   private async found(tx: Tx, user: SignupWish['user'], name: string | undefined, requestId?: string): Promise<void> {

@@ -35,9 +35,6 @@ export const SUMMARIES = statement<MembershipSummary>(`
 export const ANY_MEMBERSHIP = statement('SELECT 1 FROM memberships WHERE user_id = $1 LIMIT 1');
 /** In the order in which they are locked. */
 export const MEMBER_OF = statement<{ org_id: string }>('SELECT org_id FROM memberships WHERE user_id = $1 ORDER BY org_id');
-/** What a user has founded and is in, in the order in which they are locked. */
-export const FOUNDED_BY = statement<{ org_id: string }>(`
-  SELECT m.org_id FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND o.created_by = $1 ORDER BY m.org_id`);
 /** Those that would have no owner who can sign in without this one. */
 export const SOLE_OWNER_OF = statement<{ id: string }>(`
   SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.org_id

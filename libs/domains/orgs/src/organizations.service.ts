@@ -118,8 +118,8 @@ export class OrganizationsService {
   }
 
   /** Shuts the members out, or lets them in again. Doing what is done is no change: the first time is kept, and nothing is recorded. */
-  setSuspended(actor: ActingUser, orgId: string, suspended: boolean, db: Db = this.db): Promise<OrganizationSuspension> {
-    return db.transaction(actor, async (tx) => {
+  setSuspended(actor: ActingUser, orgId: string, suspended: boolean): Promise<OrganizationSuspension> {
+    return this.db.transaction(actor, async (tx) => {
       const otherwise = { id: orgId, suspended_at: suspended ? null : Not(IsNull()) };
       const row = await this.organizations.update(tx, otherwise, { suspended_at: suspended ? now : null });
       if (!row) return { ...(await this.organizations.get(tx, orgId)), changed: false };

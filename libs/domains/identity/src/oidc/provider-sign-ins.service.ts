@@ -7,14 +7,13 @@ import { Database, NO_CALLER, Table, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { cookieOf, OAuthFailed, type BrowserCookie } from '@aps/platform/oauth';
 import { counter } from '@aps/platform/observability';
-import { isOwner, ofAddress } from '../address';
+import { ofAddress } from '../address';
 import { REVOKE_LIVE } from '../api-tokens.sql';
 import { EmailProofsService } from '../email-proofs.service';
 import { identityConfig } from '../identity.config';
 import { emailTaken, invalidState, providerAway, providerRefused, userDeactivated } from '../identity.errors';
 import { providerLinkedMail } from '../identity.mails';
 import { MailedLinksRepository } from '../mailed-links.repository';
-import { OrganizationPort } from '../organization-port';
 import { SessionsRepository, SWEEP, type SessionClient } from '../sessions.repository';
 import { SessionsService, type SignIn } from '../sessions.service';
 import { SignupService } from '../signup.service';
@@ -50,7 +49,6 @@ export class ProviderSignIns {
     private readonly issued: SessionsRepository,
     private readonly proofs: EmailProofsService,
     private readonly links: MailedLinksRepository,
-    private readonly orgs: OrganizationPort,
   ) {}
 
   /**
@@ -149,7 +147,6 @@ export class ProviderSignIns {
     // With proofs off an address is believed of whoever has typed it.
     const isTakenOver = found.email_verified_at === null || identityConfig.value.emailProof === 'off';
     if (isTakenOver) await this.takeOver(tx, found.id);
-    if (!isOwner(found)) await this.orgs.leaveFounded(tx, found, requestId);
     await this.audit.record(tx, actor, 'user.identity_linked', user.id, { provider: name, issuer: identity.issuer });
     if (isTakenOver) await this.proofs.prove(tx, actor, 'provider');
     await this.mailer.send(tx, { to: user.email, ...providerLinkedMail(label) }, { requestId });

@@ -19,10 +19,6 @@ export class TestOrganizationAdapter extends OrganizationPort {
 
   async onProof(): Promise<void> {}
 
-  async leaveFounded(tx: Tx, { id }: SignupWish['user']): Promise<void> {
-    await tx.manager.delete(Membership, { user_id: id });
-  }
-
   membershipsOf(db: Db, userId: string): Promise<MembershipSummary[]> {
     return db.query(
       sql<MembershipSummary>(
