@@ -50,8 +50,14 @@ const END_SURPLUS = statement(`
     SELECT id FROM sessions WHERE user_id = $1 AND ${LIVE} ORDER BY last_used_at DESC, id DESC OFFSET ${MAX_SESSIONS})`);
 // Ended ones are kept for a while: they tell from where their user has signed in.
 const OLD = `(expires_at < now() - interval '1 day' OR revoked_at < now() - interval '30 days')`;
-/** Removes what has long ended of a user, so that the table does not grow with every sign-in. */
-export const SWEEP = statement(`DELETE FROM sessions WHERE user_id = $1 AND ${OLD}`);
+// Of ended ones the newest of each place tells it, as KNOWN_FROM asks for it.
+const SWEEP = statement(`
+  DELETE FROM sessions WHERE user_id = $1 AND (${OLD} OR id IN (
+    SELECT id FROM (
+      SELECT id, ${LIVE} AS lives, row_number() OVER (
+        PARTITION BY CASE family(ip) WHEN 6 THEN network(set_masklen(ip, 64))::inet ELSE ip END ORDER BY created_at DESC, id DESC) AS nth
+      FROM sessions WHERE user_id = $1 AND ${OLD} IS NOT TRUE) s
+    WHERE nth > 1 AND NOT lives))`);
 /** Removes some that have long ended. Values: how many. */
 export const PURGE_SESSIONS = statement(`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE ${OLD} LIMIT $1)`);
 
@@ -61,13 +67,17 @@ export class SessionsRepository {
 
   constructor(private readonly broadcaster: Broadcaster) {}
 
-  /** Under the lock of the user's row, or beside its insert. */
+  /**
+   * Under the lock of the user's row, or beside its insert. Whatever signs in again and again leaves no more behind than lives, and whence it came:
+   * each sign-in reads it all, and so does each list of members with this user.
+   */
   async issue(
     tx: Tx,
     userId: string,
     { userAgent, ip }: SessionClient,
     { provider, expires_at: until }: Beginning,
   ): Promise<IssuedSession> {
+    await tx.execute(SWEEP, [userId]);
     const token = newSessionToken();
     const { expires_at } = await this.sessions.insert(tx, {
       user_id: userId,

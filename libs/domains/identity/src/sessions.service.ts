@@ -18,7 +18,6 @@ import {
   KNOWN_FROM,
   LIVE_SESSIONS,
   SessionsRepository,
-  SWEEP,
   type Beginning,
   type IssuedSession,
   type SessionClient,
@@ -76,7 +75,6 @@ export class SessionsService {
         if (user?.password_hash !== found.password_hash) throw invalidCredentials();
         if (user.deactivated_at) throw userDeactivated();
         if (rehashed) await this.users.update(tx, user.id, { password_hash: rehashed });
-        await tx.execute(SWEEP, [user.id]);
         const signedIn = await this.signIn(tx, user, client);
         // What belongs to no organization, an operator has besides.
         if ((await this.orgs.requireSso(tx, signedIn.memberships)) && !(await this.admins.find(tx, { user_id: user.id })))

@@ -80,4 +80,26 @@ describe('sessions', () => {
     expect([await stateOf(t, person), (await list(person, '?limit=1')).total]).toEqual(['ok', MAX_SESSIONS]);
     expect(await t.db.manager.findOneBy(Session, { id: oldest.sessionId })).toMatchObject({ revoked_at: expect.any(Date) });
   });
+
+  it('leave no more behind, however many there were, than from where they came', async () => {
+    const person = await aPerson(t);
+    // Of each place some that have ended lately, some that were left unused, and some that have ended long ago.
+    const seed = sql(`INSERT INTO sessions (id, user_id, token_hash, ip, created_at, expires_at, last_used_at, revoked_at)
+      SELECT gen_random_uuid(), $1::uuid, decode(md5($1::text || n), 'hex'), (ARRAY['192.0.2.1', '192.0.2.2', '2001:db8::' || to_hex(n), NULL])[n % 4 + 1]::inet,
+        now() - n * interval '1 minute', now() + interval '1 day', now() - CASE n % 3 WHEN 0 THEN interval '8 days' ELSE '0' END,
+        CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN now() - interval '1 hour' ELSE now() - interval '31 days' END FROM generate_series(1, 2100) n`);
+    await t.db.execute(seed, [person.id]);
+    const places = async () =>
+      (await t.db.manager.findBy(Session, { user_id: person.id })).map(({ ip }) => ip?.replace(/::.*/, '::') ?? '').sort();
+    for (const refresh of [false, true]) {
+      const { session } = refresh
+        ? await t.make('POST', '/api/auth/refresh', { as: await login(t, person) })
+        : await t.make('POST', '/api/auth/login', { body: { email: person.email, password: PASSWORD } });
+      expect([(await list(session as Bearer)).total, (await places()).filter((ip) => ip !== '127.0.0.1')]).toEqual([
+        refresh ? 3 : 2,
+        // The one without an address goes on, and is the newest of its place.
+        ['', '192.0.2.1', '192.0.2.2', '2001:db8::'],
+      ]);
+    }
+  });
 });

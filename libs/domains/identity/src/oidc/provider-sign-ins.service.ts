@@ -14,7 +14,7 @@ import { identityConfig } from '../identity.config';
 import { emailTaken, invalidState, providerAway, providerRefused, userDeactivated } from '../identity.errors';
 import { providerLinkedMail } from '../identity.mails';
 import { MailedLinksRepository } from '../mailed-links.repository';
-import { SessionsRepository, SWEEP, type SessionClient } from '../sessions.repository';
+import { SessionsRepository, type SessionClient } from '../sessions.repository';
 import { SessionsService, type SignIn } from '../sessions.service';
 import { SignupService } from '../signup.service';
 import type { UserRow } from '../users.service';
@@ -113,7 +113,6 @@ export class ProviderSignIns {
       ? await this.users.find(tx, known, 'for no key update')
       : await this.userOf(tx, { name, label }, identity, requestId);
     if (!user || user.deactivated_at) throw userDeactivated();
-    await tx.execute(SWEEP, [user.id]);
     await this.audit.record(tx, actingUser(user.id, { requestId }), 'user.signed_in', user.id, { provider: name });
     return this.sessions.signIn(tx, user, client, { provider: name });
   }
