@@ -42,9 +42,10 @@ export const MEMBER_INFOS = new OrgListing<OrgMemberInfo, object>({
 const OWNERS_BESIDE = statement<{ n: number }>(`
   SELECT count(*)::int AS n FROM memberships m JOIN users u ON u.id = m.user_id
   WHERE m.org_id = $1 AND m.role = 'OWNER' AND m.user_id <> $2 AND u.deactivated_at IS NULL`);
-/** How many live organizations a user owns, alone or with others. */
+/** How many live organizations a user has made and owns, alone or with others. What others make them an owner of takes nobody's room. */
 export const COUNT_OWNED = statement<{ n: number }>(`
-  SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.deleted_at IS NULL`);
+  SELECT count(*)::int AS n FROM memberships m JOIN organizations o ON o.id = m.org_id
+  WHERE m.user_id = $1 AND m.role = 'OWNER' AND o.created_by = $1 AND o.deleted_at IS NULL`);
 
 /** Reads who belongs to an organization. Changes go through the {@link Roster}, one at a time. */
 @Injectable()

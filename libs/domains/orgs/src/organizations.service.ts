@@ -52,7 +52,7 @@ export class OrganizationsService {
    *
    * @param db the database, or the transaction to join
    * @param wish without a slug, one is made from the name
-   * @throws DomainError `slug_taken` when the given slug is in use, `entitlement_exceeded` when the actor owns as many as one may
+   * @throws DomainError `slug_taken` when the given slug is in use, `entitlement_exceeded` when the actor has made and owns as many as one may
    */
   create(db: Db, actor: ActingUser, wish: { name: string; slug?: string }): Promise<OrganizationView> {
     return db.transaction(actor, async (tx) => {
@@ -141,7 +141,7 @@ export class OrganizationsService {
     await advisoryLock(tx, `owned-orgs:${userId}`);
     const [{ n: current }] = await tx.query(COUNT_OWNED, [userId]);
     if (current >= limit) {
-      throw new DomainError('entitlement_exceeded', `One user may own ${limit} organizations, and you own ${current}.`, {
+      throw new DomainError('entitlement_exceeded', `One user may make and own ${limit} organizations, and you have ${current}.`, {
         context: { entitlement: 'max_owned_orgs', limit, current },
       });
     }

@@ -4,7 +4,7 @@ export const orgsConfig = configSection('orgs', {
   maxOwned: setting(
     'MAX_OWNED_ORGS',
     integer(10, 0, 1_000_000),
-    'Organizations that one user may own and still make another one; deleted ones do not count, suspended ones do, and whoever is invited or promoted may own more; 0 = no limit',
+    'Organizations that one user may have made and own, and still make another one; deleted ones do not count, suspended ones do, and those that others have made do not; 0 = no limit',
   ),
   // Their mails go out one after another with everybody else's.
   invitationsPerHour: setting(
