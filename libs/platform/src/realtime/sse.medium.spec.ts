@@ -38,6 +38,7 @@ const everybody: Audience<null> = (questions) => Promise.resolve(questions.map((
 describe('readers of event streams', () => {
   let commands: Redis;
   let subscriber: Redis;
+  let hub: RealtimeHub;
   let streams: SseStreams;
   let eventLog: TestEventLog;
   let publisher: RealtimePublisher;
@@ -54,7 +55,8 @@ describe('readers of event streams', () => {
       if (redis.status !== 'ready') await new Promise<void>((ready) => redis.once('ready', () => ready()));
     eventLog = new TestEventLog();
     publisher = new RealtimePublisher(commands);
-    streams = new SseStreams(new RealtimeHub(subscriber), eventLog as unknown as EventLog);
+    hub = new RealtimeHub(subscriber);
+    streams = new SseStreams(hub, eventLog as unknown as EventLog);
     responses = [];
     server = http.createServer((request, response) => {
       const url = new URL(request.url!, 'http://test');
@@ -153,15 +155,21 @@ describe('readers of event streams', () => {
     expect(await cut()).toBe(before + 1);
   });
 
-  it('read up a large backlog at their own pace, and the backlog does not stand in memory meanwhile', async () => {
+  it('read up a large backlog at their own pace, are told meanwhile what has no number, and the backlog does not stand in memory', async () => {
     const topic = `chat:${randomUUID()}`;
     for (let i = 0; i < 800; i++) eventLog.add(topic, 'x'.repeat(50_000));
     const { socket, response } = await deaf(`/?topics=${topic}&after=0`);
+    // The hub tells of what comes after, too, in the order of those who listen.
+    const heard = new Promise<void>((resolve) => void hub.listen(topic, { onSignal: () => resolve() }));
+    publisher.publish(topic, [{ notice: 'presence_changed', at: new Date().toISOString(), data: {} }]);
+    await heard;
     let most = 0;
     let text = '';
+    let isTold = false;
     // Slowly at first, then as it comes.
     socket.setEncoding('utf8').on('data', (piece: string) => {
       text = `${text}${piece}`.slice(-200_000);
+      isTold ||= text.includes('event: presence_changed\n');
       most = Math.max(most, response.writableLength);
     });
     for (let i = 0; i < 20; i++) {
@@ -173,7 +181,7 @@ describe('readers of event streams', () => {
     }
     socket.resume();
     await until(() => text.includes('\nid: 800\n'));
-    expect(response.destroyed).toBe(false);
+    expect([response.destroyed, isTold]).toEqual([false, true]);
     expect(most).toBeLessThan(512 * 1024);
   });
 

@@ -153,6 +153,8 @@ export class Feed implements TopicListener, TopicName {
   /** Number of the newest event that the reader has; -1 while it has nothing. */
   last: number;
   conceal: Conceal | undefined;
+  /** Its snapshot is written: what is told of it before would come ahead of the head. */
+  private hasBegun = false;
   /** Work on this topic is done in order; what comes meanwhile is looked up afterwards. */
   private catchingUp = true;
   private again = false;
@@ -187,6 +189,7 @@ export class Feed implements TopicListener, TopicName {
     this.stream.write(
       `event: snapshot\n${id === undefined ? '' : `id: ${id}\n`}${snapshotEnvelope(newestId, data, this, this.eventLog.now())}`,
     );
+    this.hasBegun = true;
     this.catchingUp = false;
     // The snapshot was read after the subscription stood: without a gap to fill there is nothing to ask for.
     if (this.last < newestId || this.again) void this.catchUp();
@@ -195,7 +198,8 @@ export class Feed implements TopicListener, TopicName {
   onSignal(signal: TopicSignal): void {
     for (const item of signal) {
       if (isDelta(item) || isNotice(item)) {
-        if (!this.catchingUp) this.stream.write(fleetingFrame(item, this, this.eventLog.now()));
+        // The event of a text that is left out has all of it; a notice has no event, and none that it must come after.
+        if (isNotice(item) ? this.hasBegun : !this.catchingUp) this.stream.write(fleetingFrame(item, this, this.eventLog.now()));
       } else if (this.catchingUp) {
         this.again = true;
       } else if (item.id === this.last + 1) {
