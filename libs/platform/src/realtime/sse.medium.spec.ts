@@ -210,6 +210,18 @@ describe('readers of event streams', () => {
     ]);
   });
 
+  it('ask what they have missed once at a time, however long the answer takes', async () => {
+    const slow = new TestEventLog();
+    const answers: (() => void)[] = [];
+    slow.newestOf = () => new Promise((resolve) => answers.push(() => resolve(new Map())));
+    const asking = new SseStreams(new RealtimeHub(subscriber), slow as unknown as EventLog);
+    for (let i = 0; i < 3; i++) subscriber.emit('ready');
+    expect(answers.length).toBe(1);
+    answers[0]();
+    await until(() => subscriber.emit('ready') && answers.length === 2);
+    asking.beforeApplicationShutdown();
+  });
+
   it('begin, and are told what comes, while Redis stands still', async () => {
     const address = new URL(process.env.TEST_REDIS_URL!);
     const sockets: net.Socket[] = [];

@@ -62,7 +62,6 @@ export class SseStreams implements BeforeApplicationShutdown {
   private readonly timers: NodeJS.Timeout[];
   private opened = 0;
   private second = 0;
-  private sweeping = false;
   private ending = false;
 
   constructor(
@@ -131,43 +130,31 @@ export class SseStreams implements BeforeApplicationShutdown {
 
   /**
    * One question for all streams: which topics have gone on without their readers? A reader that has more of one than there is was told what a
-   * database that is gone knew; its stream ends, and the next begins with a snapshot. A failure decides nothing.
+   * database that is gone knew; its stream ends, and the next begins with a snapshot.
    */
-  private async findMissed(): Promise<void> {
-    try {
-      const feeds = [...this.streams.keys()].flatMap((stream) => stream.feeds.map((feed) => ({ stream, feed, last: feed.last })));
-      const newest = await this.eventLog.newestOf([...new Set(feeds.map(({ feed }) => feed.topic))]);
-      for (const { stream, feed, last } of feeds) {
-        const found = newest.get(feed.topic);
-        if (found === undefined) continue;
-        if (found < last) stream.end(RETRY_MS);
-        else if (found > feed.last) void feed.catchUp();
-      }
-    } catch {
-      // The next round asks again.
+  private readonly findMissed = oneAtATime(async () => {
+    const feeds = [...this.streams.keys()].flatMap((stream) => stream.feeds.map((feed) => ({ stream, feed, last: feed.last })));
+    const newest = await this.eventLog.newestOf([...new Set(feeds.map(({ feed }) => feed.topic))]);
+    for (const { stream, feed, last } of feeds) {
+      const found = newest.get(feed.topic);
+      if (found === undefined) continue;
+      if (found < last) stream.end(RETRY_MS);
+      else if (found > feed.last) void feed.catchUp();
     }
-  }
+  });
 
-  private async checkAccess(): Promise<void> {
-    if (this.sweeping) return;
-    this.sweeping = true;
-    try {
-      const audiences = new Map<Audience<unknown>, { stream: Stream; feed: Feed; reader: unknown; topic: string }[]>();
-      for (const [stream, { reader, audience }] of this.streams) {
-        const questions = audiences.get(audience) ?? [];
-        audiences.set(audience, questions);
-        for (const feed of stream.feeds) questions.push({ stream, feed, reader, topic: feed.topic });
-      }
-      for (const [audience, questions] of audiences) {
-        const answers = await audience(questions);
-        questions.forEach(({ stream, feed }, i) => this.judge(stream, feed, answers[i]));
-      }
-    } catch {
-      // A failure decides nothing; the next sweep asks again.
-    } finally {
-      this.sweeping = false;
+  private readonly checkAccess = oneAtATime(async () => {
+    const audiences = new Map<Audience<unknown>, { stream: Stream; feed: Feed; reader: unknown; topic: string }[]>();
+    for (const [stream, { reader, audience }] of this.streams) {
+      const questions = audiences.get(audience) ?? [];
+      audiences.set(audience, questions);
+      for (const feed of stream.feeds) questions.push({ stream, feed, reader, topic: feed.topic });
     }
-  }
+    for (const [audience, questions] of audiences) {
+      const answers = await audience(questions);
+      questions.forEach(({ stream, feed }, i) => this.judge(stream, feed, answers[i]));
+    }
+  });
 
   private judge(stream: Stream, feed: Feed, permission: Permission): void {
     if (permission === 'yes' || stream.closed) return;
@@ -188,3 +175,15 @@ export class SseStreams implements BeforeApplicationShutdown {
 }
 
 const ignore = (): void => undefined;
+
+/** A look that is not begun again before it is over: a database that is slow is not asked by several. A failure decides nothing; the next look may. */
+function oneAtATime(look: () => Promise<void>): () => Promise<void> {
+  let isLooking = false;
+  return async () => {
+    if (isLooking) return;
+    isLooking = true;
+    await look()
+      .catch(ignore)
+      .finally(() => (isLooking = false));
+  };
+}
