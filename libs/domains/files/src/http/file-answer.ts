@@ -31,14 +31,15 @@ export async function answerFile(request: Request, response: Response, file: Fil
     response.status(304).end();
     return;
   }
-  const range = rangeOf(request, response, file);
-  const length = range?.length ?? file.size_bytes;
-  if (range) response.status(206).setHeader('Content-Range', `bytes ${range.start}-${range.start + range.length - 1}/${file.size_bytes}`);
+  // A range is of GET alone (RFC 9110, 14.2).
   if (request.method === 'HEAD') {
-    response.setHeader('Content-Length', String(length));
+    response.setHeader('Content-Length', String(file.size_bytes));
     response.end();
     return;
   }
+  const range = rangeOf(request, response, file);
+  const length = range?.length ?? file.size_bytes;
+  if (range) response.status(206).setHeader('Content-Range', `bytes ${range.start}-${range.start + range.length - 1}/${file.size_bytes}`);
   const bytes = await queries.open(file, range);
   if (!bytes) throw withoutHeaders(response, notFound('File'));
   response.setHeader('Content-Length', String(length));

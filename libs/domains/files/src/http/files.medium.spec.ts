@@ -325,9 +325,12 @@ describe('GET files/{file_id}', () => {
 
   it('answers HEAD, ranges and what the client has already', async () => {
     const id = await uploaded('0123456789');
-    const head = await get(id, { method: 'HEAD' });
-    const etag = head.headers.get('etag')!;
-    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', '']);
+    const head = async (headers = {}) => {
+      const answer = await get(id, { method: 'HEAD', headers });
+      return [answer.status, answer.headers.get('content-length'), await answer.text()];
+    };
+    expect([await head(), await head({ Range: 'bytes=2-4' }), await head({ Range: 'bytes=10-' })]).toEqual(Array(3).fill([200, '10', '']));
+    const etag = (await get(id)).headers.get('etag')!;
     expect((await get(id, { headers: { 'If-None-Match': etag } })).status).toBe(304);
     const part = async (range: string, headers = {}) => {
       const answer = await get(id, { headers: { Range: range, ...headers } });
