@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { roomIn } from './disk-room';
 import { ObjectStorage, type ByteRange, type StoredBytes } from './object-storage';
 
-/** Half-written files older than this belong to a process that has died. */
-const ABANDONED_MS = 24 * 3_600_000;
+/** Half-written files that nobody has written to for so long belong to a process that has died: an upload has an hour. */
+const ABANDONED_MS = 2 * 3_600_000;
 
 /** After so many bytes of an object it is looked again whether the disk has room. */
 const ASK_AGAIN_BYTES = 4 * 1024 * 1024;
@@ -16,7 +16,7 @@ const ASK_AGAIN_BYTES = 4 * 1024 * 1024;
 /** For development and single machines: objects are files below one folder. */
 export class DiskStorage extends ObjectStorage {
   private readonly root: string;
-  private prepared: Promise<void> | undefined;
+  private prepared: Promise<unknown> | undefined;
 
   constructor(dir: string) {
     super();
@@ -84,6 +84,18 @@ export class DiskStorage extends ObjectStorage {
     return (await stat(this.pathOf(key)).catch(unlessMissing))?.isFile() ?? false;
   }
 
+  override async removeAbandoned(): Promise<number> {
+    let removed = 0;
+    for (const name of (await readdir(this.halfWritten).catch(unlessMissing)) ?? []) {
+      const file = path.join(this.halfWritten, name);
+      const { mtimeMs } = (await stat(file).catch(unlessMissing)) ?? { mtimeMs: Date.now() };
+      if (Date.now() - mtimeMs <= ABANDONED_MS) continue;
+      await rm(file, { force: true });
+      removed++;
+    }
+    return removed;
+  }
+
   /** No key begins with a dot, so no object lies here. */
   private get halfWritten(): string {
     return path.join(this.root, '.half-written');
@@ -93,21 +105,12 @@ export class DiskStorage extends ObjectStorage {
     return path.join(this.root, key);
   }
 
-  private prepare(): Promise<void> {
-    this.prepared ??= this.makeFolders().catch((error: unknown) => {
+  private prepare(): Promise<unknown> {
+    this.prepared ??= mkdir(this.halfWritten, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
       this.prepared = undefined;
       throw error;
     });
     return this.prepared;
-  }
-
-  private async makeFolders(): Promise<void> {
-    await mkdir(this.halfWritten, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(this.halfWritten)) {
-      const file = path.join(this.halfWritten, name);
-      const { mtimeMs } = (await stat(file).catch(unlessMissing)) ?? { mtimeMs: Date.now() };
-      if (Date.now() - mtimeMs > ABANDONED_MS) await rm(file, { force: true });
-    }
   }
 }
 

@@ -60,6 +60,15 @@ export abstract class ObjectStorage {
     return this.measured('exists', key, () => this.has(key));
   }
 
+  /**
+   * Removes what processes that have died left half written. A bucket has a rule of its own for that.
+   *
+   * @returns how many there were
+   */
+  removeAbandoned(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   protected abstract write(key: string, bytes: Readable): Promise<void>;
   protected abstract read(key: string, range?: ByteRange): Promise<StoredBytes | null>;
   protected abstract remove(key: string): Promise<void>;

@@ -150,8 +150,14 @@ describe('the disk', () => {
     mkdirSync(half, { recursive: true });
     for (const name of ['old', 'young']) writeFileSync(path.join(half, name), 'x');
     utimesSync(path.join(half, 'old'), new Date(0), new Date(0));
-    await new DiskStorage(root).put(key, Readable.from([Buffer.from('x')]));
-    expect(filesBelow(half)).toEqual(['young']);
+    const storage = new DiskStorage(root);
+    await storage.put(key, Readable.from([Buffer.from('x')]));
+    expect([await storage.removeAbandoned(), filesBelow(half)]).toEqual([1, ['young']]);
+    // Nobody has gone on with it.
+    const old = new Date(Date.now() - 2 * 3_600_000 - 1_000);
+    utimesSync(path.join(half, 'young'), old, old);
+    expect([await storage.removeAbandoned(), filesBelow(half), await text(storage)]).toEqual([1, [], 'x']);
+    expect(await new DiskStorage(path.join(dir, 'never written to')).removeAbandoned()).toBe(0);
   });
 });
 
