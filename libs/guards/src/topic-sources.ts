@@ -30,6 +30,8 @@ export interface TopicSource {
   snapshots(scope: OrgScope, ids: string[]): Promise<(Snapshot | undefined)[]>;
   /** Which of these may still be followed, in their order. Asked for all open streams at once. */
   visibleAmong(questions: TopicQuestion[]): Promise<boolean[]>;
+  /** What nobody of these organizations is shown of their events, as its snapshots say it; asked beside. Left out where it never changes. */
+  concealing?(orgIds: string[]): Promise<Map<string, Snapshot['conceal']>>;
 }
 
 /**
@@ -61,6 +63,15 @@ export function memberTopics<R extends { id: string; org_id: string; event_seq: 
       return questions.map(({ id, orgId }) => rows.get(id)?.org_id === orgId);
     },
   };
+}
+
+async function permissionsOf(source: TopicSource, asked: TopicQuestion[]): Promise<Permission[]> {
+  const orgIds = [...new Set(asked.map(({ orgId }) => orgId))];
+  const [visible, concealing] = await Promise.all([source.visibleAmong(asked), source.concealing?.(orgIds)]);
+  return asked.map(({ orgId }, i) => {
+    if (!visible[i]) return 'topic_lost';
+    return concealing ? { conceal: concealing.get(orgId) } : 'yes';
+  });
 }
 
 /** The kinds of topics that this process can stream, and who may go on reading them. */
@@ -110,8 +121,8 @@ export class TopicSources {
     for (const [kind, asked] of byKind) {
       const source = this.sources.get(kind);
       // One kind that cannot say decides nothing of its topics, and keeps nobody else from being told.
-      const visible = await source?.visibleAmong(asked).catch(() => asked.map(() => true));
-      asked.forEach(({ at }, i) => (answers[at] = visible?.[i] ? 'yes' : 'topic_lost'));
+      const permissions = source && (await permissionsOf(source, asked).catch(() => asked.map((): Permission => 'yes')));
+      asked.forEach(({ at }, i) => (answers[at] = permissions?.[i] ?? 'topic_lost'));
     }
     return answers;
   };

@@ -15,8 +15,11 @@ const POLL_MS = 2_000;
 const SWEEP_MS = 4_000;
 const RETRY_MS = 500;
 
-/** Whether a reader may go on with a topic: `topic_lost` ends that topic, the others end the stream. */
-export type Permission = 'yes' | 'topic_lost' | 'no' | 'org_suspended';
+/**
+ * Whether a reader may go on with a topic: `yes` as before, or with what is concealed from now on; `topic_lost` ends that topic, the others end
+ * the stream.
+ */
+export type Permission = 'yes' | Pick<Snapshot, 'conceal'> | 'topic_lost' | 'no' | 'org_suspended';
 
 /**
  * Decides who may go on reading; asked for all open streams of the same audience at once. A failure decides nothing: the database may be
@@ -158,6 +161,10 @@ export class SseStreams implements BeforeApplicationShutdown {
 
   private judge(stream: Stream, feed: Feed, permission: Permission): void {
     if (permission === 'yes' || stream.closed) return;
+    if (typeof permission === 'object') {
+      feed.conceal = permission.conceal;
+      return;
+    }
     if (permission === 'topic_lost') {
       this.hub.unlisten(feed.topic, feed);
       stream.drop(feed);

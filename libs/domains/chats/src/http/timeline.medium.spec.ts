@@ -276,6 +276,22 @@ describe('timeline', () => {
     stream.close();
   });
 
+  it('leaves dollars out of streams that are open when their organization begins to pay in credits', async () => {
+    const chat = await app.chat(org);
+    const stream = await app.stream(org, chat);
+    const costs = async (shown: string | null): Promise<void> => {
+      for (let cost: unknown; cost !== shown;) {
+        await append(chat, 'hitl_requested', { cost_usd: '1' });
+        const frames = await stream.until((f) => f.event === 'hitl_requested');
+        cost = frames.at(-1)!.data.data.cost_usd;
+      }
+    };
+    await costs('1');
+    await entitle(app, { enforces_credits: true });
+    await costs(null);
+    stream.close();
+  });
+
   it('names the agent that has delegated as who wrote the task', async () => {
     const boss = await addAgent(app, org, { name: 'Boss', child_agent_ids: [org.agentId] });
     const chat = await app.chat(boss);

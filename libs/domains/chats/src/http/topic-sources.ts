@@ -36,6 +36,12 @@ export class ChatTopics implements TopicSource {
   visibleAmong(questions: TopicQuestion[]): Promise<boolean[]> {
     return this.queries.visibleAmong(questions);
   }
+
+  /** Their plans change while streams are open. */
+  async concealing(orgIds: string[]): Promise<Map<string, Snapshot['conceal']>> {
+    const entitled = await this.entitlements.ofMany(orgIds);
+    return new Map(orgIds.map((id) => [id, entitled.get(id)?.enforces_credits ? withoutDollars : undefined]));
+  }
 }
 
 const toSnapshot = (chat: ChatRow, hideDollars: boolean): Snapshot => ({
