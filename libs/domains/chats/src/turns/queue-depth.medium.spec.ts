@@ -3,6 +3,7 @@ import { OneByOne } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { Outbox, type OutboxJob } from '@aps/platform/outbox';
 import { Runs } from '@aps/platform/runs';
+import { ChatState } from '../state/chat-state.repository';
 import { chatsService, type TestOrg } from '../testing/chats';
 import { turnsConfig } from './turns.config';
 
@@ -102,6 +103,29 @@ describe('the queue of an organization', () => {
       'queue_full',
     ]);
     expect(await waiting()).toBe(limit);
+  });
+
+  it('is not held by a retry that still copies what it begins with', async () => {
+    const [source, other] = await chats(2);
+    await app.send(org, source, 'me');
+    await entitle(app, { max_queue_depth: 2 });
+    const state = app.get(ChatState);
+    const append = state.append.bind(state);
+    let goOn = () => undefined as void;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const copying = new Promise<void>((resolve) =>
+      jest.spyOn(state, 'append').mockImplementationOnce(async (...args) => {
+        resolve();
+        await held;
+        return append(...args);
+      }),
+    );
+    const retried = post(source, 'retry');
+    await copying;
+    expect((await app.send(org, other, 'me')).status).toBe(202);
+    goOn();
+    expect((await retried).body).toMatchObject({ code: 'queue_full' });
+    expect([await waiting(), await messages()]).toEqual([2, 2]);
   });
 
   it('takes no lock far from its cap', async () => {

@@ -77,7 +77,7 @@ export class QueueDepth {
     this.counts.set(orgId, { n, at: performance.now() });
   }
 
-  /** A transaction that adds a waiting turn, and calls {@link confirm} before that. */
+  /** A transaction that does little but to add a waiting turn, and calls {@link confirm} before that. */
   transaction<T>(scope: OrgScope, room: Room, fn: (tx: Tx) => Promise<T>): Promise<T> {
     const run = () => this.db.transaction(scope, fn);
     return room.scarce ? this.nearCap.run(room.orgId, run) : run();
