@@ -300,6 +300,41 @@ describe('what is done for a member who leaves', () => {
     expect(repliesOf(await until(sleeping, ann, 1))).toHaveLength(1);
   });
 
+  it('ends in a chat that is shared no more, and leaves alone what its creator has done', async () => {
+    const unshare = (chat: string, more: object = {}) =>
+      app.make('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { shared: false, ...more } });
+    const [dozing, running, family, closed] = await Promise.all([0, 1, 2, 3].map(() => open(org.owner)));
+    const mine = await say(dozing, calls('wait_until', { for_s: 3_600 }));
+    await become(dozing, 'timer');
+    const held = script({ text: 'one two three four five', chunk_delay_ms: HELD });
+    await say(running, held, org.owner);
+    await become(running, 'RUNNING');
+    const behind = await say(running, 'too late');
+    await say(running, 'what the owner says', org.owner);
+    await say(family, delegating([delegate(worker, calls('ask_human', { kind: 'question', prompt: 'Which?' }))]));
+    await become(family, 'children');
+    const [child] = await childrenOf(app, family);
+    await become(child.id, 'human');
+    await say(closed, SLOW);
+    await become(closed, 'RUNNING');
+    const over = { ...left, stop_reason: 'unshared' };
+
+    for (const chat of [dozing, running, family]) await unshare(chat);
+    await unshare(closed, { archived: true });
+    for (const chat of [dozing, family, child.id]) expect(await become(chat, 'ACTIVE')).toEqual(over);
+    expect(await become(closed, 'ARCHIVED')).toMatchObject({ stop_reason: 'user_archived' });
+    expect(await app.db.query(sql('SELECT status FROM hitl_requests WHERE chat_id = $1'), [child.id])).toEqual([{ status: 'cancelled' }]);
+    app.letGo(held);
+    expect(repliesOf(await until(running, org.owner, 2))).toEqual([
+      'one two three four five',
+      expect.stringContaining('what the owner says'),
+    ]);
+    expect(await Promise.all([mine, behind].map(turnStatus))).toEqual(['stopped', 'skipped']);
+    // They are their creator's alone, who goes on with them.
+    await say(dozing, 'hello', org.owner);
+    expect(repliesOf(await until(dozing, org.owner, 1))).toHaveLength(1);
+  });
+
   it('ends in the chats of others, where what waits behind it goes on', async () => {
     const [first, second, third] = [await open(org.owner), await open(org.owner), await open(ann)];
     const mine = await say(first, SLOW);

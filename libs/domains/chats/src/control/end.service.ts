@@ -16,7 +16,7 @@ import { Teardown } from './teardown';
 const BATCH = 100;
 
 /**
- * Ends what is done for an agent or a member that is gone. Each does nothing where it is over already, so it may run twice. What began
+ * Ends what is done for an agent or a member that is gone, or for who sees a chat no more. Each does nothing where it is over already, so it may run twice. What began
  * before and is dispatched after that finds it out at its claim, which ends it.
  */
 @Injectable()
@@ -83,8 +83,20 @@ export class EndService {
     // Whose turn is over is not woken by the end of a child, but leaves word of it to the next.
     for (const chat of chats.reverse()) {
       if (own.includes(chat)) await this.endChat(tx, chat, 'member_left');
-      else if (chat.turn?.principal_id === userId) await this.endTurn(tx, chat, chat.turn);
+      else if (chat.turn?.principal_id === userId) await this.endTurn(tx, chat, chat.turn, 'member_left');
     }
+  }
+
+  /**
+   * The turns of chats that are private from now on which act for others than their creator: they would go on with the connections of who
+   * sees nothing of it, and can stop nothing. What waits behind them goes on, or is ended at its claim.
+   *
+   * @param chats locked, children before their parents
+   */
+  async ofOthers(tx: Tx, chats: ControlledChat[]): Promise<void> {
+    // Whose turn is over is not woken by the end of a child.
+    for (const chat of [...chats].reverse())
+      if (chat.turn?.principal_id && chat.turn.principal_id !== chat.created_by) await this.endTurn(tx, chat, chat.turn, 'unshared');
   }
 
   private async endChat(tx: Tx, chat: ControlledChat, why: TurnBar): Promise<void> {
@@ -106,9 +118,14 @@ export class EndService {
   }
 
   /** Those behind it go on. */
-  private async endTurn(tx: Tx, { id: chat_id, org_id, status }: ControlledChat, turn: NonNullable<ControlledChat['turn']>): Promise<void> {
+  private async endTurn(
+    tx: Tx,
+    { id: chat_id, org_id, status }: ControlledChat,
+    turn: NonNullable<ControlledChat['turn']>,
+    why: TurnBar,
+  ): Promise<void> {
     const turnStatus = turn.begun ? 'stopped' : 'skipped';
-    await this.endings.end(tx, { id: turn.id, chat_id, org_id }, status, { turnStatus, chat: 'rest', stopReason: 'member_left' });
+    await this.endings.end(tx, { id: turn.id, chat_id, org_id }, status, { turnStatus, chat: 'rest', stopReason: why });
     const at = this.db.now().toISOString();
     if (turn.status === 'running') tx.afterCommit(() => this.broadcaster.send('chat.stop', { org_id, chat_id, turn_id: turn.id, at }));
   }

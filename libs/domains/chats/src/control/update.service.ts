@@ -8,6 +8,7 @@ import { ChatState } from '../state/chat-state.repository';
 import { mayShare } from './actions.policy';
 import { CloseService } from './close.service';
 import { ControlRepository, type ControlledChat } from './control.repository';
+import { EndService } from './end.service';
 
 export interface ChatPatch {
   archived?: boolean;
@@ -23,11 +24,13 @@ export class UpdateService {
     private readonly control: ControlRepository,
     private readonly chats: ChatState,
     private readonly closing: CloseService,
+    private readonly ends: EndService,
     private readonly log: ChatLog,
   ) {}
 
   /**
-   * Renames, shares and archives, all of it or nothing. Sharing reaches every chat that this one has delegated to.
+   * Renames, shares and archives, all of it or nothing. Sharing reaches every chat that this one has
+   * delegated to; where it ends, so do the turns in them that act for others.
    *
    * @throws DomainError 404; 403 `creator_only`; 422 `cannot_unarchive`, `follows_root`, or for a patch without a field
    */
@@ -48,7 +51,9 @@ export class UpdateService {
           ['archived'],
           'An archived chat stays archived; only continuing it can open it again, where that is possible.',
         );
-      if (patch.archived && effectOf('archive', chat) === 'close') await this.closing.archive(tx, chat, at);
+      const closes = patch.archived && effectOf('archive', chat) === 'close';
+      if (closes) await this.closing.archive(tx, chat, at);
+      if (patch.shared === false) await this.ends.ofOthers(tx, closes ? tree.slice(0, -1) : tree);
     });
   }
 

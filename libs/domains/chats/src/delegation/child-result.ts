@@ -19,6 +19,7 @@ export const MAX_CHILD_RESULT_CHARS = 20_000;
 const WHY_STOPPED: Partial<Record<string, string>> = {
   agent_deleted: 'The agent was deleted.',
   member_left: 'Who had this done has left the organization.',
+  unshared: 'The chat is shared no more with who had this done.',
 };
 
 /** What a child came to, as its parent gets it. */

@@ -98,7 +98,7 @@ export class TurnEndings {
     await this.endUnowned(turn, { turnStatus: 'skipped', chat: 'rest' });
   }
 
-  /** Its agent was deleted, or who it acts for has left, before it came to a worker. */
+  /** Its agent was deleted, or who it acts for has left or sees the chat no more, before it came to a worker. */
   async barred(turn: TurnRef & { steps_done: number }, stopReason: TurnBar): Promise<void> {
     await this.endUnowned(turn, { turnStatus: turn.steps_done > 0 ? 'stopped' : 'skipped', chat: 'rest', stopReason });
   }
@@ -148,7 +148,7 @@ export class TurnEndings {
   }
 }
 
-const BARS: TurnBar[] = ['agent_deleted', 'member_left'];
+const BARS: TurnBar[] = ['agent_deleted', 'member_left', 'unshared'];
 
 /** The same as a parent of the chat is told. */
 function endOf({ turnStatus, chat, stopReason }: Ending): ChatEnd {

@@ -76,6 +76,7 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     switch (why) {
       case 'agent_deleted':
       case 'member_left':
+      case 'unshared':
         return this.endings.barred(turn, why);
       case 'skipped':
         return this.endings.skipped(turn);

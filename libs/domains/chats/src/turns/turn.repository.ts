@@ -60,8 +60,8 @@ export interface ClaimedTurn extends ClaimedRun {
 }
 
 /** What nothing of a chat, or of somebody's part in it, runs after; its `stop_reason` then. */
-export type TurnBar = 'agent_deleted' | 'member_left';
-/** Why a turn is not run that could be: its agent is deleted, who it acts for has left, or a stop came first. */
+export type TurnBar = 'agent_deleted' | 'member_left' | 'unshared';
+/** Why a turn is not run that could be: its agent is deleted, who it acts for has left or sees the chat no more, or a stop came first. */
 export type TurnRefusal = TurnBar | 'skipped';
 export type TurnAnswer = ClaimAnswer<ClaimedTurn, TurnRefusal>;
 

@@ -1,6 +1,6 @@
 import type { MessageFinish } from '@aps/contracts';
 import type { ToolCallRecord, Turn } from '@aps/entities';
-import { HELD_WITH_ORG } from '@aps/guards';
+import { chatSeenBy, HELD_WITH_ORG } from '@aps/guards';
 import type { ReceiptOwner, ReceiptRow } from '@aps/inference';
 import { batchStatement, statement } from '@aps/platform/database';
 import { deleteJobs, insertJobs } from '@aps/platform/outbox';
@@ -57,11 +57,12 @@ export const CLAIM = claimStatement(TURNS, {
   key: 'chat_id',
   columns: `r.chat_id, r.seq, r.cause, r.principal_id, r.model, r.model_mode_override, r.reasoning_effort, r.unpriced_allowed, r.model_steps,
            c.agent_id, c.agent_revision_id, c.title AS chat_title, c.model_mode_override AS chat_mode, c.status AS chat_status, c.stop_requested_at,
-           c.created_by, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, c.event_seq, c.message_seq, c.deleted_at, c.compaction_id`,
+           c.created_by, c.enabled_scopes, c.max_steps, c.origin_kind, c.origin_ref_id, c.event_seq, c.message_seq, c.deleted_at, c.private_to, c.compaction_id`,
   isGone: 'l.deleted_at IS NOT NULL',
   refusals: [
     { verdict: 'agent_deleted', when: `${agentDeletedAt('l.agent_id')} IS NOT NULL` },
     { verdict: 'member_left', when: `l.principal_id IS NOT NULL AND ${isMember({ org: 'l.org_id', user: 'l.principal_id' })} IS NULL` },
+    { verdict: 'unshared', when: `NOT ${chatSeenBy('l.principal_id', 'l')}` },
     { verdict: 'skipped', when: 'l.dispatched_at <= l.stop_requested_at' },
   ],
   effects: `c AS (${changeChats({
