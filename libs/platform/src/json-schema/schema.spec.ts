@@ -1,4 +1,4 @@
-import { checkSchema, validate, type Schema } from './schema';
+import { checkSchema, validate, withoutFaults, type Schema } from './schema';
 
 const nested = (depth: number): Schema => (depth ? { type: 'array', items: nested(depth - 1) } : { type: 'string' });
 const doubling = (levels: number): Schema => ({
@@ -44,6 +44,29 @@ it('takes every amount of cents for a multiple of 0.01, and nothing between', ()
 it('takes nothing for a multiple of a large step that is none', () => {
   expect(refused(1e10, [0, 1e10, -3e10, 1, 5e9, 1e10 + 1])).toEqual([1, 5e9, 1e10 + 1]);
   expect(validate({ multipleOf: 0.5 }, 0.3)).toMatchObject([{ message: expect.stringContaining('multiple of 0.5') as string }]);
+});
+
+it('leaves out what other drafts write otherwise, and nothing else', () => {
+  const kept = {
+    type: 'object',
+    properties: { a: { type: 'integer', minimum: 0 }, 'b/c': { type: 'array' } },
+    required: ['a'],
+    nullable: true,
+  };
+  const schema = {
+    ...kept,
+    properties: {
+      a: { ...kept.properties.a, exclusiveMinimum: true, required: true },
+      'b/c': { type: 'array', items: [{ type: 'string' }] },
+    },
+  };
+  const before = JSON.stringify(schema);
+  expect(withoutFaults(schema)).toEqual(kept);
+  expect(JSON.stringify(schema)).toBe(before);
+  expect(withoutFaults(kept)).toBe(kept);
+  expect(withoutFaults({ properties: { a: { type: 'any' } }, required: ['a', 'a'] })).toEqual({ properties: { a: {} } });
+  expect(withoutFaults({ type: Array.from({ length: 300_000 }, (_, i) => `t${i}`) })).toEqual({});
+  expect(withoutFaults({ allOf: Array.from({ length: 1_000 }, () => 1) })).toEqual({});
 });
 
 describe('schemas', () => {

@@ -19,6 +19,8 @@ const MAX_FORMATTED = 2_000;
 /** As of expressions: instructions of a pattern times characters. */
 const MAX_PATTERN_STEPS = 10_000_000;
 const MAX_WORDS = 300;
+/** Of other drafts in one schema. */
+const MAX_FAULTS = 20;
 
 /** What is checked; any other is only named. */
 const FORMATS = [
@@ -79,15 +81,7 @@ function compile({ $id: _id, ...schema }: Schema, options: Options): ValidateFun
     const holds = formatOf(name);
     ajv.addFormat(name, (text: string) => text.length <= MAX_FORMATTED && holds(text));
   }
-  // The compiler's own compares each item with each.
-  ajv.removeKeyword('uniqueItems');
-  ajv.addKeyword({
-    keyword: 'uniqueItems',
-    type: 'array',
-    schemaType: 'boolean',
-    validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map(canonicalJson)).size === items.length,
-    error: { message: 'must not have the same item twice' },
-  });
+  withUniqueItems(ajv);
   // Its own divides, and to a double cents are no multiple of 0.01.
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({
@@ -98,6 +92,18 @@ function compile({ $id: _id, ...schema }: Schema, options: Options): ValidateFun
     error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
   });
   return ajv.compile(schema);
+}
+
+/** The compiler's own compares each item with each. */
+function withUniqueItems(ajv: Ajv2020): Ajv2020 {
+  ajv.removeKeyword('uniqueItems');
+  return ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map(canonicalJson)).size === items.length,
+    error: { message: 'must not have the same item twice' },
+  });
 }
 
 /** As near as doubles come: the step, the product and the value are each rounded once. */
@@ -119,7 +125,7 @@ interface Checked {
   thorough: ValidateFunction | null;
 }
 
-const rules = new Ajv2020({ strict: false, logger: false, validateFormats: false });
+const rules = withUniqueItems(new Ajv2020({ strict: false, logger: false, validateFormats: false }));
 const checked = new WeightedLru<Checked>(4 * 1024 * 1024);
 
 /**
@@ -158,6 +164,27 @@ function check(schema: Schema): Checked {
 
 const RULES = 'https://json-schema.org/draft/2020-12/schema';
 
+/**
+ * A schema without what is of no form that the draft knows, as older ones have it: each such keyword, or value of one, is left out. Nothing is
+ * left where they are too many. It may still be none that {@link checkSchema} takes.
+ *
+ * @param schema of so few levels that it may be walked
+ */
+export function withoutFaults(schema: Schema): Schema {
+  let copy = schema;
+  for (let found = 0; !rules.validate(RULES, copy); found++) {
+    if (found === MAX_FAULTS) return {};
+    const path = partsOfPlace(rules.errors![0]);
+    const last = path.pop();
+    if (last === undefined) return {};
+    if (found === 0) copy = structuredClone(schema);
+    const at = path.reduce((within: unknown, part) => (within as Schema)[part], copy) as Schema | unknown[];
+    if (Array.isArray(at)) at.splice(Number(last), 1);
+    else delete at[last];
+  }
+  return copy;
+}
+
 /** Null where the stack does not reach to its ground. */
 function textOf(value: unknown): string | null {
   try {
@@ -194,12 +221,13 @@ export function validate(schema: Schema, value: unknown): Misfit[] {
 const partsOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, inner) => sum + partsOf(inner), 1) : 1;
 
-const pathOf = ({ instancePath }: ErrorObject): string =>
+const pathOf = (error: ErrorObject): string => partsOfPlace(error).join('.');
+
+const partsOfPlace = ({ instancePath }: ErrorObject): string[] =>
   instancePath
     .split('/')
     .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join('.');
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 function inWords({ message = 'does not fit', params }: ErrorObject): string {
   const { allowedValues, allowedValue, additionalProperty } = params as Record<string, unknown>;

@@ -52,7 +52,9 @@ describe('dialect_1 request', () => {
       { role: 'tool', tool_call_id: 'a', content: 'ok' },
       { role: 'assistant', content: 'there' },
     ]);
-    expect(wire.tools).toEqual([{ type: 'function', function: { name: 'f', description: 'does f', parameters: { type: 'object' } } }]);
+    expect(wire.tools).toEqual([
+      { type: 'function', function: { name: 'f', description: 'does f', parameters: { type: 'object', properties: {} } } },
+    ]);
     expect(wire).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 

@@ -2,6 +2,7 @@ import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } fro
 import { argumentsObject, bodyWithTools, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import { grammarSchema } from './grammar-schema';
+import { toolSchema } from './tool-schema';
 import type {
   ChatMessage,
   ChatRequest,
@@ -15,7 +16,10 @@ import type {
 } from './types';
 import { count, credible } from './usage';
 
-const toolJson = toolWriter(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }));
+const toolJson = toolWriter(({ name, description, parameters }) => ({
+  type: 'function',
+  function: { name, description, parameters: toolSchema(parameters) },
+}));
 
 /**
  * OpenAI Chat Completions.

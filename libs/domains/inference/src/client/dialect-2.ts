@@ -3,6 +3,7 @@ import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } fro
 import { argumentsObject, bodyWithTools, jsonOf, stateFor, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
 import { asObject, badResponse, parseChunk, streamError } from './errors';
 import { grammarSchema } from './grammar-schema';
+import { toolSchema } from './tool-schema';
 import type { ChatMessage, ChatRequest, FinishReason, ToolCall, ToolDefinition, Usage, UserContent } from './types';
 import { count, credible } from './usage';
 
@@ -18,7 +19,7 @@ const CACHE = { type: 'ephemeral' };
 const wireTool = ({ name, description, parameters }: ToolDefinition): Block => ({
   name,
   description,
-  input_schema: { ...parameters, type: 'object' },
+  input_schema: toolSchema(parameters),
 });
 const toolJson = toolWriter(wireTool);
 /** The last of several, where no system prompt follows to end what is cached. */
