@@ -162,6 +162,22 @@ describe('schemas', () => {
     expect(validate({ items: { type: 'number' } }, wrong(50_000))).toHaveLength(1);
   });
 
+  it('comes to the end of long lists of what is allowed, wherever they are referred to', () => {
+    const allowed = [...Array.from({ length: 998 }, (_, i) => `v${i}`), null, { b: [1], a: 0 }];
+    const other = { not: { $ref: '#/$defs/allowed' } };
+    const schema = (items: Schema) => ({ items, $defs: { allowed: { enum: allowed } } });
+    const values = Array.from({ length: 20_000 }, () => 'x');
+    expect(validate(schema({ allOf: Array.from({ length: 160 }, () => other) }), values)).toEqual([]);
+    expect(validate(schema({ $ref: '#/$defs/allowed' }), ['v0', 'v997', null, { a: 0, b: [1] }])).toEqual([]);
+    expect(validate(schema({ $ref: '#/$defs/allowed' }), [{}, [], 'null', 0])).toHaveLength(4);
+  });
+
+  it('knows nothing of what an older draft has, and would never come to an end', () => {
+    const { $ref, $defs } = doubling(60);
+    const schema = { dependencies: { a: { $ref } }, $defs };
+    expect([checkSchema(schema), validate(schema, { a: 1 })]).toEqual([null, []]);
+  });
+
   it.each<[string, (names: string[]) => Schema]>([
     ['names', (required) => ({ required })],
     ['names beside another', (names) => ({ dependentRequired: { a: names } })],

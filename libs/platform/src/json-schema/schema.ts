@@ -1,6 +1,6 @@
 import { WeightedLru } from '@aps/platform/cache';
 import { canonicalJson, compilePattern } from '@aps/platform/definitions';
-import { Ajv2020, str, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { _, Ajv2020, str, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats, type FormatName } from 'ajv-formats/dist/formats.js';
 import { weighed } from './schema.walk';
 
@@ -82,6 +82,16 @@ function compile({ $id: _id, ...schema }: Schema, options: Options): ValidateFun
     ajv.addFormat(name, (text: string) => text.length <= MAX_FORMATTED && holds(text));
   }
   withUniqueItems(ajv);
+  // Its own compares with each value, of which there may be a thousand wherever the list is referred to.
+  ajv.removeKeyword('enum');
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    compile: isOneOf,
+    error: { message: 'must be equal to one of the allowed values', params: ({ schemaCode }) => _`{ allowedValues: ${schemaCode} }` },
+  });
+  // No keyword of this draft, though the compiler knows it, and so not looked into when a schema is weighed.
+  ajv.removeKeyword('dependencies');
   // Its own divides, and to a double cents are no multiple of 0.01.
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({
@@ -105,6 +115,14 @@ function withUniqueItems(ajv: Ajv2020): Ajv2020 {
     error: { message: 'must not have the same item twice' },
   });
 }
+
+function isOneOf(values: unknown[]): (value: unknown) => boolean {
+  const plain = new Set(values.filter((value) => !isCompound(value)));
+  const compound = new Set(values.filter(isCompound).map(canonicalJson));
+  return (value) => (isCompound(value) ? compound.size > 0 && compound.has(canonicalJson(value)) : plain.has(value));
+}
+
+const isCompound = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** As near as doubles come: the step, the product and the value are each rounded once. */
 const isMultiple = (step: number, value: number): boolean =>
@@ -219,7 +237,7 @@ export function validate(schema: Schema, value: unknown): Misfit[] {
 }
 
 const partsOf = (value: unknown): number =>
-  typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, inner) => sum + partsOf(inner), 1) : 1;
+  isCompound(value) ? Object.values(value).reduce((sum: number, inner) => sum + partsOf(inner), 1) : 1;
 
 const pathOf = (error: ErrorObject): string => partsOfPlace(error).join('.');
 
