@@ -15,6 +15,7 @@ describe('safeFilename', () => {
     ['a\u200b.txt', 'a.txt'],
     ['e\u0301.txt', 'é.txt'],
     ['a \t b.txt ', 'a b.txt'],
+    [`a${'.'.repeat(1_000_000)}b.txt...`, `a${'.'.repeat(195)}.txt`],
     ['\ud800.txt', '\ufffd.txt'],
   ])('makes %j %j', (given, made) => expect(safeFilename(given)).toBe(made));
 

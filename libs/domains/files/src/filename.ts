@@ -11,7 +11,7 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e
  */
 export function safeFilename(given: string): string {
   const base = given.toWellFormed().normalize('NFC').replaceAll(UNPRINTABLE, '').split(/[\\/]/).at(-1) ?? '';
-  const name = base.replace(/\s+/g, ' ').replace(/^[. ]+|[. ]+$/g, '');
+  const name = base.replace(/\s+/g, ' ').replace(/^[. ]+|(?<![. ])[. ]+$/g, '');
   if (name === '') return 'file';
   if (name.length <= MAX_LENGTH) return name;
   const extension = extensionOf(name);

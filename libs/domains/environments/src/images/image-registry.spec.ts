@@ -5,6 +5,7 @@ import { Egress } from '@aps/platform/egress';
 import { readReference, type ImageReference } from './image-reference.policy';
 import { ImageRegistry } from './image-registry';
 import { startRegistry, type TestRegistry } from './testing/registry';
+import { tokenAddress } from './registry-token';
 
 let registry: TestRegistry;
 /** Another one, which an operator vouches for as well. */
@@ -163,6 +164,10 @@ describe('a token', () => {
 });
 
 describe('a registry', () => {
+  it('that says one endless word where it sends for a token is read to its end', () => {
+    expect(() => tokenAddress(`Bearer ${'a'.repeat(1_000_000)}`, 'https://a.example', 'shell')).toThrow('an address that is not asked');
+  });
+
   it.each([
     [404, 'manifest', 'no such image'],
     [429, 'registry', 'too many requests'],

@@ -5,7 +5,7 @@ import { ImageProblem } from './image-problem';
 const answered = z.object({ token: z.string().optional(), access_token: z.string().optional() });
 
 /** Parameters of a challenge: a name, and a value with or without quotes. */
-const PARAMETER = /([a-z_]+)=(?:"([^"]*)"|([^\s,"]+))/gi;
+const PARAMETER = /(?<![a-z_])([a-z_]+)=(?:"([^"]*)"|([^\s,"]+))/gi;
 
 /**
  * Where a registry sends who has no credentials for a token, by its `WWW-Authenticate`. It must be https; of a registry that is asked over

@@ -26,7 +26,7 @@ const COMPOUND = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 /** Of control characters but NUL, more than texts ever have; and of NUL, as in UTF-16 without its mark. */
 const MAX_CONTROLS = 0.02;
 const MAX_NULS = 0.4;
-const HTML = /^\s*(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]/is;
+const HTML = /^\s*(?:<!--(?:(?!-->).){0,1000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]/is;
 const MAIL =
   /^(?:From|To|Subject|Date|Received|Return-Path|MIME-Version|Message-ID|Delivered-To|DKIM-Signature):[^\n]*\n(?:[\w-]+:[^\n]*\n|[ \t][^\n]*\n){2,}/i;
 

@@ -159,6 +159,8 @@ describe('the kind of a file', () => {
   it.each([
     ['a page whose path ends otherwise', page, 'guide.md', 'text/html; charset=utf-8', 'text/html'],
     ['a page that begins as none, as its server says', '<p>Be kind.', 'guide.txt', 'text/html', 'text/html'],
+    ['a text of comments', `${'<!---->'.repeat(500)}x`, 'a.txt', null, 'text/plain'],
+    ['a page after comments', `<!--a-->\n<!-- b -->${page}`, 'a.txt', null, 'text/html'],
     ['a page by its bytes', page, 'guide.json', null, 'text/html'],
     ['a text of a company', 'MZ Holding AG', 'a.txt', null, 'text/plain'],
     ['a table whose first column is a tag', 'ID3,name\n1,x', 'a.csv', null, 'text/csv'],

@@ -1,5 +1,6 @@
 import { randomly } from '@aps/platform/testing';
 import { chunksOf } from './chunker';
+import { linesOf } from './lines';
 import { sectionsOf } from './sections';
 import { countTokens } from './tokens';
 
@@ -100,6 +101,12 @@ it('divides what does not fit: fences by lines, endless words between characters
   for (const character of ['👩‍👩‍👧', 'e\u0301', '漢'])
     for (const { content } of chunked(character.repeat(3000))) expect(content).toMatch(new RegExp(`^(${character})+$`, 'u'));
   expect(chunked(`e${'\u0301'.repeat(20_000)}`).length).toBeGreaterThan(1);
+});
+
+it('comes to the end of rows of blanks that end as no row does', () => {
+  const kinds = linesOf(`a | b\n-${' '.repeat(9_990)}|x\n`.repeat(1_000)).map(({ kind }) => kind);
+  expect(new Set(kinds)).toEqual(new Set(['text']));
+  expect(linesOf('a | b\n :-- | --- | \n').map(({ kind }) => kind)).toEqual(['row', 'row']);
 });
 
 it('takes the marks of models for text', () => {

@@ -20,7 +20,7 @@ const FENCE = /^[ \t>]*(?:[-*+] +)?(`{3,}(?=[^`]*$)|~{3,})/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
 const UNDERLINE = /^ {0,3}(=+|-{2,})[ \t]*$/;
 const ROW = /^[ \t]*\|/;
-const DELIMITERS = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const DELIMITERS = /^[ \t]*(?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/;
 
 /** The lines of a text, without gaps. Never fails: what is no Markdown is text. */
 export function linesOf(text: string): Line[] {
