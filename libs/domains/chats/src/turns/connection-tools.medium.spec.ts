@@ -6,7 +6,7 @@ import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { ToolSet, type Tool, type ToolGrants } from '@aps/tools';
 import { startDemoTools } from '../../../../../tools/demo-tools/server';
 import { calls, ChatsService, script, type TestOrg } from '../testing/chats';
-import { offerOf } from './tool-router';
+import { namedIn, offerOf } from './tool-router';
 import type { TranscriptRow } from '../state/chat.types';
 import { OUTCOME_UNKNOWN } from './transcript';
 
@@ -333,6 +333,11 @@ describe('what of its tools a turn is offered', () => {
     const many = Array.from({ length: 300 }, (_, i) => toolOf(`t${i}`));
     const called = many.slice(0, 200).map(({ name }) => name);
     expect(offer(many, { called, chosen: ['t299'], window: 200_000 })).toEqual([...called.slice(-64), 't299']);
+  });
+
+  it('is what the beginning of an answer names, however long that is', () => {
+    const tools = new ToolSet(grants, [toolOf('a'), toolOf('b'), toolOf('c')]);
+    expect(namedIn(`b, a: none of z, or b\n${'a '.repeat(100_000)}c`, tools)).toEqual(['b', 'a']);
   });
 
   it('counts what scripts of three bytes come to', () => {

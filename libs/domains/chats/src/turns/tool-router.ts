@@ -32,6 +32,8 @@ const DEFAULT_WINDOW = 128_000;
 /** A turn waits no longer for the model that chooses. */
 const CHOOSING_MS = 20_000;
 const MAX_ANSWER_TOKENS = 4_000;
+/** Of a token. */
+const MOST_CHARS = 6;
 /** Share of that model's window that the tools fill which it chooses from. */
 const ASKED_SHARE = 0.5;
 /** Characters of a tool's description that it is told. */
@@ -143,9 +145,9 @@ export class ToolRouter {
       await hold.reserve(model, call);
       const result = await this.models.streamChat(model, call, { signal: cut.signal });
       hold.receipt({ resolved: model, ...result });
-      const names = new Set((result.text.match(/[a-zA-Z0-9_-]+/g) ?? []).filter((name) => tools.find(name)));
-      if (names.size === 0) throw new InferenceError('provider_bad_response', 'The model that chooses tools named none.');
-      return [...names].slice(0, MAX_OFFERED);
+      const names = namedIn(result.text, tools);
+      if (names.length === 0) throw new InferenceError('provider_bad_response', 'The model that chooses tools named none.');
+      return names;
     } catch (error) {
       if (cut.isLate) throw new InferenceError('provider_timeout', 'The model that chooses tools took too long.');
       throw error;
@@ -155,6 +157,12 @@ export class ToolRouter {
       if (hold.receipts.length) await this.db.transaction(NO_CALLER, (tx) => this.charges.charge(tx, claim, hold));
     }
   }
+}
+
+/** The tools that an answer names, in its order. No server need keep to the cap of the call: what goes beyond it is not looked at. */
+export function namedIn(answer: string, tools: Pick<ToolSet, 'find'>): string[] {
+  const words = answer.slice(0, MAX_ANSWER_TOKENS * MOST_CHARS).match(/[a-zA-Z0-9_-]+/g) ?? [];
+  return [...new Set(words.filter((name) => tools.find(name)))].slice(0, MAX_OFFERED);
 }
 
 /** What the choosing model is told of a turn. */
