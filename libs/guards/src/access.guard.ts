@@ -5,6 +5,7 @@ import { credentialsIn } from '@aps/platform/http';
 import { holdCaller, RateLimiter } from '@aps/platform/rate-limit';
 import { ACCESS, LINK_TOKEN, type AccessDeclaration, type ParamSyntax, type Tier } from './access';
 import type { Response } from 'express';
+import { OpenLists } from './open-lists';
 import { OrgScope } from './org-scope';
 import type { Membership } from './principal.sql';
 import { PrincipalStore, type Standing } from './principal.store';
@@ -53,6 +54,7 @@ export class AccessGuard implements CanActivate {
     @Inject(Tickets) private readonly tickets: Tickets,
     @Inject(SignInRules) private readonly signIns: SignInRules,
     private readonly limiter: RateLimiter,
+    private readonly lists: OpenLists,
     private readonly modules: ModuleRef,
   ) {}
 
@@ -115,7 +117,13 @@ export class AccessGuard implements CanActivate {
       throw new DomainError('insufficient_scope', 'The API token is confined to one organization.', { context: { required: 'admin' } });
     }
     // All this may be a second old, and a request can take its time. What it writes is written by who is still all this.
-    request.confirm = async (tx) => void requireStanding(access.tier, await this.store.standing(tx, principal, orgId));
+    request.confirm = async (tx) => void requireStanding(access.tier, await this.store.standing(principal, orgId, tx));
+    // And what it reads for long is read by who is.
+    request.openList = async (response) => {
+      // What has been done is not refused for the length of its answer.
+      if (request.method === 'GET') await this.lists.admit(principal.userId, orgId, response);
+      return async () => void requireStanding(access.tier, await this.store.standing(principal, orgId));
+    };
     if (entered) request.orgScope = OrgScope.member(orgId!, principal.userId, entered.role, request);
     checkScope(principal, access, request.method);
   }

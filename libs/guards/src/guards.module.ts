@@ -4,6 +4,7 @@ import { RequestValidationGuard } from '@aps/platform/http';
 import { RateLimitGuard, RateLimitModule } from '@aps/platform/rate-limit';
 import { AccessBroadcasts } from './access.broadcasts';
 import { AccessGuard, Authenticator } from './access.guard';
+import { OpenLists } from './open-lists';
 import { notAuthenticated, PrincipalStore } from './principal.store';
 import type { AuthenticatedRequest, Principal } from './principal';
 import { SignInRules } from './sign-in-rules';
@@ -39,6 +40,7 @@ export class GuardsModule {
         SignInRules,
         Tickets,
         TopicSources,
+        OpenLists,
         { provide: Authenticator, useClass: authenticator },
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },

@@ -118,11 +118,11 @@ export class PrincipalStore {
   }
 
   /**
-   * What a caller is in the moment in which a transaction ends, asked inside of it.
+   * What a caller is now; or in the moment in which a transaction ends, asked inside of it.
    *
    * @throws DomainError as {@link byToken}
    */
-  async standing(tx: Db, { userId, credentialId }: Principal, orgId: string | null): Promise<Standing> {
+  async standing({ userId, credentialId }: Principal, orgId: string | null, tx: Db = this.db): Promise<Standing> {
     const [row] = await tx.query(STANDING, [userId, credentialId, orgId]);
     if (row?.deactivated) throw userDeactivated();
     if (!row?.alive) throw notAuthenticated();

@@ -6,6 +6,7 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from 'e
 import { Connections } from './connections';
 import { sendError } from './error.filter';
 import { PageStream } from './pagination';
+import type { RequestContext } from './request-context';
 
 /** A row of Express' table of routes. */
 interface Layer {
@@ -54,8 +55,15 @@ export class HttpAdapter extends ExpressAdapter {
         if (!response.headersSent) response.removeHeader('Content-Type');
         sendError(error, response.req, response, this.http);
       });
-    if (body instanceof PageStream) body.cutOff = () => response.destroy();
-    return super.reply(response, body, status) as unknown;
+    return body instanceof PageStream ? this.replyPiecewise(response, body, status) : (super.reply(response, body, status) as unknown);
+  }
+
+  /** A list that is read while it is written is counted, held to a pace, and its reader's for as long as they may read it. */
+  private async replyPiecewise(response: Response, list: PageStream<unknown>, status?: number): Promise<unknown> {
+    list.cutOff = () => response.destroy();
+    const confirm = await (response.req as Request & Partial<RequestContext>).openList?.(response);
+    if (confirm) list.confirm = confirm;
+    return super.reply(response, list, status) as unknown;
   }
 
   /** The process is going to end: from now on answers ask clients to connect anew. New connections are still taken until {@link close}. */

@@ -13,6 +13,7 @@ export * from './http.config';
 export * from './openapi';
 export * from './frame-stream';
 export * from './operation';
+export * from './pace';
 export * from './pagination';
 export * from './proxy';
 export * from './raw-body';

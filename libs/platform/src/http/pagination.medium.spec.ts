@@ -1,17 +1,24 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Controller, Get, Logger, Query } from '@nestjs/common';
+import { Controller, Get, Logger, Query, Req } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Listing, mapListed } from '@aps/platform/database';
 import { createTestDatabase, sql, type TestDatabase } from '@aps/platform/testing';
+import type { Response } from 'express';
 import { PageQuery, PageStream, toArray, toPage } from './pagination';
+import type { RequestContext } from './request-context';
 import { startEdge, type TestEdge } from './testing/edge';
 
 /** So much to a row that a list is more than sockets hold. */
 const WIDTH = 8_000;
 const ROWS = 2_345;
 const BATCHES = 47;
+
+const REAL_TIME: FakeableAPI[] = [
+  ...(['Date', 'performance', 'hrtime', 'nextTick', 'queueMicrotask'] as const),
+  ...(['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] as const),
+];
 
 const THINGS = new Listing<{ id: number; text: string }, { below: number }>({
   key: 't.id',
@@ -28,6 +35,8 @@ let batches: number;
 let onBatch: () => Promise<void> | void;
 /** What a row may do when it is written. */
 let onRow: (id: number) => void;
+/** As what knows callers sets it. */
+let openList: RequestContext['openList'];
 
 const convert = ({ id, text }: { id: number; text: string }) => {
   onRow(id);
@@ -47,7 +56,8 @@ const page = async (query: PageQuery, rows: number) =>
 @Controller()
 class Things {
   @Get('many')
-  many(@Query() query: PageQuery) {
+  many(@Query() query: PageQuery, @Req() request: RequestContext) {
+    request.openList = openList;
     return page(query, ROWS);
   }
   @Get('bare')
@@ -99,6 +109,7 @@ describe('a list over HTTP', () => {
   beforeEach(() => {
     batches = 0;
     onBatch = onRow = () => undefined;
+    openList = undefined;
     errors = jest.spyOn(Logger.prototype, 'error');
   });
   afterEach(() => errors.mockRestore());
@@ -158,16 +169,84 @@ describe('a list over HTTP', () => {
     expect(batches).toBe(BATCHES);
   });
 
-  it('is broken off where the client takes nothing for long', async () => {
-    PageStream.stallMs = 200;
+  describe('whose client is slow', () => {
+    // Of time the seconds of the pace alone go by as the specs say.
+    beforeEach(() => jest.useFakeTimers({ doNotFake: REAL_TIME }));
+    afterEach(() => jest.useRealTimers());
+
+    it('is broken off where it takes nothing', async () => {
+      let served!: Response;
+      openList = (response) => {
+        served = response;
+        return Promise.resolve(() => Promise.resolve());
+      };
+      const cut = await open('/many');
+      for (; !served.destroyed; await sleep(5)) jest.advanceTimersByTime(1_000);
+      cut.resume();
+      await new Promise((resolve) => cut.once('close', resolve));
+      expect([cut.complete, busy()]).toEqual([false, 0]);
+      expect(batches).toBeLessThan(BATCHES);
+      expect(errors).not.toHaveBeenCalled();
+    });
+
+    it.each([
+      ['is broken off where it takes less than 512 KiB in half a minute', 15, true],
+      ['goes on where it takes more', 40, false],
+    ])('%s', async (_, piecesInHalfAMinute, isCut) => {
+      const list = (await page({}, ROWS)) as PageStream<unknown>;
+      const stream = list.getStream();
+      list.cutOff = () => stream.destroy();
+      let due = 0;
+      for (let second = 0; second < 65 && !stream.destroyed; second++) {
+        for (due += piecesInHalfAMinute / 30; due >= 1 && !stream.destroyed; due--) {
+          stream.read();
+          while (!stream.readableLength && !stream.destroyed) await new Promise((resolve) => setImmediate(resolve));
+        }
+        jest.advanceTimersByTime(1_000);
+      }
+      expect(stream.destroyed).toBe(isCut);
+      stream.destroy();
+    });
+
+    it('is not broken off for the time in which the client waits for us', async () => {
+      onBatch = () => {
+        if (batches === 2) jest.advanceTimersByTime(120_000);
+      };
+      const { total } = await ask('/many');
+      expect(total).toBe(ROWS);
+    });
+  });
+
+  it('goes on for as long as its reader may read it, and is counted until then', async () => {
+    PageStream.confirmMs = 0;
+    const refused = { ask: 0, by: undefined as Error | undefined };
+    openList = () => {
+      return Promise.resolve(() => {
+        refused.ask++;
+        return refused.by ? Promise.reject(refused.by) : Promise.resolve();
+      });
+    };
+    expect((await ask('/many')).total).toBe(ROWS);
+    expect(refused.ask).toBeGreaterThan(BATCHES);
+    // What fails decides nothing.
+    refused.by = new Error('broken');
+    expect((await ask('/many')).total).toBe(ROWS);
     const cut = await open('/many');
     await still();
-    await sleep(1_000);
-    PageStream.stallMs = 30_000;
+    refused.by = new DomainError('not_org_member', 'You are not a member of this organization.');
     cut.resume();
     await new Promise((resolve) => cut.once('close', resolve));
-    expect([cut.complete, busy()]).toEqual([false, 0]);
-    expect(batches).toBeLessThan(BATCHES);
+    expect([cut.complete, busy(), batches < 3 * BATCHES]).toEqual([false, 0, true]);
+    expect(errors).not.toHaveBeenCalled();
+    PageStream.confirmMs = 5_000;
+  });
+
+  it('is refused as a whole where its reader has too many, and no other answer is', async () => {
+    openList = () => Promise.reject(new DomainError('rate_limited', 'Too many.', { retryAfterS: 5 }));
+    const { status, headers, body } = await ask('/many');
+    expect([status, headers.get('retry-after'), headers.get('content-type')]).toEqual([429, '5', 'application/json; charset=utf-8']);
+    expect(body).toMatchObject({ code: 'rate_limited' });
+    expect((await ask('/many?limit=100')).status).toBe(200);
     expect(errors).not.toHaveBeenCalled();
   });
 

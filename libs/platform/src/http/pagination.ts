@@ -2,9 +2,11 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamableFile, type Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
+import { DomainError } from '@aps/contracts';
 import { batchesOf, type Listed } from '@aps/platform/database';
 import type { Ctor } from './declared-fields';
 import { IntField, ListField } from './fields';
+import { holdToPace } from './pace';
 
 /** `limit` (1-100, every row when omitted) and `offset`. */
 export class PageQuery {
@@ -23,7 +25,7 @@ export interface Page<T> {
 }
 
 /**
- * After so many characters of a list its writing rests, so that other requests of the process do not wait behind it: it takes about a
+ * After so many bytes of a list its writing rests, so that other requests of the process do not wait behind it: it takes about a
  * third of the process's time, however fast the client is.
  */
 const CHUNK = 16 * 1024;
@@ -31,35 +33,67 @@ const REST_MS = 1;
 
 /** A {@link Page}, the bare array, or an object with one, of many or large rows, written as they are read, no faster than the client takes it. */
 export class PageStream<A> extends StreamableFile {
-  /** A client that takes nothing for so many milliseconds is cut off: what is left to read stands in memory for it. */
-  static stallMs = 30_000;
+  /** No piece goes out so many milliseconds after it was last asked whether its reader may have it. */
+  static confirmMs = 5_000;
   declare protected readonly of: A;
 
-  /** Ends the answer. */
-  cutOff?: () => void;
+  /** Ends the answer: of a client that is slower than its pace, as what is left to read stands in memory for it, and of one that may not go on. */
+  cutOff: () => void = () => undefined;
+  /** Throws when the reader may not read it any more. */
+  confirm: () => Promise<void> = () => Promise.resolve();
 
   /** @param text its pieces */
   constructor(text: AsyncIterable<string>) {
-    const paced = async function* (stalled: () => void) {
-      for await (const piece of text) {
-        const late = setTimeout(stalled, PageStream.stallMs).unref();
-        try {
-          yield piece;
-        } finally {
-          clearTimeout(late);
-        }
-      }
-    };
     // In bytes, and none ahead of what the client takes.
     super(
       Readable.from(
-        paced(() => this.cutOff?.()),
+        piecesOf(text, () => this),
         { objectMode: false, highWaterMark: 1 },
       ),
       { type: 'application/json; charset=utf-8' },
     );
   }
 }
+
+async function* piecesOf(text: AsyncIterable<string>, list: () => PageStream<unknown>): AsyncGenerator<Buffer> {
+  let isReading = true;
+  let asked = performance.now();
+  const pace = holdToPace(
+    () => list().cutOff(),
+    () => isReading,
+  );
+  try {
+    for await (const piece of pieces(text)) {
+      if (performance.now() - asked >= PageStream.confirmMs) {
+        if (!(await mayGoOn(list()))) return list().cutOff();
+        asked = performance.now();
+      }
+      isReading = false;
+      yield piece;
+      isReading = true;
+      pace.moved(piece.length);
+      await sleep(REST_MS);
+    }
+  } finally {
+    pace.end();
+  }
+}
+
+/** Of a text as it is written, and one much longer than a chunk in chunks. */
+async function* pieces(text: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const part of text) {
+    let left = Buffer.from(part);
+    for (; left.length > 2 * CHUNK; left = left.subarray(CHUNK)) yield left.subarray(0, CHUNK);
+    yield left;
+  }
+}
+
+/** A failure decides nothing. */
+const mayGoOn = (list: PageStream<unknown>): Promise<boolean> =>
+  list.confirm().then(
+    () => true,
+    (error: unknown) => !(error instanceof DomainError && error.status < 500),
+  );
 
 /**
  * @param beside what the answer has besides
@@ -112,7 +146,6 @@ async function* written<T>(
       if (text.length < CHUNK) continue;
       yield text;
       text = '';
-      await sleep(REST_MS);
     }
   yield text + end(n);
 }

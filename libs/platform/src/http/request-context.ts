@@ -10,6 +10,13 @@ export interface RequestContext {
   requestId: string;
   /** W3C trace context of this request; while nothing is traced, the one that the caller gave. */
   traceparent?: string;
+  /**
+   * Of who is known: counts a list that is written piece by piece until its response closes.
+   *
+   * @returns what throws when its reader may not read it any more
+   * @throws DomainError 429 when the user has too many, 503 when the process or the organization has
+   */
+  openList?: (response: Response) => Promise<() => Promise<void>>;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;

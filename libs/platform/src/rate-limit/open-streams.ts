@@ -17,6 +17,7 @@ const PAUSE_MS = 2_000;
 /** What is counted, each for itself: the setting that bounds it, and what it is called. */
 const KINDS = {
   streams: { setting: 'sse_per_user', refusal: (limit) => `A user may have ${limit} stream${limit === 1 ? '' : 's'} open at once.` },
+  lists: { setting: 'lists_per_user', refusal: (limit) => `A user may read ${limit} long list${limit === 1 ? '' : 's'} at once.` },
   files: { setting: 'files_per_user', refusal: (limit) => `A user may upload or download ${limit} file${limit === 1 ? '' : 's'} at once.` },
 } as const satisfies Record<string, { setting: keyof typeof rateLimitConfig.settings; refusal: (limit: number) => string }>;
 
@@ -37,7 +38,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1`);
 
 /**
- * Bounds the streams that a user has open at the same time, across gateways: of events, and of the bytes of files. What a gateway that died had open is forgotten after
+ * Bounds the streams that a user has open at the same time, across gateways: of events, of long lists, and of the bytes of files. What a gateway that died had open is forgotten after
  * {@link TTL_MS}. While Redis is away everybody is admitted; once it is back, what is open counts again.
  */
 @Injectable()

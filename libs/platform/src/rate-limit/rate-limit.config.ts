@@ -28,6 +28,11 @@ export const rateLimitConfig = configSection('rate-limit', {
     integer(20, 0, 1_000_000),
     'Event streams that one user may have open at once; 0 = no limit',
   ),
+  lists_per_user: setting(
+    'RATE_LIMIT_LISTS_PER_USER',
+    integer(20, 0, 1_000_000),
+    'Lists of many or large rows that one user may be reading at once; 0 = no limit',
+  ),
   // As many as a message may have.
   files_per_user: setting(
     'RATE_LIMIT_FILES_PER_USER',

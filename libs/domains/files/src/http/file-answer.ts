@@ -3,9 +3,9 @@ import { DomainError, notFound } from '@aps/contracts';
 import { FilesQueries } from '../files.queries';
 import type { FileRow } from '../files.repository';
 import { isText } from '../media-type';
+import { holdToPace } from '@aps/platform/http';
 import type { ByteRange } from '@aps/platform/storage';
 import type { Request, Response } from 'express';
-import { holdToPace } from './pace';
 
 /** What a browser may show by itself. Neither HTML nor SVG nor PDF: they run. */
 const INLINE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'text/plain']);

@@ -3,10 +3,9 @@ import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import busboy from 'busboy';
 import type { IncomingFile } from '../files.service';
 import { invalid } from '@aps/contracts';
-import { hasBody, unsupportedMediaType } from '@aps/platform/http';
+import { hasBody, holdToPace, unsupportedMediaType } from '@aps/platform/http';
 import type { Request } from 'express';
 import { fileProblem, fileTooLarge, MAX_FILE_BYTES } from '../file-probe';
-import { holdToPace } from './pace';
 
 /** What may come around the file: boundaries, headers, fields that nobody asked for. */
 const MAX_AROUND = 1024 * 1024;

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import http from 'node:http';
 import { Membership, Session, User } from '@aps/entities';
 import { anApiToken, aSession } from '@aps/identity/testing';
-import { outcome, type Bearer } from '@aps/platform/testing';
+import { loadConfig } from '@aps/platform/config';
+import { PageStream } from '@aps/platform/http';
+import { eventually, outcome, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { aMember, anOrg, type Member, type TestOrg } from '../testing';
@@ -160,6 +164,57 @@ describe('members', () => {
       expect(outcome(await leave(owner))).toEqual([409, 'last_owner']);
       // The deactivated one is no loss.
       expect((await remove(owner, owner2)).status).toBe(204);
+    });
+  });
+
+  describe('reading a list of more than sockets hold', () => {
+    const opened: http.IncomingMessage[] = [];
+    /** Of whose answer nothing is taken yet. */
+    const reading = async (as: Bearer, of = org): Promise<http.IncomingMessage> => {
+      const request = http.get(`${t.url}${of.path}/audit`, { agent: false, headers: { Authorization: `Bearer ${as.token}` } });
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      opened.push(response.on('error', () => undefined).pause());
+      return response;
+    };
+    const statusOf = async (as: Bearer, of = org) => (await reading(as, of)).statusCode;
+    const fill = ({ id }: TestOrg) =>
+      t.db.execute(
+        sql(`INSERT INTO audit_log (id, org_id, source, action, target_kind, metadata)
+             SELECT gen_random_uuid(), $1, 'business', 'member.left', 'member', jsonb_build_object('x', repeat('x', 20000)) FROM generate_series(1, 1000)`),
+        [id],
+      );
+    beforeEach(() => fill(org));
+    afterEach(() => {
+      for (const response of opened.splice(0)) response.destroy();
+      loadConfig({ ...process.env, RATE_LIMITS: 'off' });
+      PageStream.confirmMs = 5_000;
+    });
+
+    it('goes on to its end, and ends when they are removed', async () => {
+      PageStream.confirmMs = 100;
+      const [whole, cut] = [await reading(owner), await reading(admin)];
+      expect((await remove(owner, admin)).status).toBe(204);
+      await Promise.all([whole, cut].map((response) => new Promise((closed) => response.resume().once('close', closed))));
+      expect([whole.complete, cut.complete]).toEqual([true, false]);
+    });
+
+    it('has bounds for a user, and for an organization, which others do not meet', async () => {
+      loadConfig({ ...process.env, RATE_LIMITS: 'on', RATE_LIMIT_LISTS_PER_USER: '2' });
+      expect([await statusOf(admin), await statusOf(admin), await statusOf(admin)]).toEqual([200, 200, 429]);
+      expect(outcome(await t.call('GET', `${org.path}/audit?limit=1`, { as: admin }))).toEqual([200, undefined]);
+      expect(await statusOf(owner)).toBe(200);
+      loadConfig({ ...process.env, RATE_LIMITS: 'off' });
+      // A quarter of the places of the process.
+      for (let i = 3; i < 16; i++) expect(await statusOf(owner2)).toBe(200);
+      expect(await statusOf(owner2)).toBe(503);
+      const other = await anOrg(t);
+      await fill(other);
+      expect(await statusOf(other.owner, other)).toBe(200);
+      opened[0].destroy();
+      await eventually(
+        () => statusOf(admin2),
+        (status) => status === 200,
+      );
     });
   });
 
