@@ -25,6 +25,10 @@ const OF_ORGANIZATION: Partial<Record<InferenceErrorCode, true>> = {
 /** What a provider says about who asks, and what for: whose key that is tells whose matter. */
 const ABOUT_KEYS: readonly ProviderErrorCode[] = ['provider_auth', 'provider_rate_limited', 'provider_rejected'];
 
+const OF_ROUTES: ReadonlySet<string> = new Set<InferenceErrorCode>(['route_disabled', 'model_unavailable', 'provider_auth']);
+/** Whether a model cannot be called at all, for its route, its key or itself: no message and no repeat will help. @param code of any error */
+export const isRouteError = (code: string): boolean => OF_ROUTES.has(code);
+
 /** The one error of choosing and calling models. Its message is fit for a user: it holds neither keys nor addresses. */
 export class InferenceError extends Error {
   override readonly name = 'InferenceError';

@@ -9,6 +9,7 @@ import {
   Holds,
   InferenceError,
   isPriced,
+  isRouteError,
   ModelCalls,
   ModelResolver,
   type ChatResult,
@@ -40,8 +41,6 @@ import { ReplaysRepository, type ClaimedReplay, type Outcome } from './replays.r
 import { CHAT, ROWS, TOOK, type ReplayedChat, type ReplayedRow } from './replays.sql';
 
 const SPENT_UP = new Set<string>(['credits_exhausted', 'budget_exceeded']);
-/** Of a model that cannot be called at all. */
-const UNCALLABLE = new Set<string>(['provider_auth', 'route_disabled', 'model_unavailable']);
 
 /** What fails an item, and not its replay. */
 class ItemFailed extends Error {
@@ -57,7 +56,7 @@ class ItemFailed extends Error {
 function failureOf(error: unknown, chosen = false): ItemFailed | null {
   if (error instanceof ItemFailed) return error;
   if (error instanceof TurnBlocked && chosen) return new ItemFailed(error.stopReason, error.message);
-  if (!(error instanceof InferenceError) || SPENT_UP.has(error.code) || (UNCALLABLE.has(error.code) && !chosen)) return null;
+  if (!(error instanceof InferenceError) || SPENT_UP.has(error.code) || (isRouteError(error.code) && !chosen)) return null;
   return new ItemFailed(error.code, error.message);
 }
 

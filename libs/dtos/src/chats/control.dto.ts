@@ -1,5 +1,6 @@
 import { FINISH_REASONS, type MessageFinish } from '@aps/contracts';
-import { BooleanField, DateTimeField, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+import { BooleanField, DateTimeField, EnumField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+import { RunLease, RunQueue } from '../common/run-standing.dto';
 import { CHAT_STATUSES, ChatErrorDto } from './chat.dto';
 
 const STATUS = { name: 'ChatStatus' };
@@ -50,17 +51,6 @@ export class ChatBlockedByDto {
   ref: string | null;
 }
 
-export class ChatLeaseDto {
-  @StringField({ nullable: true, description: 'The process that runs the turn; null when it has handed it back.' }) worker: string | null;
-  @DateTimeField({ description: 'When another one may take over. Renewed every few seconds.' }) expires_at: string;
-  @StringField({ description: 'Every owner has its own; what is written with an older one is refused.' }) fence: string;
-}
-
-export class ChatQueueDto {
-  @IntField({ description: 'Turns of the organization that were dispatched before and have not begun.' }) position: number;
-  @IntField({ description: 'How long the oldest of them has waited, in seconds.' }) oldest_ahead_s: number;
-}
-
 export class ChatLastTurnDto {
   @UuidField({ description: 'The turn.' }) turn_id: string;
   @EnumField(FINISH_REASONS, {
@@ -79,8 +69,8 @@ export class ChatDiagnosisResponse {
     description: 'What keeps it from going on; null when nothing does, or there is nothing to do.',
   })
   blocked_by: ChatBlockedByDto | null;
-  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who runs its turn.' }) lease: ChatLeaseDto | null;
-  @NestedField(() => ChatQueueDto, { nullable: true, description: 'Where a turn that has not begun stands.' }) queue: ChatQueueDto | null;
+  @NestedField(() => RunLease, { nullable: true, description: 'Who runs its turn.' }) lease: RunLease | null;
+  @NestedField(() => RunQueue, { nullable: true, description: 'Where a turn that has not begun stands.' }) queue: RunQueue | null;
   @NestedField(() => ChatLastTurnDto, { nullable: true, description: 'The newest turn that ran and is over; null where none has been.' })
   last_turn: ChatLastTurnDto | null;
   @EnumField(['answer', 'wait', 'continue', 'retry', 'message', 'add_credits', 'raise_budget', 'fix_route', 'unsuspend'], {

@@ -1,5 +1,6 @@
 import { DateTimeField, EnumField, ListField, NestedField, StringField } from '@aps/platform/http';
-import { ChatLastTurnDto, ChatLeaseDto, ChatQueueDto } from '../chats/control.dto';
+import { ChatLastTurnDto } from '../chats/control.dto';
+import { RunLease, RunQueue } from '../common/run-standing.dto';
 import { HOLD_REASONS, MESSAGE_STATES } from './values';
 
 const OF_CHATS = ['human', 'child', 'timer', 'cap', 'credits', 'budget', 'route', 'lease', 'agent_deleted'] as const;
@@ -46,14 +47,14 @@ export class InboxMessageDiagnosisResponse {
     description: 'What keeps it from going on; null when nothing does, or there is nothing to do.',
   })
   blocked_by: InboxMessageBlockedBy | null;
-  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who evaluates it, or runs the turn of its chat, or its run.' })
-  lease: ChatLeaseDto | null;
-  @NestedField(() => ChatQueueDto, {
+  @NestedField(() => RunLease, { nullable: true, description: 'Who evaluates it, or runs the turn of its chat, or its run.' })
+  lease: RunLease | null;
+  @NestedField(() => RunQueue, {
     nullable: true,
     description:
       'Where an evaluation that has not begun stands among those of the inbox, or a turn of its chat, or its run, among those of the organization.',
   })
-  queue: ChatQueueDto | null;
+  queue: RunQueue | null;
   @NestedField(() => ChatLastTurnDto, { nullable: true, description: 'Of its chat: the newest turn that ran and is over.' })
   last_turn: ChatLastTurnDto | null;
   @EnumField(

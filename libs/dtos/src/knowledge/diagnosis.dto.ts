@@ -1,5 +1,5 @@
 import { DateTimeField, EnumField, ListField, NestedField, StringField } from '@aps/platform/http';
-import { ChatLeaseDto, ChatQueueDto } from '../chats/control.dto';
+import { RunLease, RunQueue } from '../common/run-standing.dto';
 import { SourceState } from './source.dto';
 
 export class KnowledgeSourceBlockedBy {
@@ -21,9 +21,9 @@ export class KnowledgeSourceDiagnosisResponse {
     description: 'What keeps it from being indexed; null when nothing does, or there is nothing to do.',
   })
   blocked_by: KnowledgeSourceBlockedBy | null;
-  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who indexes it.' }) lease: ChatLeaseDto | null;
-  @NestedField(() => ChatQueueDto, { nullable: true, description: 'Where one that has not begun stands among those of the organization.' })
-  queue: ChatQueueDto | null;
+  @NestedField(() => RunLease, { nullable: true, description: 'Who indexes it.' }) lease: RunLease | null;
+  @NestedField(() => RunQueue, { nullable: true, description: 'Where one that has not begun stands among those of the organization.' })
+  queue: RunQueue | null;
   @EnumField(['wait', 'resync', 'replace', 'unsuspend'], {
     name: 'KnowledgeSourceNextAction',
     nullable: true,

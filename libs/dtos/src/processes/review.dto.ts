@@ -10,7 +10,7 @@ import {
   StringField,
   UuidField,
 } from '@aps/platform/http';
-import { ChatLeaseDto, ChatQueueDto } from '../chats/control.dto';
+import { RunLease, RunQueue } from '../common/run-standing.dto';
 import { RunErrorDto } from './run.dto';
 import { RUN_STATE, RUN_STATES, STEP_STATUSES, type RunState, type StepStatus } from './values';
 
@@ -105,8 +105,12 @@ export class ProcessRunDiagnosisResponse {
     description: 'What keeps it from going on; null when nothing does, or there is nothing to do.',
   })
   blocked_by: ProcessRunBlockedBy | null;
-  @NestedField(() => ChatLeaseDto, { nullable: true, description: 'Who runs it.' }) lease: ChatLeaseDto | null;
-  @NestedField(() => ChatQueueDto, { nullable: true, description: 'Where one that has not begun stands.' }) queue: ChatQueueDto | null;
+  @NestedField(() => RunLease, { nullable: true, description: 'Who runs it.' }) lease: RunLease | null;
+  @NestedField(() => RunQueue, {
+    nullable: true,
+    description: 'Where one that has not begun stands among those of the organization that wait for a slot.',
+  })
+  queue: RunQueue | null;
   @NestedField(() => ProcessRunLastStep, { nullable: true, description: 'The newest step that is over.' })
   last_step: ProcessRunLastStep | null;
   @EnumField(['answer', 'signal', 'wait', 'restart', 'add_credits', 'raise_budget', 'fix_route', 'unsuspend'], {

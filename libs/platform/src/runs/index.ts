@@ -5,6 +5,8 @@ export * from './run-leases';
 export * from './run-owner';
 export * from './run-reaper';
 export * from './run-rows';
+export * from './run-standing';
+export * from './run-standing.sql';
 export * from './run-sweeper';
 export {
   claimStatement,

@@ -6,6 +6,7 @@ import { Inbox, type HandlerKind, type HoldReason, type InboxMessage } from '@ap
 import type { OrgScope } from '@aps/guards';
 import { Holds } from '@aps/inference';
 import { Database, OrgTable, statement } from '@aps/platform/database';
+import { standingOf, surroundings, type RunStanding, type RunSurroundings } from '@aps/platform/runs';
 import { RunReviews, type RunDiagnosis } from '@aps/processes';
 import { Handlers } from '../handlers';
 import { SPIKE } from '../pipeline/evaluation.sql';
@@ -14,7 +15,7 @@ import { evaluationOf, heldBy, ofChat, ofRun, replyOf, type Blocked } from './di
 import { allowedActions, type MessageAction } from './message-actions.policy';
 
 /** Why a message does what it does; the shape of a chat's, which it has, or that of its run, once it was handed to one. */
-export interface MessageDiagnosis extends Blocked, Pick<Diagnosis, 'lease' | 'queue' | 'last_turn'> {
+export interface MessageDiagnosis extends Blocked, RunStanding, Pick<Diagnosis, 'last_turn'> {
   state: InboxMessage['state'];
   allowed_actions: MessageAction[];
 }
@@ -23,16 +24,15 @@ type Facts = Pick<
   InboxMessage,
   | ('id' | 'inbox_id' | 'state' | 'status' | 'hold_reason' | 'decided_by' | 'sender_key' | 'raw_available' | 'terminated_at' | 'wait')
   | ('dispatched_at' | 'finished_at' | 'updated_at' | 'lease_owner' | 'lease_expires_at' | 'fence')
-> & {
-  org_suspended_at: Date | null;
-  ahead: number;
-  oldest_ahead_s: number | null;
-  reply: { created_at: string; due_at: string } | null;
-  chat_id: string | null;
-  agent_id: string | null;
-  run_id: string | null;
-  process_id: string | null;
-};
+> &
+  Pick<RunSurroundings, 'ahead' | 'oldest_ahead_s'> & {
+    org_suspended_at: Date | null;
+    reply: { created_at: string; due_at: string } | null;
+    chat_id: string | null;
+    agent_id: string | null;
+    run_id: string | null;
+    process_id: string | null;
+  };
 
 /** The beginning of a statement that names rows, and those that do them again, as `again`; the newest says how it goes. All are SQL. */
 const doneAgain = (table: string, source: string, id: string) =>
@@ -50,10 +50,7 @@ const FACTS = statement<Facts>(`
   LEFT JOIN LATERAL (
     ${doneAgain('process_runs', 'restarted_from', `(m.dispatched->>'run_id')::uuid`)} SELECT x.id, x.process_id FROM again JOIN process_runs x ON x.id = again.id JOIN processes p ON p.id = x.process_id AND p.deleted_at IS NULL WHERE x.org_id = m.org_id ORDER BY x.id DESC LIMIT 1
   ) r ON true
-  CROSS JOIN LATERAL (
-    SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s FROM inbox_messages w
-    WHERE m.status = 'queued' AND w.inbox_id = m.inbox_id AND w.state = 'evaluating' AND w.status = 'queued' AND w.dispatched_at < m.dispatched_at
-  ) q
+  CROSS JOIN ${surroundings('inbox_messages', 'm', { of: 'inbox_id', waits: `w.state = 'evaluating' AND w.status = 'queued'` })} q
   WHERE m.org_id = $1 AND m.inbox_id = $2 AND m.id = $3`);
 
 /** When the oldest of so many that have passed in a window leaves it; null where there are fewer. */
@@ -89,17 +86,12 @@ export class MessageDiagnoses {
     if (!m) throw notFound('Message');
     const chat = m.state === 'accepted' && m.chat_id && m.agent_id ? await this.chats.of(scope, m.agent_id, m.chat_id) : null;
     const run = m.state === 'accepted' && m.run_id && m.process_id ? await this.runs.diagnose(scope, m.process_id, m.run_id) : null;
+    const { lease, queue } = standingOf(m);
     return {
       state: m.state,
       ...(await this.blocked(scope, inbox, m, chat, run)),
-      lease:
-        m.status === 'running' && m.lease_expires_at
-          ? { worker: m.lease_owner, expires_at: m.lease_expires_at, fence: m.fence }
-          : ((chat ?? run)?.lease ?? null),
-      queue:
-        m.status === 'queued'
-          ? { position: m.ahead, oldest_ahead_s: Math.max(0, Math.round(m.oldest_ahead_s ?? 0)) }
-          : ((chat ?? run)?.queue ?? null),
+      lease: lease ?? (chat ?? run)?.lease ?? null,
+      queue: queue ?? (chat ?? run)?.queue ?? null,
       last_turn: chat?.last_turn ?? null,
       allowed_actions: allowedActions(m, scope.isAdmin),
     };

@@ -1,3 +1,4 @@
+import { standingOf, type RunStanding, type RunSurroundings } from '@aps/platform/runs';
 import type { SourceView } from '../knowledge.queries';
 import type { SourceState } from '../sources.sql';
 
@@ -5,22 +6,16 @@ export const SOURCE_BLOCKED_BY = ['cap', 'lease', 'org_suspended', 'source', 'fa
 export const SOURCE_NEXT_ACTIONS = ['wait', 'resync', 'replace', 'unsuspend'] as const;
 
 /** Why a source does what it does. */
-export interface SourceDiagnosis {
+export interface SourceDiagnosis extends RunStanding {
   state: SourceState;
   blocked_by: { kind: (typeof SOURCE_BLOCKED_BY)[number]; since: Date | null; ref: string | null } | null;
-  lease: { worker: string | null; expires_at: Date; fence: string } | null;
-  queue: { position: number; oldest_ahead_s: number } | null;
   next_action: (typeof SOURCE_NEXT_ACTIONS)[number] | null;
   allowed_actions: string[];
 }
 
 /** A source as its rows tell, without any queue being asked. */
-export interface SourceFacts extends SourceView {
-  lease_expired: boolean;
+export interface SourceFacts extends SourceView, RunSurroundings {
   org_suspended_at: Date | null;
-  /** Sources of the organization that were dispatched before and have not begun. */
-  ahead: number;
-  oldest_ahead_s: number | null;
 }
 
 /** What may be no fault of the source, and gone the next time. */
@@ -32,8 +27,7 @@ export function diagnosisOf(s: SourceFacts): SourceDiagnosis {
   return {
     state: s.state,
     blocked_by: by,
-    lease: s.status === 'running' && s.lease_expires_at ? { worker: s.lease_owner, expires_at: s.lease_expires_at, fence: s.fence } : null,
-    queue: s.status === 'queued' ? { position: s.ahead, oldest_ahead_s: Math.max(0, Math.round(s.oldest_ahead_s ?? 0)) } : null,
+    ...standingOf(s),
     next_action: nextAction(s, by),
     allowed_actions: ['resync', 'delete'],
   };

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
+import { surroundings, type RunSurroundings } from '@aps/platform/runs';
 import { KnowledgeQueries } from '../knowledge.queries';
 import { diagnosisOf, type SourceDiagnosis, type SourceFacts } from './diagnosis.policy';
 
-const AROUND = statement<Pick<SourceFacts, 'lease_expired' | 'org_suspended_at' | 'ahead' | 'oldest_ahead_s'>>(`
-  SELECT coalesce(s.lease_expires_at, '-infinity') <= now() AS lease_expired, o.suspended_at AS org_suspended_at, q.ahead, q.oldest_ahead_s
-  FROM knowledge_sources s JOIN organizations o ON o.id = s.org_id CROSS JOIN LATERAL (
-    SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s FROM knowledge_sources w
-    WHERE s.status = 'queued' AND w.org_id = s.org_id AND w.status = 'queued' AND w.dispatched_at < s.dispatched_at
-  ) q WHERE s.org_id = $1 AND s.id = $2`);
+const SURROUNDINGS = statement<RunSurroundings & Pick<SourceFacts, 'org_suspended_at'>>(`
+  SELECT o.suspended_at AS org_suspended_at, q.lease_expired, q.ahead, q.oldest_ahead_s
+  FROM knowledge_sources s JOIN organizations o ON o.id = s.org_id CROSS JOIN ${surroundings('knowledge_sources', 's', { of: 'org_id' })} q
+  WHERE s.org_id = $1 AND s.id = $2`);
 
 /** Tells why a source does what it does. Asks the database alone, so it works while the queues do not. */
 @Injectable()
@@ -22,7 +21,7 @@ export class SourceDiagnoses {
   /** @throws DomainError `not_found` */
   async of(scope: OrgScope, kbId: string, id: string): Promise<SourceDiagnosis> {
     const source = await this.queries.source(scope, kbId, id);
-    const [around] = await this.db.query(AROUND, [scope.orgId, id]);
+    const [around] = await this.db.query(SURROUNDINGS, [scope.orgId, id]);
     return diagnosisOf({ ...source, ...around });
   }
 }

@@ -2,10 +2,12 @@ import type { TestOrg } from '@aps/chats/testing';
 import { HitlRequest } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { FilesHttpModule } from '@aps/files/http';
+import { NO_CALLER } from '@aps/platform/database';
 import { eventually, fileForm, sql } from '@aps/platform/testing';
 import { PromptsService } from '@aps/prompts';
 import { uuidv7 } from 'uuidv7';
 import { RunReviews } from '../reviews/run-reviews.service';
+import { SURROUNDINGS } from '../reviews/run-reviews.sql';
 import { Cancellation } from '../engine/cancellation';
 import { JournalRepository } from '../engine/journal.repository';
 import { runningService, type DeployedProcess } from '../testing/running';
@@ -292,6 +294,33 @@ describe('what a run does, and why', () => {
       ...{ state: 'completed', blocked_by: null, last_step: { path: 'go', status: 'completed', error: null } },
       ...{ next_action: null, allowed_actions: ['restart'] },
     });
+  });
+
+  it('tells of an owner that is gone, and of runs that wait for a slot before it', async () => {
+    const process = await t.deployed(org, waits);
+    const [first, second, third] = [await t.begin(org, process), await t.begin(org, process), await t.begin(org, process)];
+    for (const id of [first, second, third]) await t.waiting(id, 'go');
+    // As the sweeper leaves one that nobody has taken over yet.
+    await t.db.execute(
+      sql(`UPDATE process_runs SET status = 'running', wait = NULL, lease_owner = 'gone', lease_expires_at = NULL WHERE id = $1`),
+      [first],
+    );
+    expect(await diagnosis(process, first)).toMatchObject({ blocked_by: { kind: 'lease', ref: 'gone' }, lease: null, next_action: 'wait' });
+    const queue = sql(
+      `UPDATE process_runs SET status = 'queued', parked = $2, dispatched_at = now() - make_interval(secs => $3) WHERE id = $1`,
+    );
+    const ahead: number[] = [];
+    // Whoever fills slots does not see them.
+    const looked = t.db.transaction(NO_CALLER, async (tx) => {
+      for (const [i, id] of [first, second, third].entries()) await tx.execute(queue, [id, true, 30 - 10 * i]);
+      for (const parked of [true, false]) {
+        await tx.execute(queue, [first, parked, 30]);
+        ahead.push((await tx.query(SURROUNDINGS, [third]))[0].ahead);
+      }
+      throw new Error('Undo it');
+    });
+    await expect(looked).rejects.toThrow('Undo it');
+    expect(ahead).toEqual([2, 1]);
   });
 
   it('is in memory one at a time, whichever organization looks at it', async () => {

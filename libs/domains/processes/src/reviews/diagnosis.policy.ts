@@ -1,4 +1,6 @@
 import type { ProcessRun, ProcessRunState, StepError, StepStatus } from '@aps/entities';
+import { isRouteError } from '@aps/inference';
+import type { RunStanding } from '@aps/platform/runs';
 import { isUnbegun, type JournalRow } from '../engine/journal';
 
 /** What keeps runs, what people have to do first. */
@@ -19,11 +21,9 @@ export const RUN_BLOCKED_BY = [
 ] as const;
 
 /** Why a run does what it does. */
-export interface RunDiagnosis {
+export interface RunDiagnosis extends RunStanding {
   state: ProcessRunState;
   blocked_by: { kind: (typeof RUN_BLOCKED_BY)[number]; since: Date | null; ref: string | null } | null;
-  lease: { worker: string | null; expires_at: Date; fence: string } | null;
-  queue: { position: number; oldest_ahead_s: number } | null;
   last_step: { path: string; status: StepStatus; error: StepError | null } | null;
   next_action: string | null;
   allowed_actions: string[];
@@ -57,8 +57,6 @@ export interface RunFactsNow extends Pick<
 }
 
 type BlockedBy = NonNullable<RunDiagnosis['blocked_by']>;
-
-const OF_ROUTES: readonly string[] = ['route_disabled', 'model_unavailable', 'provider_auth'];
 
 /** Why a run does not go on by itself at this moment; null when nothing is in its way, or nothing is to be done. */
 export function runBlockedBy(run: RunFactsNow): BlockedBy | null {
@@ -94,7 +92,7 @@ function waitOf(row: OpenStep): BlockedBy | null {
 function endedBy({ error, finished_at: since }: RunFactsNow): BlockedBy | null {
   if (error?.code === 'credits_exhausted') return { kind: 'credits', since, ref: error.code };
   if (error?.code === 'budget_exceeded') return { kind: 'budget', since, ref: error.code };
-  return error && OF_ROUTES.includes(error.code) ? { kind: 'route', since, ref: error.code } : null;
+  return error && isRouteError(error.code) ? { kind: 'route', since, ref: error.code } : null;
 }
 
 const rankOf = ({ kind }: BlockedBy): number => RUN_BLOCKED_BY.indexOf(kind);

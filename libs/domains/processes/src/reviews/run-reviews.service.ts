@@ -7,6 +7,7 @@ import { Database, OneByOne, OrgTable } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { PromptsQueries, schemaOf } from '@aps/prompts';
 import { validate, type Schema } from '@aps/platform/json-schema';
+import { standingOf } from '@aps/platform/runs';
 import { referencesIn, type Definition } from '../definition';
 import { envelopeOf } from '../engine/envelope';
 import { JournalRepository } from '../engine/journal.repository';
@@ -15,7 +16,7 @@ import { Definitions } from '../revisions/definitions';
 import { RUN } from '../runs/runs.sql';
 import type { Bounds } from './bounds';
 import { runAllowedActions, runBlockedBy, runNextAction, type RunDiagnosis } from './diagnosis.policy';
-import { AROUND, LAST_OVER, OPEN } from './run-reviews.sql';
+import { LAST_OVER, OPEN, SURROUNDINGS } from './run-reviews.sql';
 import { replayed, type ReplayCheck } from './replay.policy';
 import { simulated, type ProcessSimulation } from './simulation.policy';
 
@@ -104,7 +105,7 @@ export class RunReviews {
   async diagnose(scope: OrgScope, processId: string, runId: string): Promise<RunDiagnosis> {
     const run = await this.find(scope, processId, runId);
     const [[around], open, [last = null]] = await Promise.all([
-      this.db.query(AROUND, [runId]),
+      this.db.query(SURROUNDINGS, [runId]),
       this.db.query(OPEN, [runId]),
       this.db.query(LAST_OVER, [runId]),
     ]);
@@ -113,12 +114,7 @@ export class RunReviews {
     return {
       state: run.state,
       blocked_by: by,
-      lease:
-        run.status === 'running' && run.lease_expires_at
-          ? { worker: run.lease_owner, expires_at: run.lease_expires_at, fence: run.fence }
-          : null,
-      queue:
-        run.status === 'queued' ? { position: around.ahead, oldest_ahead_s: Math.max(0, Math.round(around.oldest_ahead_s ?? 0)) } : null,
+      ...standingOf(facts),
       last_step: last,
       next_action: runNextAction(facts, by),
       allowed_actions: runAllowedActions(facts, run.asks_human && (await this.questions.mayAnswerOne(scope, runId))),

@@ -1,14 +1,16 @@
 import type { ProcessStepRow } from '@aps/entities';
 import { statement } from '@aps/platform/database';
+import { surroundings, type RunSurroundings } from '@aps/platform/runs';
 import type { OpenStep } from './diagnosis.policy';
 
-/** What is around a run: its organization, and how many of it wait before this one. */
-export const AROUND = statement<{ org_suspended_at: Date | null; lease_expired: boolean; ahead: number; oldest_ahead_s: number | null }>(`
-  SELECT (SELECT o.suspended_at FROM organizations o WHERE o.id = r.org_id) AS org_suspended_at, coalesce(r.lease_expires_at < now(), false) AS lease_expired, q.ahead, q.oldest_ahead_s
-  FROM process_runs r CROSS JOIN LATERAL (
-    SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s FROM process_runs w
-    WHERE r.status = 'queued' AND w.org_id = r.org_id AND w.parked AND w.dispatched_at < r.dispatched_at
-  ) q WHERE r.id = $1`);
+/**
+ * Where a run stands, and whether its organization does. Before it come those alone that wait for a slot: one behind others of its key keeps
+ * nobody else, and every other that is queued is taken up at once.
+ */
+export const SURROUNDINGS = statement<RunSurroundings & { org_suspended_at: Date | null }>(`
+  SELECT (SELECT o.suspended_at FROM organizations o WHERE o.id = r.org_id) AS org_suspended_at, q.lease_expired, q.ahead, q.oldest_ahead_s
+  FROM process_runs r CROSS JOIN ${surroundings('process_runs', 'r', { of: 'org_id', waits: 'w.parked' })} q
+  WHERE r.id = $1`);
 
 /** Steps of a run that are not over, in the order in which they were begun. */
 export const OPEN = statement<OpenStep>(`
