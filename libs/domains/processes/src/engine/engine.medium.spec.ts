@@ -314,6 +314,28 @@ describe('a run', () => {
     expect(calls).toBe(1);
   });
 
+  it('makes no call twice of a tool that was not there, or could be called twice, when its step was begun', async () => {
+    const call = jest.fn(() => new Promise<never>(() => undefined));
+    const [now, before] = [aTool('spec.comes', { accessLevel: 'write', call }), aTool('spec.comes', { call })];
+    t.get(StepTools).register(now);
+    const retry = { max_attempts: 1, initial_s: 0.1, factor: 1, max_s: 1 };
+    const process = await t.deployed(org, [{ id: 'call', kind: 'tool', tool: 'spec.comes', arguments: {}, retry }]);
+    const find = jest.spyOn(t.get(StepTools), 'find').mockResolvedValueOnce(null);
+    const id = await t.begin(org, process);
+    await eventually(
+      () => Promise.resolve(call.mock.calls.length),
+      (calls) => calls === 1,
+    );
+    standStill(t.get(RunLeases), id);
+    await t.db.execute(sql(`UPDATE process_runs SET lease_expires_at = now() - interval '2 seconds' WHERE id = $1`), [id]);
+    await t.sweepRuns();
+    expect((await t.untilRun(id, ({ state }) => state === 'waiting_human')).steps).toMatchObject([{ status: 'outcome_unknown' }]);
+    find.mockResolvedValueOnce(before);
+    expect(await t.ended(await t.begin(org, process))).toMatchObject({ status: 'failed', error: { code: 'tool_error', retryable: true } });
+    find.mockRestore();
+    expect(call).toHaveBeenCalledTimes(1);
+  });
+
   it('goes over a list with so many calls at once, and answers in its order', async () => {
     let [atWork, most] = [0, 0];
     t.get(StepTools).register({

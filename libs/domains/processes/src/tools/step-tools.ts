@@ -38,9 +38,9 @@ export interface StepTool {
   call(args: Record<string, unknown>, context: StepToolContext): Promise<StepToolResult>;
 }
 
-/** Whether a call may be made a second time where nobody knows what became of the first. */
+/** Whether a call may be made a second time where nobody knows what became of the first. Of a tool that is not there nobody knows, and it may come back. */
 export const isRepeatable = (tool: StepTool | null | undefined, args: Record<string, unknown>): boolean =>
-  !tool || (tool.isRepeatable ? tool.isRepeatable(args) : tool.accessLevel === 'read' || tool.idempotent);
+  !!tool && (tool.isRepeatable ? tool.isRepeatable(args) : tool.accessLevel === 'read' || tool.idempotent);
 
 /** Finds tools that steps may call. */
 export abstract class StepToolSource {

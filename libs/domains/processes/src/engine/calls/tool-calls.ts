@@ -58,11 +58,14 @@ export class ToolCalls {
     const problems = validate(checkable(tool.inputSchema), args);
     if (problems.length)
       return { rejected: problems.map(({ path, message }) => `${path || 'arguments'}: ${message}`).join('; '), mendable: true };
+    const repeatable = isRepeatable(tool, args);
+    // So its row says, and so whoever finds it takes it. The next try begins with what the tool is by now.
+    if (!repeatable && row.noted !== 'sent')
+      return failed('tool_error', `${step.tool} may not be called twice, and could be when the step was begun.`, true);
     // All that was asked before may have taken long.
     requireHeld();
     const timeoutMs = step.timeout_s * 1_000;
     const cut = new Cutoff(signal, timeoutMs);
-    const repeatable = isRepeatable(tool, args);
     try {
       const result = await Promise.race([
         tool.call(args, {
