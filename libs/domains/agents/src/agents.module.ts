@@ -9,7 +9,7 @@ import { KnowledgeModule } from '@aps/knowledge';
 import { PromptsModule } from '@aps/prompts';
 import { ToolsModule } from '@aps/tools';
 import { AgentReferences } from './agent-references';
-import { AgentsQueries } from './agents.queries';
+import { AGENT_MODELS, AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { AgentsService } from './agents.service';
 import { AgentDelegates } from './delegates.queries';
@@ -49,8 +49,8 @@ const exported = [
 /** Tells who decides about models which agents name them; all of agents that an application of operators needs. */
 @Module({ imports: [InferenceModule], providers: [AgentsQueries], exports: [AgentsQueries] })
 export class AgentModelsModule {
-  constructor(users: ModelUsers, agents: AgentsQueries) {
-    users.register(agents);
+  constructor(users: ModelUsers) {
+    users.register(AGENT_MODELS);
   }
 }
 

@@ -3,7 +3,7 @@ import { isUuid, notFound } from '@aps/contracts';
 import type { Dependents, NamedConnection } from '@aps/connections';
 import { listTally, NIL_UUID, type Agent, type Rollout } from '@aps/entities';
 import { isOfLive, type OrgScope } from '@aps/guards';
-import type { AgentModel, ModelUser, ModelUserReader } from '@aps/inference';
+import type { AgentModel, ModelsCounted, ModelUser, ModelUserReader } from '@aps/inference';
 import { containing, Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import { armOf, type ChatUnit } from './assignment.policy';
 
@@ -128,9 +128,12 @@ const NAMED_MODELS = `
 const NAMING_MODELS = statement<ModelUser>(
   `SELECT * FROM (${NAMED_MODELS}) n WHERE ($3::uuid IS NULL OR n.org_id = $3) AND ${isOfLive('n')} ORDER BY n.name, n.id LIMIT $2`,
 );
-const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
+const MODELS_COUNTED = statement<ModelsCounted>(
   `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n WHERE ${isOfLive('n')} GROUP BY n.model_key`,
 );
+
+/** Agents whose draft or live revision names a model. */
+export const AGENT_MODELS: ModelUserReader = { kind: 'agent', naming: NAMING_MODELS, counted: MODELS_COUNTED, outside: MODEL_OUTSIDE };
 
 type InForce = Pick<NewChatBasis, 'agent_id' | 'revision_id'> & Pick<Rollout, 'kind' | 'unit' | 'arms'> & { id: string | null };
 const FOR_NEW_CHAT = statement<InForce>(`
@@ -140,9 +143,7 @@ const FOR_NEW_CHAT = statement<InForce>(`
 
 /** Reads agents, by an id or a slug. Never writes. */
 @Injectable()
-export class AgentsQueries implements ModelUserReader {
-  readonly kind = 'agent';
-
+export class AgentsQueries {
   constructor(private readonly db: Database) {}
 
   /** Newest first. */
@@ -189,19 +190,5 @@ export class AgentsQueries implements ModelUserReader {
   /** How many agents are granted every tool there is. */
   async grantedEverything(db: Db, scope: OrgScope): Promise<number> {
     return (await db.query(WILDCARDS, [scope.orgId]))[0].n;
-  }
-
-  /** Agents whose draft or live revision names one of the models. */
-  naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<ModelUser[]> {
-    return db.query(NAMING_MODELS, [keys, limit, orgId ?? null]);
-  }
-
-  counted(db: Db, keys?: readonly string[]): Promise<{ model_key: string; n: number }[]> {
-    return db.query(MODELS_COUNTED, [keys ?? null]);
-  }
-
-  /** Agents whose draft or live revision names a model that is not in the list. */
-  agentsOutside(db: Db, scope: OrgScope, allowed: readonly string[]): Promise<AgentModel[]> {
-    return db.query(MODEL_OUTSIDE, [scope.orgId, allowed]);
   }
 }

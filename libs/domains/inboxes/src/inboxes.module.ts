@@ -12,15 +12,15 @@ import { Simulations } from './messages/simulations';
 import { EvaluationsModule } from './pipeline/pipeline.module';
 import { DefinitionsModule } from '@aps/processes';
 import { RevisionsService } from './rules/revisions.service';
-import { RuleSetModels } from './rules/rule-set-models.queries';
+import { INBOX_MODELS } from './rules/rule-set-models.queries';
 
 const exported = [ChannelsService, ChannelsQueries, Handlers, InboxesQueries, InboxesService, RevisionsService, Simulations];
 
 /** Tells who decides about models which inboxes have them classify messages; all of inboxes that an application of operators needs. */
-@Module({ imports: [InferenceModule], providers: [RuleSetModels] })
+@Module({ imports: [InferenceModule] })
 export class InboxModelsModule {
-  constructor(users: ModelUsers, ruleSets: RuleSetModels) {
-    users.register(ruleSets);
+  constructor(users: ModelUsers) {
+    users.register(INBOX_MODELS);
   }
 }
 

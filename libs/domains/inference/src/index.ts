@@ -16,7 +16,7 @@ export { ModelCalls, type ModelCall } from './model-calls.service';
 export { contentWith, hidden, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelResolver, type ResolvedModel } from './choice/model-resolver.service';
 export { ModelHealthQueries, type ModelFault } from './governance/model-health.queries';
-export { ModelUsers, type AgentModel, type ModelUser, type ModelUserReader } from './governance/model-users';
+export { ModelUsers, type AgentModel, type ModelsCounted, type ModelUser, type ModelUserReader } from './governance/model-users';
 export { OrgRuntimeService } from './governance/org-runtime.service';
 export { OwnModelsService } from './governance/own-models.service';
 export { PlatformModelsService } from './governance/platform-models.service';

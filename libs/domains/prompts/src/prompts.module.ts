@@ -6,7 +6,7 @@ import { PromptFiles } from './prompt-files';
 import { PromptRunner } from './prompt-runner';
 import { PromptRunTasks } from './prompt-runs.maintenance';
 import { PromptRunsRepository } from './prompt-runs.repository';
-import { PromptsQueries } from './prompts.queries';
+import { PromptsQueries, TEMPLATE_MODELS } from './prompts.queries';
 import { PromptsService } from './prompts.service';
 import { RunPromptTemplateTool } from './run-prompt-template.tool';
 
@@ -15,8 +15,8 @@ const exported = [PromptsService, PromptRunner];
 /** Tells who decides about models which templates name them; all of templates that an application of operators needs. */
 @Module({ imports: [InferenceModule], providers: [PromptsQueries], exports: [PromptsQueries] })
 export class PromptModelsModule {
-  constructor(users: ModelUsers, templates: PromptsQueries) {
-    users.register(templates);
+  constructor(users: ModelUsers) {
+    users.register(TEMPLATE_MODELS);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, NIL_UUID, type PromptRevision, type PromptTemplate } from '@aps/entities';
 import { isOfLive, type OrgScope } from '@aps/guards';
-import type { ModelUser, ModelUserReader } from '@aps/inference';
+import type { ModelsCounted, ModelUser, ModelUserReader } from '@aps/inference';
 import { Database, idOrNone, OrgListing, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 import type { ToolGrants } from '@aps/tools';
 import { mayRunPrompts, namedPrompts, reachesPrompt } from './prompt-grants.policy';
@@ -48,9 +48,12 @@ const NAMED = statement<{ slug: string; name: string }>(
 const NAMING_MODELS = statement<ModelUser>(`
   SELECT t.id, t.org_id, t.name, t.model AS model_key FROM prompt_templates t
   WHERE t.model = ANY($1) AND t.deleted_at IS NULL AND ($3::uuid IS NULL OR t.org_id = $3) AND ${isOfLive('t')} ORDER BY t.name, t.id LIMIT $2`);
-const MODELS_COUNTED = statement<{ model_key: string; n: number }>(`
+const MODELS_COUNTED = statement<ModelsCounted>(`
   SELECT t.model AS model_key, count(*)::int AS n FROM prompt_templates t
   WHERE t.model IS NOT NULL AND ($1::text[] IS NULL OR t.model = ANY($1)) AND t.deleted_at IS NULL AND ${isOfLive('t')} GROUP BY t.model`);
+
+/** Templates that name a model. */
+export const TEMPLATE_MODELS: ModelUserReader = { kind: 'prompt_template', naming: NAMING_MODELS, counted: MODELS_COUNTED };
 
 /** A revision without what it says. */
 export type PromptRevisionSummary = Pick<PromptRevision, 'id' | 'version' | 'changed' | 'created_by' | 'created_at'>;
@@ -61,9 +64,7 @@ const REVISIONS = statement<PromptRevisionSummary>(
 
 /** Reads templates, by an id or a slug. Never writes. */
 @Injectable()
-export class PromptsQueries implements ModelUserReader {
-  readonly kind = 'prompt_template';
-
+export class PromptsQueries {
   constructor(private readonly db: Database) {}
 
   /** Newest first. */
@@ -89,15 +90,6 @@ export class PromptsQueries implements ModelUserReader {
   /** The first so many, by slug. */
   named(db: Db, scope: OrgScope, limit: number): Promise<{ slug: string; name: string }[]> {
     return db.query(NAMED, [scope.orgId, limit]);
-  }
-
-  /** Templates that name one of the models. */
-  naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<ModelUser[]> {
-    return db.query(NAMING_MODELS, [keys, limit, orgId ?? null]);
-  }
-
-  counted(db: Db, keys?: readonly string[]): Promise<{ model_key: string; n: number }[]> {
-    return db.query(MODELS_COUNTED, [keys ?? null]);
   }
 
   /** @throws DomainError `not_found` */

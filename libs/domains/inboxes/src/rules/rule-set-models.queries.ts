@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import type { ModelUser, ModelUserReader } from '@aps/inference';
+import type { ModelsCounted, ModelUser, ModelUserReader } from '@aps/inference';
 import { isOfLive } from '@aps/guards';
-import { statement, type Db } from '@aps/platform/database';
+import { statement } from '@aps/platform/database';
 
 /** As `modelsOf` finds them in a rule set: one whose stages are null has none. Drafts are asked for their models when they are deployed. */
 const NAMED_MODELS = `
@@ -11,20 +10,9 @@ const NAMED_MODELS = `
 const NAMING_MODELS = statement<ModelUser>(
   `SELECT * FROM (${NAMED_MODELS}) n WHERE ($3::uuid IS NULL OR n.org_id = $3) AND ${isOfLive('n')} ORDER BY n.name, n.id LIMIT $2`,
 );
-const MODELS_COUNTED = statement<{ model_key: string; n: number }>(
+const MODELS_COUNTED = statement<ModelsCounted>(
   `SELECT n.model_key, count(*)::int AS n FROM (${NAMED_MODELS}) n WHERE ${isOfLive('n')} GROUP BY n.model_key`,
 );
 
 /** Inboxes whose deployed rules have a model classify messages. */
-@Injectable()
-export class RuleSetModels implements ModelUserReader {
-  readonly kind = 'inbox';
-
-  naming(db: Db, keys: readonly string[], limit: number, orgId?: string): Promise<ModelUser[]> {
-    return db.query(NAMING_MODELS, [keys, limit, orgId ?? null]);
-  }
-
-  counted(db: Db, keys?: readonly string[]): Promise<{ model_key: string; n: number }[]> {
-    return db.query(MODELS_COUNTED, [keys ?? null]);
-  }
-}
+export const INBOX_MODELS: ModelUserReader = { kind: 'inbox', naming: NAMING_MODELS, counted: MODELS_COUNTED };

@@ -349,20 +349,15 @@ describe('AI settings over HTTP', () => {
     });
 
     it('name the agents that an allowlist leaves out', async () => {
-      const asked: unknown[] = [];
       t.get(ModelUsers).register({
         kind: 'agent',
-        naming: () => Promise.resolve([]),
-        counted: () => Promise.resolve([]),
-        agentsOutside: (_db, scope, allowed) => {
-          asked.push([scope.orgId, allowed]);
-          return Promise.resolve([{ id: scope.orgId, name: 'Support', model: 'gpt-6-sol' }]);
-        },
+        naming: sql(`SELECT WHERE ($1::text[], $2::int, $3::uuid) IS NULL AND false`),
+        counted: sql(`SELECT WHERE $1::text[] IS NULL AND false`),
+        outside: sql(`SELECT $1::uuid AS id, 'Support' AS name, 'not ' || array_to_string($2::text[], ' or ') AS model`),
       });
       expect((await patch('limits', { agent_default_model: 'mock', agent_model_allowlist: ['mock'] })).body.affected_agents).toEqual([
-        { id: org.id, name: 'Support', model: 'gpt-6-sol' },
+        { id: org.id, name: 'Support', model: 'not mock' },
       ]);
-      expect(asked).toEqual([[org.id, ['mock']]]);
       expect((await patch('limits', { agent_model_allowlist: [] })).body.affected_agents).toEqual([]);
     });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AgentsQueries, RolloutsQueries } from '@aps/agents';
+import { RolloutsQueries } from '@aps/agents';
 import { AgentsHttpModule } from '@aps/agents/http';
 import { Agent, Connection, ConnectionTool, Environment, KnowledgeBase, OrgAiSettings } from '@aps/entities';
 import { EnvironmentsQueries } from '@aps/environments';
@@ -7,7 +7,7 @@ import type { OrgScope } from '@aps/guards';
 import { anAgent } from '@aps/agents/testing';
 import { BillingModule } from '@aps/billing';
 import { entitle } from '@aps/billing/testing';
-import { GovernanceModule, InferenceModule } from '@aps/inference';
+import { GovernanceModule, InferenceModule, ModelUsers } from '@aps/inference';
 import { addModel } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
@@ -270,15 +270,15 @@ describe('an experiment', () => {
     const used = { agents: [{ id: agent.id }] };
     expect(await remove(`/skills/${skill.slug}`)).toMatchObject({ status: 409, body: { code: 'skill_in_use', context: used } });
     expect(await remove(`/agents/${scout.id}`)).toMatchObject({ status: 409, body: { code: 'agent_in_use', context: used } });
-    const queries = t.get(AgentsQueries);
-    const outside = () => queries.agentsOutside(t.db, { orgId: org.id } as OrgScope, ['other']);
-    expect([await queries.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toMatchObject([
+    const users = t.get(ModelUsers);
+    const outside = () => users.agentsOutside(t.db, { orgId: org.id } as OrgScope, ['other']);
+    expect([await users.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toMatchObject([
       [{ id: agent.id, model_key: 'gone-model' }],
       [{ id: agent.id, model: 'gone-model' }],
     ]);
     await asOwner('POST', `/rollouts/${body.id}/stop`);
     expect([(await remove(`/skills/${skill.slug}`)).status, (await remove(`/agents/${scout.id}`)).status]).toEqual([204, 204]);
-    expect([await queries.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toEqual([[], []]);
+    expect([await users.naming(t.db, ['gone-model'], 10, org.id), await outside()]).toEqual([[], []]);
   });
 
   it('waits for who deletes the environment of its agent, and does not keep them waiting', async () => {
