@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insist, isConnectionLoss, type Tx } from '@aps/platform/database';
+import type { Tx } from '@aps/platform/database';
 import { LeaseEnded, type Lease, type OwnedRun } from '@aps/platform/runs';
 import { Cutoff } from '@aps/platform/signals';
 import type { CallHold, CallResult } from './calls';
@@ -42,6 +42,8 @@ export class RunAtWork {
   asksHuman: boolean;
   /** Commits of it, as its row counts them. */
   stepsDone: number;
+  /** Writes of it, and looks at what became of one, that have failed in a row. */
+  faults = 0;
   /** Calls that have not come to an end, be they cut or not. */
   private readonly made = new Set<Promise<void>>();
   /** Of calls whose outcomes nobody writes any more. */
@@ -152,8 +154,7 @@ export class RunAtWork {
       cut.signal.throwIfAborted();
       this.lease.requireHeld();
     };
-    // A lookup of one call that fails is no reason to end the run, and with it all others.
-    const made = insist(() => call({ signal: cut.signal, requireHeld }), cut.signal, isConnectionLoss).then(
+    const made = call({ signal: cut.signal, requireHeld }).then(
       (result) => over(() => come(result)),
       (error: unknown) => over(() => (this.error ??= cut.signal.aborted ? undefined : error)),
     );

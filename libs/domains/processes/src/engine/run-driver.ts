@@ -25,9 +25,9 @@ const CHARGE_TRIES = 4;
 const CHARGE_PAUSE_MS = 1_000;
 /**
  * How long a run that ends here waits for others to have written what their calls have come to: its slot and its lease stay held meanwhile. A
- * process that ends has little of its grace left; nobody is in a hurry for a suspended organization.
+ * process that ends has little of its grace left; nobody is in a hurry for a suspended organization. After a fault of ours it is delivered again.
  */
-const LAST_MS = { shutdown: 2_000, org_suspended: 20_000 };
+const LAST_MS = { shutdown: 2_000, org_suspended: 20_000, fault: 2_000 };
 
 /**
  * Has a run go on: asks the interpreter what comes next, writes that down, makes the calls that are to be made, and tells the interpreter what
@@ -37,7 +37,7 @@ const LAST_MS = { shutdown: 2_000, org_suspended: 20_000 };
 export class RunDriver {
   private readonly logger = new Logger('RunDriver');
   /** By why it ended here: the end of the last run that has written what its calls had come to. */
-  private readonly last = { shutdown: Promise.resolve(), org_suspended: Promise.resolve() };
+  private readonly last = { shutdown: Promise.resolve(), org_suspended: Promise.resolve(), fault: Promise.resolve() };
 
   constructor(
     private readonly db: Database,
@@ -55,8 +55,8 @@ export class RunDriver {
     try {
       return await this.goOn(work);
     } catch (error) {
-      const reason = error instanceof LeaseEnded ? error.reason : null;
-      const isHeld = reason === 'shutdown' || reason === 'org_suspended';
+      const reason = error instanceof LeaseEnded ? error.reason : 'fault';
+      const isHeld = reason !== 'lost' && reason !== 'stopped';
       const outcome = isHeld && work.results.size > 0 && (await this.writeLast(work, reason));
       if (outcome) return outcome;
       throw error;
@@ -145,7 +145,7 @@ export class RunDriver {
     // What the run is, its claim has read.
     let interpreter = work.isNew ? await this.firstLook(work) : await this.look(work);
     place.begin();
-    for (let faults = 0; ;) {
+    for (;;) {
       const mayAsk = work.mayAsk();
       // What comes while this is written is for the next look.
       const { results, known } = work.known(mayAsk);
@@ -159,9 +159,9 @@ export class RunDriver {
       let came: boolean | null;
       try {
         came = await this.write(work, interpreter, progress, { results, rests });
-        faults = 0;
+        work.faults = 0;
       } catch (error) {
-        came = error instanceof Overtaken ? null : await this.afterFault(work, error, ++faults, before);
+        came = error instanceof Overtaken ? null : await this.afterFault(work, error, before);
       }
       if (came === null) {
         work.unreserve();
@@ -187,28 +187,26 @@ export class RunDriver {
    * A write has failed, which is no reason to throw away what calls have come to: nobody else knows it, and would make them again, or ask a human
    * what became of them. It may have gone through all the same, and then all is as if that had been heard.
    *
-   * @param faults writes that have failed in a row
    * @param write.stepsDone commits of the run before it
    * @param write.isLast whether the run is over by it, or waits
    * @returns whether something may have come with what was written; null where it is to be decided anew
    * @throws the error where that has been tried often enough; LeaseEnded
    */
-  private async afterFault(
-    work: RunAtWork,
-    error: unknown,
-    faults: number,
-    { stepsDone, isLast }: { stepsDone: number; isLast: boolean },
-  ): Promise<boolean | null> {
-    if (error instanceof LeaseEnded || faults > MAX_FAULTS) throw error;
+  private async afterFault(work: RunAtWork, error: unknown, write: { stepsDone: number; isLast: boolean }): Promise<boolean | null> {
+    if (error instanceof LeaseEnded || ++work.faults > MAX_FAULTS) throw error;
     const { claimed, lease } = work;
     this.logger.warn({ msg: 'What a run has come to was not written at once', run_id: claimed.id, error: (error as Error).message });
-    await sleep(faults * FAULT_PAUSE_MS, undefined, { signal: lease.signal }).catch(() => undefined);
-    lease.signal.throwIfAborted();
-    const { status, steps_done } = await this.surely(work, () => this.journal.retake(this.db, claimed));
-    const isWritten = steps_done > stepsDone;
-    const isRunning = status === 'running';
-    if (!isRunning && !(isWritten && isLast)) throw new LeaseEnded('lost');
-    work.stepsDone = steps_done;
+    await sleep(work.faults * FAULT_PAUSE_MS, undefined, { signal: lease.signal }).catch(() => undefined);
+    // Also where the lease has ended meanwhile: what is written by now must not be told a second time.
+    const now = await this.journal.retake(this.db, claimed).catch((failure: unknown) => failure as Error);
+    if (now instanceof Error) return this.afterFault(work, now, write);
+    const isWritten = now.steps_done > write.stepsDone;
+    const isRunning = now.status === 'running';
+    if ((!isRunning && !(isWritten && write.isLast)) || now.steps_done < write.stepsDone) {
+      lease.signal.throwIfAborted();
+      throw new LeaseEnded('lost');
+    }
+    work.stepsDone = now.steps_done;
     return isWritten ? isRunning : null;
   }
 
