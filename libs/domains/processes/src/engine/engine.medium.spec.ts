@@ -10,6 +10,7 @@ import { RunControl } from '../runs/run-control.service';
 import { StepTools } from '../tools/step-tools';
 import { aTool } from '../testing/tools';
 import { runningService } from '../testing/running';
+import { Calls } from './calls';
 import { Cancellation } from './cancellation';
 import { JournalRepository } from './journal.repository';
 
@@ -458,19 +459,49 @@ describe('a run', () => {
     expect(ids.map((id) => written.get(id))).toEqual(inputs.map(({ fails }: { fails?: number }) => (fails ? 5 : 4)));
   });
 
-  it('looks up again what a call needs, and asks nobody about one that was not made by then', async () => {
-    const call = jest.fn(() => Promise.resolve({ output: 'sent' }));
-    t.get(StepTools).register(aTool('spec.found', { accessLevel: 'write', call }));
-    const tools = t.get(StepTools);
-    const find = tools.find.bind(tools);
-    const finds = jest
-      .spyOn(tools, 'find')
-      .mockImplementationOnce(find)
-      .mockRejectedValueOnce(new Error('Connection terminated unexpectedly'));
-    const id = await t.begin(org, await t.deployed(org, [{ id: 'call', kind: 'tool', tool: 'spec.found', arguments: {} }]));
-    expect(await t.ended(id)).toMatchObject({ status: 'completed', deliveries: 0, steps: [{ attempt: 1, status: 'completed' }] });
-    expect([call.mock.calls.length, finds.mock.calls.length]).toEqual([1, 3]);
-    finds.mockRestore();
+  it('writes what other calls have come to before a fault of ours ends its turn', async () => {
+    const [tools, calls, journal] = [t.get(StepTools), t.get(Calls), t.get(JournalRepository)];
+    const gate = () => {
+      let open = (): void => undefined;
+      return { passed: new Promise<void>((pass) => (open = pass)), open };
+    };
+    const [first, other, fault] = [gate(), gate(), gate()];
+    const made: string[] = [];
+    const register = (slug: string, until: Promise<void>, accessLevel: 'read' | 'write' = 'write') =>
+      tools.register(aTool(slug, { accessLevel, call: () => (made.push(slug), until.then(() => ({ output: slug }))) }));
+    register('spec.first', first.passed);
+    register('spec.other', other.passed);
+    // It may be made again, unlike the others.
+    register('spec.faulty', Promise.resolve(), 'read');
+    const make = calls.make.bind(calls);
+    const faulty = jest.fn(async () => {
+      await fault.passed;
+      throw new Error('A fault of ours');
+    });
+    const makes = jest
+      .spyOn(calls, 'make')
+      .mockImplementation((...what) => (what[1].step_id === 'faulty' && !faulty.mock.calls.length ? faulty() : make(...what)));
+    const branch = (slug: string) => ({ id: `${slug}_branch`, steps: [{ id: slug, kind: 'tool', tool: `spec.${slug}`, arguments: {} }] });
+    const process = await t.deployed(org, [{ id: 'all', kind: 'parallel', branches: ['first', 'other', 'faulty'].map(branch) }]);
+    const id = await t.begin(org, process);
+    await eventually(
+      () => Promise.resolve(made.length + faulty.mock.calls.length),
+      (begun) => begun === 3,
+    );
+    // While one outcome is being written, another comes, and the fault with it.
+    const commit = journal.commit.bind(journal);
+    const commits = jest.spyOn(journal, 'commit').mockImplementationOnce(async (...what) => {
+      other.open();
+      await new Promise(setImmediate);
+      fault.open();
+      await new Promise(setImmediate);
+      return commit(...what);
+    });
+    first.open();
+    expect(await t.ended(id)).toMatchObject({ status: 'completed' });
+    expect(made.sort()).toEqual(['spec.faulty', 'spec.first', 'spec.other']);
+    makes.mockRestore();
+    commits.mockRestore();
   });
 
   it('tries a call again that may be, and fails with what it came to', async () => {
