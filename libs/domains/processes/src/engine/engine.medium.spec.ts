@@ -413,7 +413,8 @@ describe('a run', () => {
     const unheard = new Set<unknown>();
     const journal = t.get(JournalRepository);
     const database = t.get(Database);
-    const [commit, transaction] = [journal.commit.bind(journal), database.transaction.bind(database)];
+    // Not as a spec before this one has left them.
+    const [commit, transaction] = [JournalRepository.prototype.commit.bind(journal), Database.prototype.transaction.bind(database)];
     const writes = jest.spyOn(journal, 'commit').mockImplementation(async (db, run, seen, what) => {
       const { input } = JSON.parse(run.envelope) as { input: { fails?: number; unheard?: number } };
       const no = (written.get(run.id) ?? 0) + 1;
@@ -489,7 +490,7 @@ describe('a run', () => {
       (begun) => begun === 3,
     );
     // While one outcome is being written, another comes, and the fault with it.
-    const commit = journal.commit.bind(journal);
+    const commit = JournalRepository.prototype.commit.bind(journal);
     const commits = jest.spyOn(journal, 'commit').mockImplementationOnce(async (...what) => {
       other.open();
       await new Promise(setImmediate);
