@@ -172,6 +172,22 @@ describe('schemas', () => {
     expect(validate(schema({ $ref: '#/$defs/allowed' }), [{}, [], 'null', 0])).toHaveLength(4);
   });
 
+  it.each<[string, Schema]>([
+    ['whether it is allowed', { not: { enum: [{}] } }],
+    ['for what is there twice', { not: { uniqueItems: true } }],
+  ])('looks once through a part of a value that is asked many times %s', (_, rule) => {
+    let looks = 0;
+    const item = {
+      get a() {
+        looks++;
+        return 1;
+      },
+    };
+    const times = Array.from({ length: 160 }, () => ({ $ref: '#/$defs/rule' }));
+    expect(validate({ allOf: times, $defs: { rule } }, [item, item])).toEqual([]);
+    expect(looks).toBe(2);
+  });
+
   it('knows nothing of what an older draft has, and would never come to an end', () => {
     const { $ref, $defs } = doubling(60);
     const schema = { dependencies: { a: { $ref } }, $defs };

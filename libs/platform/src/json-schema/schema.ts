@@ -104,6 +104,23 @@ function compile({ $id: _id, ...schema }: Schema, options: Options): ValidateFun
   return ajv.compile(schema);
 }
 
+/** Of parts of the value that is being validated, which a schema may ask the same as often as it refers to itself. Null where none is. */
+let asked: { texts: WeakMap<object, string>; unique: WeakMap<unknown[], boolean> } | null = null;
+
+function once<Part extends object, Answer extends string | boolean>(
+  known: WeakMap<Part, Answer> | undefined,
+  part: Part,
+  find: (part: Part) => Answer,
+): Answer {
+  const before = known?.get(part);
+  if (before !== undefined) return before;
+  const answer = find(part);
+  known?.set(part, answer);
+  return answer;
+}
+
+const areUnique = (items: unknown[]): boolean => new Set(items.map(canonicalJson)).size === items.length;
+
 /** The compiler's own compares each item with each. */
 function withUniqueItems(ajv: Ajv2020): Ajv2020 {
   ajv.removeKeyword('uniqueItems');
@@ -111,7 +128,7 @@ function withUniqueItems(ajv: Ajv2020): Ajv2020 {
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map(canonicalJson)).size === items.length,
+    validate: (unique: boolean, items: unknown[]) => !unique || once(asked?.unique, items, areUnique),
     error: { message: 'must not have the same item twice' },
   });
 }
@@ -119,7 +136,8 @@ function withUniqueItems(ajv: Ajv2020): Ajv2020 {
 function isOneOf(values: unknown[]): (value: unknown) => boolean {
   const plain = new Set(values.filter((value) => !isCompound(value)));
   const compound = new Set(values.filter(isCompound).map(canonicalJson));
-  return (value) => (isCompound(value) ? compound.size > 0 && compound.has(canonicalJson(value)) : plain.has(value));
+  return (value) =>
+    isCompound(value) ? compound.size > 0 && compound.has(once<object, string>(asked?.texts, value, canonicalJson)) : plain.has(value);
 }
 
 const isCompound = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -220,6 +238,7 @@ function textOf(value: unknown): string | null {
 export function validate(schema: Schema, value: unknown): Misfit[] {
   const entry = known(schema, textOf(schema) ?? '');
   if (!entry.quick) return [{ path: '', message: entry.problem ?? 'There is no schema' }];
+  asked = { texts: new WeakMap(), unique: new WeakMap() };
   try {
     if (entry.quick(value)) return [];
     let told = entry.quick.errors ?? [];
@@ -233,6 +252,8 @@ export function validate(schema: Schema, value: unknown): Misfit[] {
     if (error instanceof TooLong) return [{ path: '', message: error.message }];
     if (error instanceof RangeError) return [{ path: '', message: 'It nests too deeply' }];
     throw error;
+  } finally {
+    asked = null;
   }
 }
 
