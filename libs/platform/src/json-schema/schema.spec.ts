@@ -162,6 +162,30 @@ describe('schemas', () => {
     expect(validate({ items: { type: 'number' } }, wrong(50_000))).toHaveLength(1);
   });
 
+  it('tells all of a long list whose rows have many fields', () => {
+    const names = Array.from({ length: 20 }, (_, i) => `field${i}`);
+    const row = { required: names, properties: Object.fromEntries(names.map((name) => [name, { type: 'number' }])) };
+    const lines: object[] = Array.from({ length: 120 }, () => Object.fromEntries(names.map((name) => [name, 1])));
+    lines[3] = { ...lines[3], field7: 'x' };
+    lines[110] = { ...lines[110], field0: undefined };
+    const found = validate({ required: ['lines'], properties: { lines: { items: row } } }, { lines: JSON.parse(JSON.stringify(lines)) });
+    expect(found.map(({ path }) => path)).toEqual(['lines.3.field7', 'lines.110']);
+  });
+
+  it.each<[string, (rule: Schema) => Schema]>([
+    ['all at once', (rule) => ({ items: { allOf: [rule, rule, rule] } })],
+    ['in several places of one schema', (rule) => ({ contains: rule, unevaluatedItems: rule, items: rule })],
+    [
+      'that are referred to',
+      (rule) => ({ allOf: Array.from({ length: 3 }, () => ({ $ref: '#/$defs/a' })), $defs: { a: { items: rule } } }),
+    ],
+  ])('adds up what one part is asked %s', (_, schema) => {
+    const rule = { required: Array.from({ length: 15 }, (_, i) => `n${i}`) };
+    const parts = Array.from({ length: 3_000 }, () => ({}));
+    expect(validate({ items: rule }, parts)).toHaveLength(20);
+    expect(validate(schema(rule), parts)).toHaveLength(1);
+  });
+
   it('comes to the end of long lists of what is allowed, wherever they are referred to', () => {
     const allowed = [...Array.from({ length: 998 }, (_, i) => `v${i}`), null, { b: [1], a: 0 }];
     const other = { not: { $ref: '#/$defs/allowed' } };

@@ -25,6 +25,10 @@ const ONE = [
 ];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const NAMED = ['properties', 'patternProperties', 'dependentSchemas'];
+/** What asks the part of a value that its schema asks. Others ask its members. */
+const OF_THE_SAME = new Set(['not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf', 'dependentSchemas']);
+/** Of all that stands at these in a schema, one at most asks each member. */
+const ONE_OF_A_MEMBER = new Set(['properties', 'additionalProperties', 'items', 'prefixItems']);
 /** What is not asked by itself, but where it is referred to. */
 const DEFINITIONS = ['$defs', 'definitions'];
 /** What reaches out of the schema, or makes of it what cannot be told beforehand. */
@@ -37,8 +41,8 @@ const own = (schema: Schema, key: string): unknown => (Object.hasOwn(schema, key
 class Fault extends Error {}
 
 /**
- * How many problems a part of a value may have by a schema, about; or why it costs too much, or is more than a schema by itself. Whether it is
- * right by its rules is asked later.
+ * How many problems any one part of a value may have by a schema, about; or why it costs too much, or is more than a schema by itself.
+ * Whether it is right by its rules is asked later.
  */
 export function weighed(schema: unknown): { weight: number } | { fault: string } {
   const walk = new SchemaWalk(schema);
@@ -69,8 +73,10 @@ export function pointedAt(root: unknown, pointer: string): unknown {
 /** What a schema comes to, all that it refers to included. */
 interface Size {
   schemas: number;
-  /** That must be there, each of which may be missing. */
-  names: number;
+  /** Problems that the part of a value that it asks may have: one for each schema, and for each name that must be there. */
+  here: number;
+  /** The same of any part within that one, at most. */
+  within: number;
 }
 
 class SchemaWalk {
@@ -81,23 +87,32 @@ class SchemaWalk {
   constructor(private readonly root: unknown) {}
 
   weigh(): number {
-    const { schemas, names } = this.count(this.root, 'schema', 0);
+    const { schemas, here, within } = this.count(this.root, 'schema', 0);
     if (schemas - 1 > MAX_SCHEMAS)
       throw new Fault(`schema has more than ${MAX_SCHEMAS} schemas within, each counted as often as it is referred to`);
-    return schemas + names;
+    return Math.max(here, within);
   }
 
   private count(schema: unknown, path: string, depth: number): Size {
-    if (typeof schema === 'boolean') return { schemas: 1, names: 0 };
+    if (typeof schema === 'boolean') return { schemas: 1, here: 1, within: 0 };
     if (!isObject(schema)) throw new Fault(`${path} should be a schema: an object, true or false`);
     if (depth > MAX_DEPTH) throw new Fault(`${path} nests too deeply: ${MAX_DEPTH} levels are allowed`);
     this.checkKeywords(schema, path, depth);
-    const total: Size = { schemas: 1, names: namesIn(schema) };
-    const grow = ({ schemas, names }: Size) => {
+    const total: Size = { schemas: 1, here: 1 + namesIn(schema), within: 0 };
+    let ofMember = 0;
+    const grow = ({ schemas, here, within }: Size) => {
       total.schemas += schemas;
-      total.names += names;
+      total.here += here;
+      total.within += within;
     };
-    const add = (inner: unknown, at: string) => grow(this.count(inner, `${path}.${at}`, depth + 1));
+    const add = (inner: unknown, key: string, name = '') => {
+      const size = this.count(inner, `${path}.${key}${name}`, depth + 1);
+      if (OF_THE_SAME.has(key)) return grow(size);
+      const most = Math.max(size.here, size.within);
+      const one = ONE_OF_A_MEMBER.has(key);
+      if (one) ofMember = Math.max(ofMember, most);
+      grow({ schemas: size.schemas, here: 0, within: one ? 0 : most });
+    };
     if (own(schema, '$ref') !== undefined) grow(this.countReferred(schema.$ref, path));
     for (const key of ONE) {
       const one = own(schema, key);
@@ -106,12 +121,13 @@ class SchemaWalk {
     }
     for (const key of LISTS) {
       const list = own(schema, key);
-      if (Array.isArray(list)) list.forEach((inner, i) => add(inner, `${key}.${i}`));
+      if (Array.isArray(list)) list.forEach((inner, i) => add(inner, key, `.${i}`));
     }
     for (const key of NAMED) {
       const named = own(schema, key);
-      if (isObject(named)) for (const [name, inner] of Object.entries(named)) add(inner, `${key}.${name.slice(0, 50)}`);
+      if (isObject(named)) for (const [name, inner] of Object.entries(named)) add(inner, key, `.${name.slice(0, 50)}`);
     }
+    total.within += ofMember;
     for (const key of DEFINITIONS) {
       const named = own(schema, key);
       if (isObject(named))
@@ -130,8 +146,8 @@ class SchemaWalk {
     if (known) return known;
     this.counted.set(target, null);
     // Sums of sums grow beyond all bounds, and need not be told any better then.
-    const { schemas, names } = this.count(target, ref, 0);
-    const size = { schemas: Math.min(schemas, MAX_SCHEMAS + 1), names };
+    const found = this.count(target, ref, 0);
+    const size = { ...found, schemas: Math.min(found.schemas, MAX_SCHEMAS + 1) };
     this.counted.set(target, size);
     return size;
   }
