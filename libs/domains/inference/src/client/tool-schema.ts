@@ -9,6 +9,9 @@ const MAX_TOLD = 2_000;
 const COMBINING = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const', '$ref'];
 /** Of them, what is told whole by the properties. */
 const FOLDED = ['allOf', '$ref'];
+/** Where no schemas stand, and where they do by name. */
+const VALUES = ['default', 'enum', 'const', 'examples'];
+const NAMED = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'];
 
 /**
  * The parameters of a tool as OpenAI and Anthropic take them. Both answer 400 to a whole request for one tool whose schema combines others at
@@ -17,7 +20,7 @@ const FOLDED = ['allOf', '$ref'];
  * whole schema.
  */
 export function toolSchema(parameters: Schema): Schema {
-  const { $schema: _, ...schema } = withoutFaults(parameters);
+  const { $schema: _, ...schema } = withFewFaults(parameters);
   const combined = COMBINING.filter((key) => schema[key] !== undefined);
   if (!combined.length) return withItems({ ...schema, type: 'object', properties: asObject(schema.properties) }) as Schema;
   const plain = Object.fromEntries(Object.entries(schema).filter(([key]) => !combined.includes(key)));
@@ -27,7 +30,7 @@ export function toolSchema(parameters: Schema): Schema {
     ? `The arguments also fit this JSON Schema: ${JSON.stringify(told).slice(0, MAX_TOLD).toWellFormed()}`
     : '';
   const description = [schema.description, words].filter(Boolean).join('\n\n');
-  return withItems({
+  const whole = {
     ...plain,
     ...(description && { description }),
     type: 'object',
@@ -35,7 +38,36 @@ export function toolSchema(parameters: Schema): Schema {
     required: [...required],
     // What alternatives allow, their whole may not refuse.
     additionalProperties: undefined,
-  }) as Schema;
+  };
+  return withItems(withReferred(whole, schema, combined)) as Schema;
+}
+
+/** Of what is of older drafts throughout, each part by itself. */
+function withFewFaults(parameters: Schema): Schema {
+  const schema = withoutFaults(parameters);
+  if (Object.keys(schema).length > 0) return schema;
+  const required = listOf(parameters.required).filter((name) => typeof name === 'string');
+  const parts = ['properties', '$defs', 'definitions'].map((key): [string, Schema] => [
+    key,
+    Object.fromEntries(Object.entries(asObject(parameters[key])).map(([name, part]) => [name, withoutFaults(asObject(part))])),
+  ]);
+  return {
+    ...Object.fromEntries(parts.filter(([, named]) => Object.keys(named).length > 0)),
+    ...(required.length > 0 && { required: [...new Set(required)] }),
+  };
+}
+
+/** A folded schema with all that it refers to of what is folded away: generators write a part once, and then refer to where it has stood. */
+function withReferred(whole: Schema, schema: Schema, combined: string[]): Schema {
+  const referredIn = (json: string) => combined.filter((key) => json.includes(`"$ref":"#/${key}/`));
+  if (!referredIn(JSON.stringify(whole)).length) return whole;
+  const referred = referredIn(JSON.stringify(schema));
+  const $defs = asObject(whole.$defs);
+  let name = 'folded';
+  while (Object.hasOwn($defs, name)) name += '_';
+  const all = { ...whole, $defs: { ...$defs, [name]: Object.fromEntries(referred.map((key) => [key, schema[key]])) } };
+  const moved = (json: string, key: string) => json.replaceAll(`"$ref":"#/${key}/`, () => `"$ref":"#/$defs/${name}/${key}/`);
+  return JSON.parse(referred.reduce(moved, JSON.stringify(all))) as Schema;
 }
 
 interface Context {
@@ -65,10 +97,12 @@ function folded(input: unknown, context: Context): Folded {
   }
   for (const alternatives of [schema.anyOf, schema.oneOf].map(listOf)) {
     const known = new Set(found.properties.keys());
-    const objects = within(alternatives.filter((of) => [undefined, 'object'].includes(asObject(of).type as string | undefined)));
+    const ofObjects = alternatives.map(asObject).filter(({ type }) => type === undefined || [type].flat().includes('object'));
+    const objects = within(ofObjects);
     for (const { properties } of objects)
       for (const [name, variants] of properties)
         if (!known.has(name)) found.properties.set(name, new Set([...(found.properties.get(name) ?? []), ...variants]));
+    if (objects.length < ofObjects.length) continue;
     const [first, ...others] = objects;
     for (const name of first?.required ?? []) if (others.every(({ required }) => required.has(name))) found.required.add(name);
   }
@@ -81,12 +115,18 @@ function oneOf(variants: Set<unknown>): unknown {
   return different.length === 1 ? different[0] : { anyOf: different };
 }
 
-/** With a word on the elements of each array. */
-function withItems(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withItems);
+/**
+ * With a word on the elements of each array.
+ *
+ * @param named whether names of schemas stand where keywords would
+ */
+function withItems(value: unknown, named = false): unknown {
+  if (Array.isArray(value)) return value.map((part) => withItems(part));
   if (typeof value !== 'object' || value === null) return value;
-  const out: Schema = Object.fromEntries(Object.entries(value).map(([key, of]) => [key, withItems(of)]));
-  return [out.type].flat().includes('array') && out.items === undefined ? { ...out, items: {} } : out;
+  const out: Schema = Object.fromEntries(
+    Object.entries(value).map(([key, of]) => [key, !named && VALUES.includes(key) ? of : withItems(of, !named && NAMED.includes(key))]),
+  );
+  return !named && [out.type].flat().includes('array') && out.items === undefined ? { ...out, items: {} } : out;
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
