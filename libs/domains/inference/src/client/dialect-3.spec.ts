@@ -253,10 +253,31 @@ describe('geminiSchema', () => {
   });
 
   it('says of what type a value is also where it has cut short', () => {
-    const properties = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`p${i}`, { type: 'integer', minimum: 1 }]));
+    const properties = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`p${i}`, { type: 'integer', minimum: 1 } as object]));
+    const last = [
+      { type: ['null', 'string'] },
+      { anyOf: [{ type: 'null' }, { type: 'integer' }] },
+      { type: 'array', items: { type: 'number' } },
+      { type: 'array', items: { type: 'array' } },
+      { enum: ['a', 'b'] },
+    ];
+    last.forEach((schema, i) => (properties[`q${i}`] = schema));
     expect(geminiSchema({ type: 'object', properties })?.properties).toMatchObject({
       p0: { type: 'INTEGER', minimum: 1 },
       p2999: { type: 'INTEGER' },
+      q0: { type: 'STRING' },
+      q1: { type: 'INTEGER' },
+      q2: { type: 'ARRAY', items: { type: 'NUMBER' } },
+      q3: { type: 'ARRAY', items: { type: 'STRING' } },
+      q4: { type: 'STRING' },
+    });
+  });
+
+  it('keeps more than 600 fields that may be null whole', () => {
+    const field = { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }] };
+    const properties = Object.fromEntries(Array.from({ length: 650 }, (_, i) => [`p${i}`, field]));
+    expect(geminiSchema({ type: 'object', properties })?.properties).toMatchObject({
+      p649: { type: 'INTEGER', minimum: 1, nullable: true },
     });
   });
 });

@@ -16,7 +16,6 @@ const KEPT = [
   'maximum',
 ];
 const FORMATS: Record<string, string[]> = { STRING: ['date-time'], INTEGER: ['int32', 'int64'], NUMBER: ['float', 'double'] };
-const SCALARS = ['string', 'number', 'integer', 'boolean'];
 const MAX_DEPTH = 24;
 /** By references, and lists of types, a small schema stands for an endless one; tools of foreign servers bring such. Past this it is cut short. */
 const MAX_NODES = 2000;
@@ -38,25 +37,24 @@ export function geminiSchema(schema: Record<string, unknown>): Schema | undefine
   return root.type === 'OBJECT' && root.properties === undefined ? undefined : root;
 }
 
-function clean(input: unknown, context: Context, depth: number): Schema {
-  const schema = merged(input, context, depth);
-  if (depth > MAX_DEPTH || context.nodesLeft <= 0)
-    return typed(schema.description, SCALARS.find((type) => type === schema.type)?.toUpperCase() ?? 'OBJECT');
-  const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type): type is string => typeof type === 'string');
-  const alternatives = (Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []).map((item) =>
-    merged(item, context, depth),
-  );
+const clean = (input: unknown, context: Context, depth: number): Schema => cleaned(merged(input, context, depth), context, depth);
+
+/** @param schema as {@link merged} makes it */
+function cleaned(schema: Schema, context: Context, depth: number): Schema {
+  if (depth > MAX_DEPTH || context.nodesLeft <= 0) return cutShort(schema);
+  const types = typesOf(schema);
+  const alternatives = alternativesOf(schema).map((item) => merged(item, context, depth));
   const nullable = schema.nullable === true || types.includes('null') || alternatives.some((item) => item.type === 'null');
   const rest = alternatives.filter((item) => item.type !== 'null');
   const real = [...new Set(types)].filter((type) => type !== 'null');
 
   if (rest.length === 1)
-    return clean({ ...schema, anyOf: undefined, oneOf: undefined, type: undefined, ...rest[0], nullable }, context, depth + 1);
+    return cleaned({ ...schema, anyOf: undefined, oneOf: undefined, type: undefined, ...rest[0], nullable }, context, depth + 1);
   if (rest.length > 1)
     return compact({
       description: schema.description,
       nullable: nullable || undefined,
-      anyOf: rest.map((item) => clean(item, context, depth + 1)),
+      anyOf: rest.map((item) => cleaned(item, context, depth + 1)),
     });
   if (real.length > 1)
     return compact({
@@ -65,11 +63,7 @@ function clean(input: unknown, context: Context, depth: number): Schema {
       anyOf: real.map((type) => clean({ ...schema, description: undefined, type }, context, depth + 1)),
     });
 
-  const values = Array.isArray(schema.enum)
-    ? schema.enum.filter((value) => value !== null)
-    : schema.const === undefined
-      ? []
-      : [schema.const];
+  const values = valuesOf(schema);
   const type = (real[0] ?? guess(schema, values)).toUpperCase();
   const out: Schema = { type };
   for (const key of KEPT) if (schema[key] !== undefined && schema[key] !== null) out[key] = schema[key];
@@ -91,6 +85,25 @@ function clean(input: unknown, context: Context, depth: number): Schema {
   }
   return out;
 }
+
+/** The type alone, of several the first: arguments of another would be refused by who gets them. */
+function cutShort(schema: Schema): Schema {
+  const type = plainType(schema);
+  const inner = type === 'ARRAY' ? plainType({ type: 'string', ...asObject(schema.items) }) : undefined;
+  return compact({ type, description: schema.description, items: inner && { type: inner === 'ARRAY' ? 'STRING' : inner } });
+}
+
+function plainType(schema: Schema): string {
+  const [type] = [schema, ...alternativesOf(schema).map(asObject)].flatMap(typesOf).filter((name) => name !== 'null');
+  return (type ?? guess(schema, valuesOf(schema))).toUpperCase();
+}
+
+const typesOf = ({ type }: Schema): string[] => [type].flat().filter((name): name is string => typeof name === 'string');
+
+const alternativesOf = ({ anyOf, oneOf }: Schema): unknown[] => (Array.isArray(anyOf) ? anyOf : asList(oneOf));
+
+const valuesOf = (schema: Schema): unknown[] =>
+  Array.isArray(schema.enum) ? schema.enum.filter((value) => value !== null) : schema.const === undefined ? [] : [schema.const];
 
 /** The schema with its local reference and its `allOf` folded in. A reference into itself ends as a free object. */
 function merged(input: unknown, context: Context, depth: number): Schema {
