@@ -105,4 +105,28 @@ describe('rows that something is done to one by one', () => {
     await expect(pass()).rejects.toThrow('b is broken');
     expect(ids).toEqual(['b']);
   });
+
+  it('are left for the next pass where the database is away', async () => {
+    const tx = {} as Tx;
+    const rows = new RowByRow({ transaction: (_: Caller, work: (tx: Tx) => unknown) => work(tx) } as unknown as Database, 'rows');
+    let isAway = true;
+    const leftOut: string[][] = [];
+    const tried: string[] = [];
+    const pass = () =>
+      rows.pass(
+        3,
+        (_, but) => {
+          leftOut.push(but);
+          return Promise.resolve(['a', 'b', 'c'].map((id) => ({ id })));
+        },
+        (_, { id }) => {
+          tried.push(id);
+          const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+          return isAway && id === 'b' ? Promise.reject(refused) : Promise.resolve(true);
+        },
+      );
+    await expect(pass()).rejects.toThrow('connect ECONNREFUSED');
+    isAway = false;
+    expect([await pass(), leftOut, tried.join('')]).toEqual([3, [[], []], 'ababc']);
+  });
 });

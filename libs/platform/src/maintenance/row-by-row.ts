@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { NO_CALLER, type Database, type Tx } from '@aps/platform/database';
+import { isConnectionLoss, NO_CALLER, type Database, type Tx } from '@aps/platform/database';
 
 /** Does something to each row that is due, in transactions of their own, so that one that fails keeps back no other. */
 export class RowByRow {
@@ -18,7 +18,7 @@ export class RowByRow {
    * @param due finds them, without those of the given ids
    * @param work @returns whether there was anything to do
    * @returns to how many something was done
-   * @throws what the first of those that failed threw, when all have been tried
+   * @throws what the first of those that failed threw, when all have been tried; the loss of the database at once
    */
   async pass<R extends { id: string }>(
     batch: number,
@@ -33,6 +33,8 @@ export class RowByRow {
       try {
         if (await this.db.transaction(NO_CALLER, (tx) => work(tx, row))) done += 1;
       } catch (error) {
+        // Nothing is wrong with the row, and the next one would fail alike.
+        if (isConnectionLoss(error)) throw error;
         errors.push(error);
         if (rows.length === batch) this.failed.add(row.id);
         this.logger.warn(`${this.name} failed at ${row.id}: ${(error as Error).message}`);
