@@ -61,6 +61,33 @@ describe('the control of chats', () => {
     return { boss, helper: helper.id, leaf: leaf.id };
   };
 
+  /** A root with 500 helpers that wait for a leaf each; their turns act for the given user, or for nobody. */
+  const thousand = async (root: string, principal: string | null = null) => {
+    await app.db.execute(
+      sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
+       SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'ACTIVE', c.id, c.id, 1 FROM chats c, generate_series(1, 500) WHERE c.id = $1`),
+      [root],
+    );
+    await app.db.execute(
+      sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
+       SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'RUNNING', c.id, $1, 2 FROM chats c WHERE c.parent_chat_id = $1`),
+      [root],
+    );
+    await app.db.execute(
+      sql(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, principal_id, started_at, wait, lease_owner, lease_expires_at)
+       SELECT c.id, c.org_id, c.id, 1, CASE WHEN c.depth = 1 THEN 'waiting' ELSE 'running' END, 'message', $2, now(),
+         CASE WHEN c.depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z","resume_at":null,"calls":[]}'::jsonb END, 'w', now() + interval '1 minute'
+       FROM chats c WHERE c.root_chat_id = $1 AND c.id <> $1`),
+      [root, principal],
+    );
+    await app.db.execute(
+      sql(
+        `UPDATE chats SET current_turn_id = id, pause = CASE WHEN depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z"}'::jsonb END WHERE root_chat_id = $1 AND id <> $1`,
+      ),
+      [root],
+    );
+  };
+
   describe('a stop', () => {
     it('with cascade reaches every chat that was delegated to, and nobody waits any more', async () => {
       const { boss, helper, leaf } = await family();
@@ -130,29 +157,7 @@ describe('the control of chats', () => {
     it('of a thousand chats takes few statements, and frees as many slots', async () => {
       inert();
       const root = await app.chat(org);
-      await app.db.execute(
-        sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
-         SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'ACTIVE', c.id, c.id, 1 FROM chats c, generate_series(1, 500) WHERE c.id = $1`),
-        [root],
-      );
-      await app.db.execute(
-        sql(`INSERT INTO chats (id, org_id, agent_id, agent_revision_id, created_by, origin_kind, status, parent_chat_id, root_chat_id, depth)
-         SELECT gen_random_uuid(), c.org_id, c.agent_id, c.agent_revision_id, c.created_by, 'agent', 'RUNNING', c.id, $1, 2 FROM chats c WHERE c.parent_chat_id = $1`),
-        [root],
-      );
-      await app.db.execute(
-        sql(`INSERT INTO turns (id, org_id, chat_id, seq, status, cause, wait, lease_owner, lease_expires_at)
-         SELECT c.id, c.org_id, c.id, 1, CASE WHEN c.depth = 1 THEN 'waiting' ELSE 'running' END, 'message',
-           CASE WHEN c.depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z","resume_at":null,"calls":[]}'::jsonb END, 'w', now() + interval '1 minute'
-         FROM chats c WHERE c.root_chat_id = $1 AND c.id <> $1`),
-        [root],
-      );
-      await app.db.execute(
-        sql(
-          `UPDATE chats SET current_turn_id = id, pause = CASE WHEN depth = 1 THEN '{"kind":"children","since":"2026-01-01T00:00:00Z"}'::jsonb END WHERE root_chat_id = $1 AND id <> $1`,
-        ),
-        [root],
-      );
+      await thousand(root);
       const parked = await Promise.all(Array.from({ length: 3 }, () => app.chat(org)));
       for (const chat of parked) {
         const { turn_id: turnId } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
@@ -402,6 +407,59 @@ describe('the control of chats', () => {
       expect((await app.call('GET', ofLeaf, { as: org.member })).status).toBe(404);
       await call('POST', boss, '/stop', { cascade: true });
     });
+  });
+
+  it('unsharing a tree of a thousand chats in which others are at work takes few statements, and wakes and tells no parent', async () => {
+    inert();
+    const root = await app.chat(org);
+    await call('PATCH', root, '', { shared: true });
+    await call('POST', root, '/messages', { content: 'hello' }, org.member);
+    const [{ id: turn, principal_id }] = await rows('SELECT id, principal_id FROM turns WHERE chat_id = $1', root);
+    await thousand(root, principal_id as string);
+    await app.db.execute(
+      sql(`INSERT INTO child_waits (id, org_id, parent_chat_id, parent_turn_id, tool_call_id, child_chat_id)
+       SELECT c.id, c.org_id, c.parent_chat_id, CASE WHEN c.depth = 1 THEN $2::uuid ELSE c.parent_chat_id END, 'call', c.id FROM chats c WHERE c.root_chat_id = $1 AND c.id <> $1`),
+      [root, turn],
+    );
+    // What waits behind a turn of one goes on, and is told of its child.
+    const [{ id: busy }] = await childrenOf(root);
+    const behind = await rows(
+      `INSERT INTO turns (id, org_id, chat_id, seq, status, cause) SELECT gen_random_uuid(), org_id, id, 2, 'queued', 'message' FROM chats WHERE id = $1 RETURNING id`,
+      busy,
+    );
+    await app.db.execute(sql('UPDATE chats SET pending_turns = 1, turn_seq = 2 WHERE id = $1'), [busy]);
+    const query = jest.spyOn(Client.prototype, 'query');
+    expect((await call('PATCH', root, '', { shared: false })).status).toBe(200);
+    const statements = query.mock.calls.length;
+    query.mockRestore();
+    expect(statements).toBeLessThan(100);
+    expect(
+      await rows(
+        `SELECT status, pause, stop_reason, current_turn_id, message_count, count(*)::int AS n FROM chats WHERE root_chat_id = $1 AND id <> $1 AND id <> $2 AND parent_chat_id <> $2 GROUP BY 1, 2, 3, 4, 5`,
+        root,
+        busy,
+      ),
+    ).toEqual([{ status: 'ACTIVE', pause: null, stop_reason: 'unshared', current_turn_id: null, message_count: 0, n: 998 }]);
+    expect(await rowOf(busy)).toMatchObject({
+      status: 'ACTIVE',
+      pause: null,
+      current_turn_id: behind[0].id,
+      pending_turns: 0,
+      message_count: 1,
+    });
+    expect(await rowOf(root)).toMatchObject({ status: 'ACTIVE', stop_reason: 'unshared', current_turn_id: null, message_count: 1 });
+    expect(
+      await rows(
+        `SELECT status, count(*)::int AS n FROM turns WHERE chat_id IN (SELECT id FROM chats WHERE root_chat_id = $1) GROUP BY 1 ORDER BY 1`,
+        root,
+      ),
+    ).toEqual([
+      { status: 'queued', n: 1 },
+      { status: 'skipped', n: 1 },
+      { status: 'stopped', n: 1_000 },
+    ]);
+    await call('POST', busy, '/stop');
+    await app.db.execute(sql(`UPDATE turns SET status = 'stopped', finished_at = now() WHERE id = $1`), [behind[0].id]);
   });
 
   it('a deleted chat is nowhere, and nothing of it runs', async () => {

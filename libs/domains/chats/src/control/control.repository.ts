@@ -19,6 +19,8 @@ export interface ControlledChat {
   shared: boolean;
   parent_chat_id: string | null;
   root_chat_id: string | null;
+  /** Turns behind the one that is dispatched. */
+  pending_turns: number;
   turn: {
     id: string;
     status: 'queued' | 'running' | 'waiting';
@@ -47,7 +49,7 @@ const ALONE = statement<{ id: string; level: number }>(`SELECT c.id, 0 AS level 
 
 const LOCK = (wait: '' | 'SKIP LOCKED') =>
   statement<Omit<ControlledChat, 'turn'> & { current_turn_id: string | null }>(`
-  SELECT id, org_id, status, pause, title, stop_reason, stop_requested_at, completed_at, created_by, shared, parent_chat_id, root_chat_id, current_turn_id
+  SELECT id, org_id, status, pause, title, stop_reason, stop_requested_at, completed_at, created_by, shared, parent_chat_id, root_chat_id, pending_turns, current_turn_id
   FROM chats WHERE id = ANY($1) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE ${wait}`);
 const LOCK_CHATS = LOCK('');
 const LOCK_FREE_CHATS = LOCK('SKIP LOCKED');

@@ -94,9 +94,33 @@ export class EndService {
    * @param chats locked, children before their parents
    */
   async ofOthers(tx: Tx, chats: ControlledChat[]): Promise<void> {
+    const others = [...chats].reverse().filter(({ turn, created_by }) => turn?.principal_id && turn.principal_id !== created_by);
+    const comeToRest = new Set(others.flatMap(({ id, pending_turns }) => (pending_turns === 0 ? [id] : [])));
+    const livingOn = new Set(chats.flatMap(({ id }) => (comeToRest.has(id) ? [] : [id])));
+    // Of these no parent is to be told: a tree may have a thousand, and is locked meanwhile.
+    const together = others.filter(
+      ({ id, parent_chat_id, turn }) =>
+        comeToRest.has(id) && parent_chat_id !== null && !livingOn.has(parent_chat_id) && turn!.wait?.kind !== 'human',
+    );
+    await this.endTogether(tx, together, 'unshared');
     // Whose turn is over is not woken by the end of a child.
-    for (const chat of [...chats].reverse())
-      if (chat.turn?.principal_id && chat.turn.principal_id !== chat.created_by) await this.endTurn(tx, chat, chat.turn, 'unshared');
+    for (const chat of others.filter((chat) => !together.includes(chat))) await this.endTurn(tx, chat, chat.turn!, 'unshared');
+  }
+
+  /** By a number of statements that does not grow with theirs. Nothing waits behind their turns, and they ask no humans. */
+  private async endTogether(tx: Tx, chats: ControlledChat[], why: TurnBar): Promise<void> {
+    if (chats.length === 0) return;
+    const ids = chats.map(({ id }) => id);
+    const at = this.db.now();
+    await this.children.endUntold(tx, ids);
+    const waits = await this.teardown.endTurns(tx, chats, why, at);
+    await this.chats.clearTurns(tx, ids, at, false);
+    await this.chats.setStopReason(tx, ids, why);
+    const events = chats.map(({ id, status }): { chat_id: string; events: NewEvent[] } => {
+      const changed: NewEvent = { type: 'status_changed', data: { from: status, to: 'ACTIVE', stop_reason: why, pause: null } };
+      return { chat_id: id, events: [...(waits.get(id) ?? []), changed] };
+    });
+    await this.log.tellEach(tx, events, at);
   }
 
   private async endChat(tx: Tx, chat: ControlledChat, why: TurnBar): Promise<void> {
@@ -106,7 +130,7 @@ export class EndService {
     if (chat.turn) {
       const waits = await this.teardown.endTurns(tx, [chat], why, at);
       await this.chats.clearTurns(tx, [chat.id], at, chat.turn.status === 'running');
-      await this.chats.setStopReason(tx, chat.id, why);
+      await this.chats.setStopReason(tx, [chat.id], why);
       await this.children.abandonOf(tx, [chat.id]);
       events.push(...(waits.get(chat.id) ?? []), {
         type: 'status_changed',

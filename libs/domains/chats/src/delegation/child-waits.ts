@@ -74,6 +74,11 @@ export class ChildWaits implements WaitSource, EndListener {
     return this.rows.abandon(tx, { parentChatIds: chatIds }, this.db.now());
   }
 
+  /** Nobody is told what these chats come to: who would be is over together with them. To be called before they are ended. */
+  async endUntold(tx: Tx, chatIds: string[]): Promise<void> {
+    await this.rows.abandon(tx, { childChatIds: chatIds }, this.db.now());
+  }
+
   open(db: Db, refs: string[]): Promise<string[]> {
     return this.rows.open(db, refs);
   }

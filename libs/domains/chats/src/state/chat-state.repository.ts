@@ -67,7 +67,7 @@ const CLEAR_TURNS = statement<{ id: string; stop_requested_at: Date | null }>(`
   UPDATE chats SET current_turn_id = NULL, pending_turns = 0, updated_at = $2, pause = NULL, status = CASE WHEN ${canMove('rest')} THEN '${MOVES.rest.to}' ELSE status END,
     stop_requested_at = CASE WHEN $3 THEN clock_timestamp() ELSE stop_requested_at END
   WHERE id = ANY($1) RETURNING id, stop_requested_at`);
-const SET_STOP_REASON = statement('UPDATE chats SET stop_reason = $2 WHERE id = $1');
+const SET_STOP_REASON = statement('UPDATE chats SET stop_reason = $2 WHERE id = ANY($1)');
 const SHOW_QUESTION = statement<{ pause: Record<string, unknown> }>(`
   UPDATE chats SET pause = jsonb_set(pause, '{request_id}', to_jsonb($2::text))
   WHERE id = $1 AND status = 'PAUSED' AND pause->>'kind' = 'human' AND pause->>'request_id' <> $2 RETURNING pause`);
@@ -251,9 +251,9 @@ export class ChatState {
     return new Map(rows.map((r) => [r.id, r.stop_requested_at]));
   }
 
-  /** Notes why a chat does nothing any more. */
-  async setStopReason(tx: Db, chatId: string, reason: string): Promise<void> {
-    await tx.execute(SET_STOP_REASON, [chatId, reason]);
+  /** Notes why chats do nothing any more. */
+  async setStopReason(tx: Db, chatIds: string[], reason: string): Promise<void> {
+    await tx.execute(SET_STOP_REASON, [chatIds, reason]);
   }
 
   /** Shows a paused chat's next open question, where the one that it showed has been answered. */
