@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PromptRun } from '@aps/entities';
 import { chatSeenBy, type OrgScope } from '@aps/guards';
-import { listed, listedInBatches, PIECE, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import { batchesBehind, listed, listedInBatches, PIECE, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
 
 /** For so long a process is believed to be at work after it has said so, and how often it says so. */
 export const HELD_S = 30;
@@ -96,9 +96,12 @@ export class PromptRunsRepository {
       slice,
       ({ limit = PIECE, offset = 0 }) => listed({ limit, offset }, read(limit + 1, offset, null), () => offset),
       // New ones come before the first: nothing moves behind a run that was read.
-      async function* (offset, size) {
-        for (let batch = await read(size, offset, null); batch.length; batch = await read(size, 0, batch[batch.length - 1].id)) yield batch;
-      },
+      (offset, size) =>
+        batchesBehind(
+          null as string | null,
+          (run) => run.id,
+          (id) => read(size, id ? 0 : offset, id),
+        ),
     );
   }
 }

@@ -3,6 +3,7 @@ import { Replay, type ReplayItem, type ReplayStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { costOf, ReceiptsRepository, type ReceiptRow } from '@aps/inference';
 import {
+  batchesBehind,
   Database,
   listed,
   listedInBatches,
@@ -158,9 +159,12 @@ export class ReplaysRepository {
     return listedInBatches(
       {},
       ({ limit = PIECE }) => listed({ limit }, read(-1, limit + 1), () => 0),
-      async function* (_, size) {
-        for (let batch = await read(-1, size); batch.length; batch = await read(batch[batch.length - 1].place, size)) yield batch;
-      },
+      (_, size) =>
+        batchesBehind(
+          -1,
+          ({ place }) => place,
+          (place) => read(place, size),
+        ),
       rows,
     );
   }

@@ -11,7 +11,7 @@ export interface Listed<T> {
   total: number;
   /** Whether others follow that were not asked for. */
   more: boolean;
-  /** Of a long list that is not read in one piece, the rows after `items`: read in batches, each when it is wanted, and once. */
+  /** Of a long list that is not read in one piece, the rows after `items`: read in batches, each when it is wanted, and once. Who has one may empty it. */
   rest?: AsyncIterable<T[]>;
 }
 
@@ -71,20 +71,33 @@ export async function listedInBatches<T>(
   return { items: start.done ? [] : start.value, total: first.total, more: offset + limit < first.total, rest };
 }
 
+/**
+ * Rows that are read each batch behind the last row of the one before.
+ *
+ * @param key behind which the first of them are
+ * @param read some rows behind a key; none at the end
+ */
+export async function* batchesBehind<T, K>(key: K, keyOf: (row: T) => K, read: (key: K) => Promise<T[]>): AsyncGenerator<T[], void> {
+  for (let batch = await read(key); batch.length; batch = await read(key)) {
+    key = keyOf(batch[batch.length - 1]);
+    yield batch;
+  }
+}
+
 /** All items of a list, a batch after the other. */
 export async function* batchesOf<T>({ items, rest }: Listed<T>): AsyncGenerator<T[]> {
   yield items;
   if (rest) yield* rest;
 }
 
-/** The same list with other items. @param map is given a batch after the other */
+/** The same list with other items. @param map is given a batch after the other, which nobody else keeps */
 export async function mapListed<T, U>(list: Listed<T>, map: (items: T[]) => U[] | Promise<U[]>): Promise<Listed<U>> {
   const { items, total, more, rest } = list;
   return { items: await map(items), total, more, ...(rest && { rest: mapped(rest, map) }) };
 }
 
 async function* mapped<T, U>(rest: AsyncIterable<T[]>, map: (items: T[]) => U[] | Promise<U[]>): AsyncGenerator<U[]> {
-  for await (const items of rest) yield map(items);
+  for await (const items of rest) yield map(items.splice(0));
 }
 
 /** A pattern for ILIKE that finds a text anywhere, and finds `%` and `_` as themselves. */

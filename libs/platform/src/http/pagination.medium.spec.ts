@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Controller, Get, Logger, Query, Req } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { Listing, mapListed } from '@aps/platform/database';
@@ -34,20 +36,20 @@ let batches: number;
 /** Before a batch is answered. */
 let onBatch: () => Promise<void> | void;
 /** What a row may do when it is written. */
-let onRow: (id: number) => void;
+let onRow: (id: number, row: object) => void;
 /** As what knows callers sets it. */
 let openList: RequestContext['openList'];
 
-const convert = ({ id, text }: { id: number; text: string }) => {
-  onRow(id);
-  return { id, text };
+const convert = (row: { id: number; text: string }) => {
+  onRow(row.id, row);
+  return { id: row.id, text: row.text };
 };
 const page = async (query: PageQuery, rows: number) =>
   toPage(
     await mapListed(await THINGS.page(database.db, { below: rows }, query), async (items) => {
       batches++;
       await onBatch();
-      return items;
+      return [...items];
     }),
     query,
     convert,
@@ -167,6 +169,19 @@ describe('a list over HTTP', () => {
     for await (const piece of response.setEncoding('utf8')) text += String(piece);
     expect((JSON.parse(text) as { total: number }).total).toBe(ROWS);
     expect(batches).toBe(BATCHES);
+  });
+
+  it('keeps none of the rows while the client takes their text', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const rows: WeakRef<object>[] = [];
+    onRow = (_, row) => rows.push(new WeakRef(row));
+    const response = await open('/many');
+    await still();
+    collect();
+    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.filter((row) => row.deref())).toHaveLength(0);
+    response.destroy();
   });
 
   describe('whose client is slow', () => {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as letOthers, setTimeout as sleep } from 'node:timers/promises';
 import { StreamableFile, type Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { DomainError } from '@aps/contracts';
@@ -141,13 +141,29 @@ async function* written<T>(
   let text = begin;
   let n = 0;
   for await (const items of batchesOf(list))
-    for (const item of items) {
-      text += (n++ > 0 ? ',' : '') + JSON.stringify(convert(item));
+    for (const row of await textsOf(items, convert)) {
+      text += (n++ > 0 ? ',' : '') + row;
       if (text.length < CHUNK) continue;
       yield text;
       text = '';
     }
   yield text + end(n);
+}
+
+/**
+ * The texts of some rows, of which the array is left empty, as those who made and passed it may keep it: while a client takes the text of large
+ * rows, which may be a minute for each MiB, the rows themselves, ten times as large, are gone.
+ */
+async function textsOf<T>(items: T[], convert: (item: T) => unknown): Promise<string[]> {
+  const texts: string[] = [];
+  let length = 0;
+  for (const item of items.splice(0)) {
+    length += texts[texts.push(JSON.stringify(convert(item))) - 1].length;
+    if (length < CHUNK) continue;
+    await letOthers();
+    length = 0;
+  }
+  return texts;
 }
 
 const pages = new Map<string, Type<unknown>>();

@@ -3,7 +3,18 @@ import { AgentsQueries } from '@aps/agents';
 import { notFound } from '@aps/contracts';
 import type { Todo } from '@aps/entities';
 import { chatSeenBy, readerOf, seenByEither, type OrgScope } from '@aps/guards';
-import { Database, listed, listedInBatches, OrgListing, PIECE, statement, type Db, type Listed, type Slice } from '@aps/platform/database';
+import {
+  batchesBehind,
+  Database,
+  listed,
+  listedInBatches,
+  OrgListing,
+  PIECE,
+  statement,
+  type Db,
+  type Listed,
+  type Slice,
+} from '@aps/platform/database';
 import type { ChatRow, MessageRow } from '../state/chat.types';
 import { VISIBLE_CHAT } from '../state/visible-chats.sql';
 import { TodoRepository } from '../tools/todo.repository';
@@ -90,9 +101,12 @@ export class ChatsQueries {
     const messages = await listedInBatches(
       {},
       ({ limit = PIECE }) => listed({ limit }, read(0, limit + 1), () => 0),
-      async function* (_, size) {
-        for (let batch = await read(0, size); batch.length; batch = await read(batch[batch.length - 1].seq, size)) yield batch;
-      },
+      (_, size) =>
+        batchesBehind(
+          0,
+          ({ seq }) => seq,
+          (seq) => read(seq, size),
+        ),
     );
     return { chat, messages };
   }

@@ -4,6 +4,7 @@ import { EVENTS_COUNTED_EVERY } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import {
   BATCH,
+  batchesBehind,
   Database,
   listed,
   mapListed,
@@ -152,13 +153,12 @@ export class TimelineQueries {
   }
 
   /** What comes before a row, in batches. */
-  private async *before(chat: unknown[], { place, part }: TimelineRow): AsyncGenerator<TimelineRow[]> {
-    for (;;) {
-      const { rows } = await this.read(BEFORE, [...chat, BATCH, place, part]);
-      if (!rows.length) return;
-      yield rows;
-      ({ place, part } = rows[rows.length - 1]);
-    }
+  private before(chat: unknown[], first: TimelineRow): AsyncGenerator<TimelineRow[]> {
+    return batchesBehind(
+      first,
+      (row) => row,
+      async ({ place, part }) => (await this.read(BEFORE, [...chat, BATCH, place, part])).rows,
+    );
   }
 
   private async read<Total>(sql: Statement<TimelineRow & { total: Total }>, values: unknown[]) {

@@ -2,7 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { notFound, runTopic, type TopicEvent } from '@aps/contracts';
 import { listTally, Process, ProcessRun, type ProcessRunState, type ProcessStepRow } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Database, FEW, listed, listedInBatches, OrgTable, PIECE, statement, type Listed, type Slice } from '@aps/platform/database';
+import {
+  batchesBehind,
+  Database,
+  FEW,
+  listed,
+  listedInBatches,
+  OrgTable,
+  PIECE,
+  statement,
+  type Listed,
+  type Slice,
+} from '@aps/platform/database';
 import { EventLog } from '@aps/platform/realtime';
 
 /** A run, as whoever follows it is told of it. */
@@ -70,9 +81,12 @@ export class RunsQueries {
     return listedInBatches(
       slice,
       ({ limit = PIECE, offset = 0 }) => listed({ limit, offset }, after(offset, limit + 1), () => event_seq),
-      async function* (offset, size) {
-        for (let batch = await after(offset, size); batch.length; batch = await after(batch[batch.length - 1].id, size)) yield batch;
-      },
+      (offset, size) =>
+        batchesBehind(
+          offset,
+          (event) => event.id,
+          (seq) => after(seq, size),
+        ),
     );
   }
 
