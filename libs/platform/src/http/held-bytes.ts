@@ -10,8 +10,9 @@ export const noRoom = (): DomainError => new DomainError('service_unavailable', 
  * @param all what there is
  * @param held by all
  * @param own of that, by him
+ * @param part of what is left, where it is not the third one
  */
-export const mayHold = (all: number, held: number, own: number): boolean => 3 * own <= all - held;
+export const mayHold = (all: number, held: number, own: number, part = 3): boolean => part * own <= all - held;
 
 /**
  * Bytes of bodies that are in memory, by the shares that they are counted in. They count as they come, so those that send slowly keep

@@ -15,6 +15,7 @@ export * from './frame-stream';
 export * from './operation';
 export * from './pace';
 export * from './pagination';
+export * from './places';
 export * from './proxy';
 export * from './raw-body';
 export * from './request-context';

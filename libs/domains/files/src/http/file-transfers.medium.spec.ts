@@ -19,7 +19,7 @@ const until = async (asked: () => Promise<boolean>) => {
   while (!(await asked())) await new Promise((r) => setTimeout(r, 20));
 };
 /** Uploads that stop in the middle, all of them under way. */
-const stalled = async (n: number, of = org): Promise<http.ClientRequest[]> => {
+const stalled = async (n: number, of = org, as: Bearer = of.owner): Promise<http.ClientRequest[]> => {
   const before = await underWay();
   const requests = Array.from({ length: n }, () => {
     const request = http.request(`${t.url}/api/orgs/${of.id}/uploads`, {
@@ -28,7 +28,7 @@ const stalled = async (n: number, of = org): Promise<http.ClientRequest[]> => {
       headers: {
         'Content-Type': 'multipart/form-data; boundary=b',
         'Content-Length': '1000000',
-        Authorization: `Bearer ${of.owner.token}`,
+        Authorization: `Bearer ${as.token}`,
       },
     });
     request.on('error', () => undefined);
@@ -58,17 +58,32 @@ it('a user has so many files on their way at once, up or down; another has as ma
   second.destroy();
 });
 
+it('a user uploads the files of a message at once, and others of the organization find places beside them', async () => {
+  await until(async () => (await underWay()) === 0);
+  loadConfig({ ...process.env, RATE_LIMITS: 'on' });
+  const member = await aMember(t, org, 'MEMBER');
+  const requests = await stalled(20);
+  expect((await upload()).status).toBe(429);
+  loadConfig({ ...process.env, RATE_LIMITS: 'off' });
+  const refused = { status: 503, retryAfter: '5', body: { code: 'service_unavailable' } };
+  expect(await upload()).toMatchObject(refused);
+  requests.push(...(await stalled(5, org, member)));
+  expect((await upload(org, member)).status).toBe(201);
+  for (const request of requests) request.destroy();
+});
+
 it('organizations that take all the places they get in a process leave some to the next', async () => {
   loadConfig({ ...process.env, RATE_LIMITS: 'off' });
   await until(async () => (await underWay()) === 0);
   const refused = { status: 503, retryAfter: '5', body: { code: 'service_unavailable' } };
-  const requests = await stalled(MOST_AT_ONCE / 4);
-  expect(await upload()).toMatchObject(refused);
+  const member = await aMember(t, org, 'MEMBER');
+  const requests = [...(await stalled(MOST_AT_ONCE / 4)), ...(await stalled(6, org, member))];
+  expect(await upload(org, member)).toMatchObject(refused);
   const [second, third] = [await aTeam(t), await aTeam(t)];
-  requests.push(...(await stalled((MOST_AT_ONCE - requests.length) / 4, second)));
+  requests.push(...(await stalled(Math.floor((MOST_AT_ONCE - requests.length) / 4), second)));
   expect(await upload(second)).toMatchObject(refused);
   expect((await upload(third)).status).toBe(201);
-  requests[0].destroy();
+  for (const request of requests.slice(MOST_AT_ONCE / 4 - 1)) request.destroy();
   await until(async () => (await upload()).status === 201);
   for (const request of requests) request.destroy();
 });

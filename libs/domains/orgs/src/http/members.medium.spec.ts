@@ -198,15 +198,17 @@ describe('members', () => {
       expect([whole.complete, cut.complete]).toEqual([true, false]);
     });
 
-    it('has bounds for a user, and for an organization, which others do not meet', async () => {
+    it('has bounds for a user, and for an organization, which others do not meet, nor the other members', async () => {
       loadConfig({ ...process.env, RATE_LIMITS: 'on', RATE_LIMIT_LISTS_PER_USER: '2' });
       expect([await statusOf(admin), await statusOf(admin), await statusOf(admin)]).toEqual([200, 200, 429]);
       expect(outcome(await t.call('GET', `${org.path}/audit?limit=1`, { as: admin }))).toEqual([200, undefined]);
       expect(await statusOf(owner)).toBe(200);
-      loadConfig({ ...process.env, RATE_LIMITS: 'off' });
-      // A quarter of the places of the process.
-      for (let i = 3; i < 16; i++) expect(await statusOf(owner2)).toBe(200);
+      loadConfig({ ...process.env, RATE_LIMITS: 'on' });
+      // A quarter of the 61 places that are left in the process; of all 64 their organization has a third.
+      for (let i = 0; i < 15; i++) expect(await statusOf(owner2)).toBe(200);
       expect(await statusOf(owner2)).toBe(503);
+      for (let i = 18; i < 21; i++) expect(await statusOf(admin2)).toBe(200);
+      expect(await statusOf(admin2)).toBe(503);
       const other = await anOrg(t);
       await fill(other);
       expect(await statusOf(other.owner, other)).toBe(200);

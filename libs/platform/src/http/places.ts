@@ -1,0 +1,24 @@
+import type { ServerResponse } from 'node:http';
+import { mayHold } from './held-bytes';
+
+/**
+ * Places of a process, which answers take until they close. An organization has half of what is left, so by itself a third of all, and a user a
+ * third, so by himself a quarter: neither keeps others out, nor does a member the others of the organization.
+ */
+export class Places {
+  private readonly taken = new Set<{ orgId: string; userId: string }>();
+
+  constructor(private readonly all: number) {}
+
+  /** Takes one until the response closes. @returns false where the user, or the organization, has none left */
+  take(who: { orgId: string; userId: string }, response: ServerResponse): boolean {
+    const held = this.taken.size + 1;
+    const own = (key: keyof typeof who) => 1 + [...this.taken].filter((place) => place[key] === who[key]).length;
+    if (!mayHold(this.all, held, own('userId')) || !mayHold(this.all, held, own('orgId'), 2)) return false;
+    if (response.destroyed) return true;
+    const place = { ...who };
+    this.taken.add(place);
+    response.once('close', () => this.taken.delete(place));
+    return true;
+  }
+}
