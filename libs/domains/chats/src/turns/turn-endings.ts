@@ -125,7 +125,7 @@ export class TurnEndings {
     const to = MOVES[chat].to;
     // It may have asked humans and not come to wait for them; nobody would read their answers.
     const wait = await this.turns.waitOf(tx, turn.id);
-    const withdrawn = wait?.kind === 'human' ? await this.waits.abandon(tx, wait, BARS.find((bar) => bar === stopReason) ?? 'stopped') : [];
+    const withdrawn = wait?.kind === 'human' ? await this.waits.abandon(tx, wait, isBar(stopReason) ? stopReason : 'stopped') : [];
     const lost = (await this.results.giveUp(tx, [turn.id], at)).get(turn.chat_id) ?? [];
     await this.commands.cancelOfTurns(tx, [turn.id]);
     const goesOn = await this.turns.endTurn(tx, turn, {
@@ -148,7 +148,8 @@ export class TurnEndings {
   }
 }
 
-const BARS: TurnBar[] = ['agent_deleted', 'member_left', 'unshared'];
+const BARS: Record<TurnBar, true> = { agent_deleted: true, member_left: true, unshared: true };
+const isBar = (reason: string | null | undefined): reason is TurnBar => !!reason && Object.hasOwn(BARS, reason);
 
 /** The same as a parent of the chat is told. */
 function endOf({ turnStatus, chat, stopReason }: Ending): ChatEnd {
