@@ -57,7 +57,7 @@ export class RetryService {
     const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
     const at = this.db.now();
     const turn = { id: uuidv7(), chat_id: uuidv7() };
-    await this.db.transaction(scope, async (tx) => {
+    const begin = async (tx: Tx) => {
       const source = await this.rows.source(tx, scope, agentId, chatId);
       if (!source) throw notFound('Chat');
       if (source.agent_deleted) throw agentDeleted();
@@ -71,7 +71,7 @@ export class RetryService {
       const originator = created_by ?? source.originator;
       const live = await this.agents.forNewChat(tx, scope, agentId, { chat_id: turn.chat_id, originator });
       if (!live) throw agentDeleted();
-      if (room.full) throw room.full;
+      await this.depth.refuseFull(tx, room);
       const first = opening[0].turn_id;
       const choices = first ? await this.turns.choicesOf(tx, first) : null;
       const authors = opening.map(({ author_id }) => author_id);
@@ -105,7 +105,8 @@ export class RetryService {
       await this.depth.confirm(tx, room);
       await this.dispatch.begin(tx, { id: turn.chat_id, org_id: scope.orgId }, begun, { publishedByCaller: true, at });
       if (attempt) await this.idempotency.attach(tx, attempt, turn.chat_id);
-    });
+    };
+    await this.depth.transaction(scope, room, begin, 'long');
     return this.publish(scope, turn);
   }
 

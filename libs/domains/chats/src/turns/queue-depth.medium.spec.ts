@@ -1,10 +1,11 @@
 import { entitle } from '@aps/billing/testing';
 import { OneByOne } from '@aps/platform/database';
-import { sql } from '@aps/platform/testing';
+import { eventually, sql } from '@aps/platform/testing';
 import { Outbox, type OutboxJob } from '@aps/platform/outbox';
 import { Runs } from '@aps/platform/runs';
 import { ChatState } from '../state/chat-state.repository';
 import { chatsService, type TestOrg } from '../testing/chats';
+import { QueueDepth } from './queue-depth';
 import { turnsConfig } from './turns.config';
 
 describe('the queue of an organization', () => {
@@ -105,7 +106,7 @@ describe('the queue of an organization', () => {
     expect(await waiting()).toBe(limit);
   });
 
-  it('is not held by a retry that still copies what it begins with', async () => {
+  it('is not held by a retry that still copies what it begins with, behind which others wait and copy nothing', async () => {
     const [source, other] = await chats(2);
     await app.send(org, source, 'me');
     await entitle(app, { max_queue_depth: 2 });
@@ -120,11 +121,21 @@ describe('the queue of an organization', () => {
         return append(...args);
       }),
     );
-    const retried = post(source, 'retry');
+    const begun = jest.spyOn(state, 'insert');
+    const entered = jest.spyOn(app.get(QueueDepth), 'enter');
+    const retried = [post(source, 'retry')];
     await copying;
-    expect((await app.send(org, other, 'me')).status).toBe(202);
+    retried.push(post(source, 'retry'));
+    await eventually(
+      () => Promise.resolve(entered.mock.results),
+      (rooms) => rooms.length === 2,
+    );
+    await entered.mock.results[1].value;
+    const { status } = await app.send(org, other, 'me');
     goOn();
-    expect((await retried).body).toMatchObject({ code: 'queue_full' });
+    expect(status).toBe(202);
+    for (const { body } of await Promise.all(retried)) expect(body).toMatchObject({ code: 'queue_full' });
+    expect(begun).toHaveBeenCalledTimes(1);
     expect([await waiting(), await messages()]).toEqual([2, 2]);
   });
 

@@ -77,10 +77,25 @@ export class QueueDepth {
     this.counts.set(orgId, { n, at: performance.now() });
   }
 
-  /** A transaction that does little but to add a waiting turn, and calls {@link confirm} before that. */
-  transaction<T>(scope: OrgScope, room: Room, fn: (tx: Tx) => Promise<T>): Promise<T> {
+  /**
+   * A transaction that adds a waiting turn, and calls {@link confirm} before that.
+   *
+   * @param line those that have much to write before that have one of their own, which keeps back nobody else
+   */
+  transaction<T>(scope: OrgScope, room: Room, fn: (tx: Tx) => Promise<T>, line: 'short' | 'long' = 'short'): Promise<T> {
     const run = () => this.db.transaction(scope, fn);
-    return room.scarce ? this.nearCap.run(room.orgId, run) : run();
+    return room.scarce ? this.nearCap.run(`${line}:${room.orgId}`, run) : run();
+  }
+
+  /**
+   * Refuses what is full already, before much is written that {@link confirm} would refuse. Takes no lock.
+   *
+   * @throws DomainError 429 `queue_full`
+   */
+  async refuseFull(tx: Tx, { orgId, limit, scarce, full }: Room): Promise<void> {
+    if (full) throw full;
+    const n = scarce ? await this.turns.waiting(tx, orgId, limit) : 0;
+    if (scarce && n >= limit) throw queueFull(limit, n);
   }
 
   /**
