@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Invitation } from '@aps/entities';
 import type { OrgRole, OrgScope } from '@aps/guards';
-import { Listing, now, OrgListing, OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
+import { advisoryLock, Listing, now, OrgListing, OrgTable, statement, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
 import { rateLimitConfig } from '@aps/platform/rate-limit';
 import { orgsConfig } from './orgs.config';
@@ -45,12 +45,13 @@ export const COUNT_OPEN = statement<{ n: number }>(
   `SELECT count(*)::int AS n FROM invitations WHERE org_id = $1 AND state = 'pending' AND expires_at > now()`,
 );
 // What was revoked was mailed, too. The oldest of those that use the hour up is the first to leave it.
-const waitStatement = (whose: 'email_canonical' | 'org_id') =>
+const waitStatement = (whose: 'email_canonical' | 'org_id' | 'invited_by') =>
   statement<{ s: number }>(`
     SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::int AS s
     FROM invitations WHERE ${whose} = $1 AND created_at > now() - interval '1 hour' ORDER BY created_at DESC OFFSET $2::int - 1 LIMIT 1`);
 const WAIT = waitStatement('email_canonical');
 const WAIT_OF_ORG = waitStatement('org_id');
+const WAIT_OF_AUTHOR = waitStatement('invited_by');
 export const REVOKE_PENDING = statement(
   `UPDATE invitations SET state = 'revoked', revoked_at = now(), updated_at = now() WHERE org_id = $1 AND state = 'pending'`,
 );
@@ -88,9 +89,23 @@ export class InvitationsRepository {
   }
 
   /** For how many seconds an organization invites nobody further. Under the lock of its roster. */
-  async waitOfOrgS(tx: Tx, { orgId }: OrgScope): Promise<number> {
+  waitOfOrgS(tx: Tx, { orgId }: OrgScope): Promise<number> {
+    return this.boundedWaitS(tx, WAIT_OF_ORG, orgId);
+  }
+
+  /** The same of who invites, whichever organizations they make for it. Under {@link lockAuthor}. */
+  waitOfAuthorS(tx: Tx, { userId }: OrgScope): Promise<number> {
+    return this.boundedWaitS(tx, WAIT_OF_AUTHOR, userId);
+  }
+
+  /** Serializes what one user invites. To be taken before the lock of an address. */
+  async lockAuthor(tx: Tx, { userId }: OrgScope): Promise<void> {
+    await advisoryLock(tx, `invites:${userId}`);
+  }
+
+  private async boundedWaitS(tx: Tx, wait: typeof WAIT, of: string | null): Promise<number> {
     const perHour = rateLimitConfig.value.enabled && orgsConfig.value.invitationsPerHour;
-    return perHour ? ((await tx.query(WAIT_OF_ORG, [orgId, perHour]))[0]?.s ?? 0) : 0;
+    return perHour ? ((await tx.query(wait, [of, perHour]))[0]?.s ?? 0) : 0;
   }
 
   /** Revokes what somebody offers in an organization; null: wherever they are a member. */

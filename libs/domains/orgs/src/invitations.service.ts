@@ -74,7 +74,10 @@ export class InvitationsService {
         if (!member) throw alreadyMember();
         return { member: await this.memberViews.get(scope, member.id, tx) };
       },
-      (tx) => this.roster.lockAddress(tx, email),
+      async (tx) => {
+        await this.invitations.lockAuthor(tx, scope);
+        await this.roster.lockAddress(tx, email);
+      },
     );
   }
 
@@ -154,6 +157,7 @@ export class InvitationsService {
     const waits = [
       ['This address was invited too often within an hour.', await this.invitations.waitS(tx, email)],
       ['This organization has invited as many within an hour as it may.', await this.invitations.waitOfOrgS(tx, scope)],
+      ['You have invited as many within an hour as one may, in all organizations.', await this.invitations.waitOfAuthorS(tx, scope)],
     ] as const;
     for (const [why, retryAfterS] of waits) if (retryAfterS > 0) throw new DomainError('rate_limited', why, { retryAfterS });
     const token = newOpaqueToken();

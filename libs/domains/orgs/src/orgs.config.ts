@@ -10,6 +10,6 @@ export const orgsConfig = configSection('orgs', {
   invitationsPerHour: setting(
     'INVITATIONS_PER_HOUR',
     integer(100, 0, 1_000_000),
-    'Invitations that one organization may mail within an hour, revoked ones counted; 0 = no limit, as with RATE_LIMITS=off',
+    'Invitations that one organization, and that one user in all organizations, may mail within an hour, revoked ones counted; 0 = no limit, as with RATE_LIMITS=off',
   ),
 });

@@ -58,6 +58,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"memberships_org\" ON \"memberships\"  (\"org_id\", \"created_at\", \"id\") ");
     await runner.query("CREATE INDEX \"memberships_user\" ON \"memberships\"  (\"user_id\", \"sort_name\", \"org_id\") ");
     await runner.query("CREATE TABLE \"invitations\" (\"id\" uuid NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"updated_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"org_id\" uuid NOT NULL, \"email\" text NOT NULL, \"email_canonical\" text NOT NULL, \"role\" text NOT NULL, \"token_hash\" bytea NOT NULL, \"state\" text NOT NULL DEFAULT 'pending', \"invited_by\" uuid, \"expires_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"accepted_at\" TIMESTAMP WITH TIME ZONE, \"revoked_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"invitations_token\" UNIQUE (\"token_hash\"), CONSTRAINT \"invitations_state\" CHECK (state IN ('pending', 'accepted', 'revoked')), CONSTRAINT \"PK_5dec98cfdfd562e4ad3648bbb07\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"invitations_author\" ON \"invitations\"  (\"invited_by\", \"created_at\") ");
     await runner.query("CREATE INDEX \"invitations_org\" ON \"invitations\"  (\"org_id\", \"created_at\") ");
     await runner.query("CREATE INDEX \"invitations_email\" ON \"invitations\"  (\"email_canonical\") ");
     await runner.query("CREATE UNIQUE INDEX \"invitations_pending\" ON \"invitations\"  (\"org_id\", \"email_canonical\") WHERE state = 'pending'");
@@ -855,6 +856,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"invitations_pending\"");
     await runner.query("DROP INDEX \"invitations_email\"");
     await runner.query("DROP INDEX \"invitations_org\"");
+    await runner.query("DROP INDEX \"invitations_author\"");
     await runner.query("DROP TABLE \"invitations\"");
     await runner.query("DROP INDEX \"memberships_user\"");
     await runner.query("DROP INDEX \"memberships_org\"");

@@ -41,6 +41,7 @@ export class Membership extends StampedRow {
 @Index('invitations_email', ['email_canonical'])
 @Unique('invitations_token', ['token_hash'])
 @Index('invitations_org', ['org_id', 'created_at'])
+@Index('invitations_author', ['invited_by', 'created_at'])
 @Check('invitations_state', `state IN ('pending', 'accepted', 'revoked')`)
 export class Invitation extends StampedRow {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;

@@ -118,6 +118,22 @@ describe('invitations', () => {
       t.configure({ INVITATIONS_PER_HOUR: undefined, RATE_LIMITS: 'off' });
     });
 
+    it('mails no more an hour for one user, whichever organizations they make and delete', async () => {
+      t.configure({ INVITATIONS_PER_HOUR: '3', RATE_LIMITS: 'on' });
+      const make = async () => {
+        const { id } = await t.make('POST', '/api/orgs', { as: org.owner, body: { name: 'Another' } });
+        return { ...org, path: `/api/orgs/${id}` };
+      };
+      const [first, second] = [await make(), await make()];
+      for (let i = 0; i < 2; i++) expect((await invite(t, first, anEmail())).status).toBe(201);
+      await t.call('DELETE', first.path, { as: org.owner });
+      const answers = await Promise.all([org, second].map((one) => invite(t, one, anEmail())));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 429]);
+      expect(answers.find(({ status }) => status === 429)!.body.code).toBe('rate_limited');
+      expect((await invite(t, await anOrg(t), anEmail())).status).toBe(201);
+      t.configure({ INVITATIONS_PER_HOUR: undefined, RATE_LIMITS: 'off' });
+    });
+
     it('happens once for a repeated key', async () => {
       const request = { as: org.owner, body: { email: anEmail() }, headers: { 'Idempotency-Key': 'again' } };
       const ask = () => t.call('POST', `${org.path}/members/invitations`, request);
