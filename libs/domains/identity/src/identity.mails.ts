@@ -32,12 +32,18 @@ If it was not you, ignore this mail: nothing has changed.
   };
 }
 
-/** @param label of an identity provider, as the operator calls it */
-export function providerLinkedMail(label: string): MailText {
+/**
+ * @param label of an identity provider, as the operator calls it
+ * @param isTakenOver whether somebody else may have had the account before
+ */
+export function providerLinkedMail(label: string, isTakenOver: boolean): MailText {
+  const before = `
+Whoever had signed up with this address had not proven it. If it was not you, they cannot sign in any more, but what they have set up stays. In the organizations of this account, look through members, tokens of machines, webhooks, connections and keys, and remove or renew what is not yours.
+`;
   return {
     subject: 'You can sign in another way now',
     text: `Somebody, probably you, has just signed in to your account by ${label}, and can do so from now on.
-
+${isTakenOver ? before : ''}
 If it was not you, tell whoever operates ${label}, and choose another password:
 ${appLink('/forgot-password')}
 `,

@@ -109,7 +109,9 @@ describe('signing in by an identity provider', () => {
     expect(await t.audit({ action: 'user.identity_linked', target_id: user.id })).toMatchObject([
       { actor_id: user.id, metadata: { provider: 'corp', issuer: server.url } },
     ]);
-    expect((await mails(t, user.email)).map(({ text }) => text)).toEqual([expect.stringContaining('by Corp,')]);
+    const told = (await mails(t, user.email)).map(({ text }) => text);
+    expect(told).toEqual([expect.stringContaining('by Corp,')]);
+    expect(told[0]).not.toContain('tokens of machines');
     // Their password is as good as before.
     expect((await login(t, user)).token).toMatch(/^aps_/);
   });
@@ -134,6 +136,8 @@ describe('signing in by an identity provider', () => {
     expect(await stateOf(t, body.session as Bearer)).toBe('ok');
     expect(await userOf(email)).toMatchObject({ password_hash: null });
     expect(await t.audit({ action: 'user.email_verified', target_id: user.id })).toMatchObject([{ metadata: { by: 'provider' } }]);
+    // Where that one may still be heard and obeyed, they are told to look.
+    expect((await mails(t, email)).at(-1)!.text).toContain('look through members, tokens of machines, webhooks, connections and keys');
   });
 
   it.each([

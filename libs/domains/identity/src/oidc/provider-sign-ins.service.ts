@@ -148,7 +148,7 @@ export class ProviderSignIns {
     if (isTakenOver) await this.takeOver(tx, found.id);
     await this.audit.record(tx, actor, 'user.identity_linked', user.id, { provider: name, issuer: identity.issuer });
     if (isTakenOver) await this.proofs.prove(tx, actor, 'provider');
-    await this.mailer.send(tx, { to: user.email, ...providerLinkedMail(label) }, { requestId });
+    await this.mailer.send(tx, { to: user.email, ...providerLinkedMail(label, isTakenOver) }, { requestId });
     return (await this.users.find(tx, user.id)) ?? user;
   }
 
