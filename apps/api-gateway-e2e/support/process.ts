@@ -24,10 +24,13 @@ export const isInstalled = (name: string): boolean =>
 /** Ports that were given out: until its process listens, one that is taken seems free. */
 const given = new Set<number>();
 
-/** Drawn from below the range that the system hands out to outgoing connections, which would take it before the child does. */
+/**
+ * Drawn from below the range that the system hands out to outgoing connections, which would take it before the child does, and beside the one that servers
+ * are given by the tools of development, which know nothing of those that are given here.
+ */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const port = 26_000 + Math.floor(Math.random() * 6_000);
     if (given.has(port)) continue;
     given.add(port);
     const free = await new Promise<boolean>((resolve) => {
@@ -37,7 +40,7 @@ export async function freePort(): Promise<number> {
     });
     if (free) return port;
   }
-  throw new Error('No free port was found between 20000 and 32000.');
+  throw new Error('No free port was found between 26000 and 32000.');
 }
 
 export interface Ended {

@@ -21,16 +21,16 @@ const given = new Set();
 
 /**
  * A free port of 127.0.0.1 for a child to listen on. It is drawn from below the range that systems hand out to outgoing
- * connections: a port from within that range is often gone again before the child gets to it.
+ * connections: a port from within that range is often gone again before the child gets to it. Those from 26000 on are for end-to-end tests.
  */
 export async function freePort() {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const port = 20_000 + Math.floor(Math.random() * 6_000);
     if (given.has(port) || (await portProblem(port))) continue;
     given.add(port);
     return port;
   }
-  throw new UserError('No free port was found between 20000 and 32000.');
+  throw new UserError('No free port was found between 20000 and 26000.');
 }
 
 /** The first of these programs that is installed. */
