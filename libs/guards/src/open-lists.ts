@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { Places } from '@aps/platform/http';
+import { ResponsePlaces } from '@aps/platform/http';
 import { OpenStreams } from '@aps/platform/rate-limit';
 
 /** Lists of a process that are read while they are written. Each holds the keys of what is left, 4 MB for 100,000 rows, and the text of a batch: of the largest rows, 12 MB. */
@@ -10,7 +10,7 @@ const MOST_AT_ONCE = 64;
 /** Bounds the lists that are written piece by piece, of each user, of each organization and of the process. */
 @Injectable()
 export class OpenLists {
-  private readonly places = new Places(MOST_AT_ONCE);
+  private readonly places = new ResponsePlaces(MOST_AT_ONCE);
 
   constructor(private readonly openStreams: OpenStreams) {}
 

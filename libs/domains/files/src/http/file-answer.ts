@@ -1,9 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { DomainError, notFound } from '@aps/contracts';
+import { holdToPace } from '@aps/platform/http';
 import { FilesQueries } from '../files.queries';
 import type { FileRow } from '../files.repository';
 import { isText } from '../media-type';
-import { holdToPace } from '@aps/platform/http';
 import type { ByteRange } from '@aps/platform/storage';
 import type { Request, Response } from 'express';
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
-import { Places } from '@aps/platform/http';
+import { ResponsePlaces } from '@aps/platform/http';
 import { OpenStreams } from '@aps/platform/rate-limit';
 
 /**
@@ -14,7 +14,7 @@ export const MOST_AT_ONCE = 80;
 /** Bounds the files that are on their way in or out, of each user, of each organization and of the process. */
 @Injectable()
 export class FileTransfers {
-  private readonly places = new Places(MOST_AT_ONCE);
+  private readonly places = new ResponsePlaces(MOST_AT_ONCE);
 
   constructor(private readonly openStreams: OpenStreams) {}
 

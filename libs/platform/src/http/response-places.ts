@@ -5,7 +5,7 @@ import { mayHold } from './held-bytes';
  * Places of a process, which answers take until they close. An organization has half of what is left, so by itself a third of all, and a user a
  * third, so by himself a quarter: neither keeps others out, nor does a member the others of the organization.
  */
-export class Places {
+export class ResponsePlaces {
   private readonly taken = new Set<{ orgId: string; userId: string }>();
 
   constructor(private readonly all: number) {}
