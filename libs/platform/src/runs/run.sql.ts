@@ -6,8 +6,8 @@ import { deleteJobs, insertJobs, redeliverJobs, type JobRow } from '@aps/platfor
 export const LEASE_S = 20;
 /** Deliveries in a row that finish no step before a run is given up. */
 export const MAX_DELIVERIES = 3;
-/** What people are told of a run that was given up for that, as the beginning of a sentence. */
-export const WORKERS_LOST = `Its workers were lost ${{ 3: 'three' }[MAX_DELIVERIES]} times in a row`;
+/** What people are told of a run that was given up after {@link MAX_DELIVERIES}, as the beginning of a sentence. */
+export const WORKERS_LOST = 'Its workers were lost three times in a row';
 /**
  * Claims that come at the same moment do not see each other. Closer to the cap than this, a claim takes the organization's lock;
  * further away it needs none.
