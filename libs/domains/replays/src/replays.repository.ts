@@ -32,6 +32,7 @@ import {
   PURGE,
   RUNS,
   SPENT,
+  WEIGHT,
   type DoneItem,
 } from './replays.sql';
 
@@ -155,7 +156,8 @@ export class ReplaysRepository {
    * @param rows `large` where an item has two texts
    */
   items({ orgId, actor }: OrgScope, id: string, rows?: 'large'): Promise<Listed<DoneItem>> {
-    const read = (after: number, limit: number) => this.db.query(ITEMS, [orgId, id, actor.userId, after, limit]);
+    const reader = [orgId, id, actor.userId];
+    const read = (after: number, limit: number) => this.db.query(ITEMS, [...reader, after, limit]);
     return listedInBatches(
       {},
       ({ limit = PIECE }) => listed({ limit }, read(-1, limit + 1), () => 0),
@@ -165,7 +167,7 @@ export class ReplaysRepository {
           ({ place }) => place,
           (place) => read(place, size),
         ),
-      rows,
+      rows && (async ({ limit }) => (await this.db.query(WEIGHT, [...reader, limit]))[0].bytes),
     );
   }
 

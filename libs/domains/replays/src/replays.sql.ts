@@ -147,6 +147,11 @@ export const ITEMS = statement<DoneItem>(`
   SELECT i.replay_id, i.place, i.org_id, i.chat_id, i.decision, i.result, i.verdict, i.differences, i.misses, i.cost_before, i.tokens_before, i.cost, i.tokens
   ${seenItems()} AND i.place > $4 ORDER BY i.place LIMIT $5`);
 
+/** Of the first so many that its reader sees. */
+export const WEIGHT = statement<{ bytes: number }>(
+  `SELECT coalesce(sum(octet_length(x::text)), 0)::float8 AS bytes FROM (SELECT i.decision, i.result ${seenItems()} ORDER BY i.place LIMIT $4) x`,
+);
+
 const sumOrNone = (cost: string, of = 'true') =>
   `CASE WHEN bool_or(${cost} IS NULL) FILTER (WHERE ${of}) THEN NULL ELSE trim_scale(coalesce(sum(${cost}) FILTER (WHERE ${of}), 0))::text END`;
 const PLAYED = 'i.differences IS NOT NULL';

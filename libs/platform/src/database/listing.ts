@@ -47,7 +47,7 @@ export interface ListingOptions<Values> extends Pieces {
   tally?: { from: string; where: { readonly [V in keyof Values]?: Condition | IdOrNone } };
   /** Names a row in a 404. */
   what?: string;
-  /** They have so many bytes that only a few are held at a time. */
+  /** They may have half a megabyte or more: a page is weighed before it is read, and of heavy ones only a few are held at a time. */
   rows?: 'large';
 }
 
@@ -55,6 +55,8 @@ interface Statements<Row> {
   all: Statement<Row>;
   /** Its rows carry the total besides, and keep it: to copy them without costs more than to count. */
   page: Statement<Row>;
+  /** How many bytes the rows of a page have, as text; of large rows. */
+  weight: Statement<{ bytes: number }> | null;
   /** The keys of a page, or of every row after so many, in order, and so many of them to a row, as text: nobody but PostgreSQL reads them. */
   keys: Statement<{ keys: string }>;
   /** The rows of such a text that are still found. */
@@ -89,6 +91,7 @@ export class Listing<Row, Values extends object> {
    */
   page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
     const { statements, bound } = this.having(values);
+    const { weight } = statements;
     const count = async () => (await db.query(statements.count, bound))[0].total;
     return listedInBatches(
       slice,
@@ -97,7 +100,7 @@ export class Listing<Row, Values extends object> {
         const batches = await db.query(statements.keys, [...bound, limit ?? null, offset, size]);
         for (const { keys } of batches) yield db.query(statements.byKeys, [...bound, keys]);
       },
-      this.options.rows,
+      weight ? async (part) => (await db.query(weight, [...bound, ...sliceBounds(part)]))[0].bytes : undefined,
     );
   }
 
@@ -141,7 +144,7 @@ export class Listing<Row, Values extends object> {
   }
 
   private statementsFor(names: string[]): Statements<Row> {
-    const { key, slug, select, from, found = from, always, order } = this.options;
+    const { key, slug, select, from, found = from, always, order, rows: size } = this.options;
     const conditions = numbered(names.map((name) => this.where[name]));
     const held = allOf([always, ...conditions.map(oneOf)]);
     const rows = `SELECT ${select} FROM ${from} WHERE ${held}`;
@@ -159,6 +162,11 @@ export class Listing<Row, Values extends object> {
       page: statement<Row>(
         `SELECT ${select}, (${count}) AS total FROM ${from} WHERE ${key} = ANY (ARRAY(${keys})) AND ${still} ORDER BY ${order}`,
       ),
+      weight: size
+        ? statement<{ bytes: number }>(
+            `SELECT coalesce(sum(octet_length(${key.split('.')[0]}::text)), 0)::float8 AS bytes FROM ${found} WHERE ${key} = ANY (ARRAY(${keys}))`,
+          )
+        : null,
       keys: statement<{ keys: string }>(
         `SELECT array_agg(key ORDER BY place)::text AS keys FROM unnest(ARRAY(${keys})) WITH ORDINALITY AS found(key, place) GROUP BY ${batch} ORDER BY ${batch}`,
       ),

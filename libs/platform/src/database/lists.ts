@@ -21,7 +21,10 @@ export const PIECE = 100;
 /** Of a longer one so many rows are read, and held, at a time. The driver takes them in one go, for which other requests wait. */
 export const BATCH = 50;
 
-/** Both, of rows that may have half a megabyte or more each: of a page, too. */
+/** Of rows that may have half a megabyte or more each, so many bytes are read in one piece, as text; as objects they may be thirty times as large. */
+export const LIGHT = 2 ** 20;
+
+/** Of heavier ones, so many rows are read, and held, at a time: of a page, too. */
 export const FEW = 4;
 
 /** The values of `LIMIT` and `OFFSET` for {@link listed}: one row more than asked for, which tells that there are more. */
@@ -49,24 +52,25 @@ export async function listed<T>(
 }
 
 /**
- * A page; or, where it is longer than one piece, rows of which no more than a batch is held.
+ * A page; or, where it is longer than one piece or too heavy for that, rows of which no more than a batch is held.
  *
  * @param page reads some rows
  * @param batches reads every row after so many, or the first `limit` of those; not before it is asked, and with no connection kept from one
  *   batch to the next
- * @param rows `large`: of which no more than {@link FEW} are held
+ * @param weigh of large rows: how many bytes those have, as text, that `page` would read
  */
 export async function listedInBatches<T>(
   slice: Slice,
   page: (slice: Slice) => Promise<Listed<T>>,
   batches: (offset: number, size: number, limit?: number) => AsyncGenerator<T[], void>,
-  rows?: 'large',
+  weigh?: (slice: Slice) => Promise<number>,
 ): Promise<Listed<T>> {
   const { limit = Infinity, offset = 0 } = slice;
-  const [piece, batch] = rows ? [FEW, FEW] : [PIECE, BATCH];
+  const part = { ...slice, limit: Math.min(limit, PIECE) };
+  const piece = weigh && (await weigh(part)) > LIGHT ? FEW : PIECE;
   const first = await page({ ...slice, limit: Math.min(limit, piece) });
   if (limit <= piece || !first.more) return first;
-  const rest = batches(offset, batch, slice.limit);
+  const rest = batches(offset, weigh ? FEW : BATCH, slice.limit);
   const start = await rest.next();
   return { items: start.done ? [] : start.value, total: first.total, more: offset + limit < first.total, rest };
 }

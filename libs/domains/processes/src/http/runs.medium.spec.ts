@@ -7,6 +7,7 @@ import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { FEW } from '@aps/platform/database';
 import type { Answer } from '@aps/platform/testing';
 import { BASE_MODULES, foldTally, recountTally, sumsOf, testService } from '@aps/testing';
+import { In } from 'typeorm';
 import { uuidv7 } from 'uuidv7';
 import { RunsQueries } from '../reading/runs.queries';
 import { aProcess, aRevision, aRun, tell } from '../testing';
@@ -65,13 +66,15 @@ describe('runs of a process', () => {
     expect((await t.call('GET', `${path}?status=waiting`, { as: org.member })).status).toBe(422);
   });
 
-  it('are listed a few at a time, in a page too: each may be large', async () => {
+  it('are listed a few at a time, in a page too, where they are large', async () => {
     const all: string[] = [];
     for (let i = 0; i < 9; i++) all.unshift(await run());
     const listed = async (query: string) => {
       const { body, headers } = await t.call('GET', path + query, { as: org.member });
       return [ids(body), body.total, body.next_offset, headers.has('content-length')];
     };
+    expect(await listed('?limit=7')).toEqual([all.slice(0, 7), 9, 7, true]);
+    await t.db.manager.update(ProcessRun, { id: In(all) }, { output: 'x'.repeat(300_000) });
     expect(await listed('?limit=7')).toEqual([all.slice(0, 7), 9, 7, false]);
     expect(await listed('?limit=7&offset=1')).toEqual([all.slice(1, 8), 9, 8, false]);
     expect(await listed('?limit=7&offset=2')).toEqual([all.slice(2), 9, null, false]);
@@ -120,9 +123,10 @@ describe('runs of a process', () => {
     expect((await get()).items).toContainEqual(shown);
   });
 
-  it('are told with all their steps, of which few are held at a time', async () => {
+  it('are told with all their steps, of which few are held at a time where they are large', async () => {
     const id = await run();
     const step = {
+      output: 'x'.repeat(60_000),
       org_id: org.id,
       run_id: id,
       step_id: 'one',

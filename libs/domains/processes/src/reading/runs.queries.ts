@@ -5,7 +5,6 @@ import type { OrgScope } from '@aps/guards';
 import {
   batchesBehind,
   Database,
-  FEW,
   listed,
   listedInBatches,
   OrgTable,
@@ -26,6 +25,9 @@ const STANDINGS = statement<RunStanding>(`
 /** In which order the steps of a run are read. It is looked up once: no index has it, and it is few bytes. */
 const STEPS_OF = statement<{ id: string }>('SELECT id FROM process_steps WHERE run_id = $1 ORDER BY seq');
 const STEPS = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE id = ANY ($1) ORDER BY seq');
+const WEIGHT_OF_STEPS = statement<{ bytes: number }>(
+  'SELECT coalesce(sum(octet_length(s::text)), 0)::float8 AS bytes FROM process_steps s WHERE id = ANY ($1)',
+);
 
 /** Reads runs of processes that are there. Never writes. */
 @Injectable()
@@ -65,11 +67,11 @@ export class RunsQueries {
     const read = (offset: number, size: number) => this.db.query(STEPS, [ids.slice(offset, offset + size)]);
     const steps = await listedInBatches(
       {},
-      ({ limit = FEW }) => listed({ limit }, read(0, limit + 1), () => ids.length),
+      ({ limit = PIECE }) => listed({ limit }, read(0, limit + 1), () => ids.length),
       async function* (offset, size) {
         for (let from = offset; from < ids.length; from += size) yield await read(from, size);
       },
-      'large',
+      async ({ limit = PIECE }) => (await this.db.query(WEIGHT_OF_STEPS, [ids.slice(0, limit)]))[0].bytes,
     );
     return { run, steps };
   }

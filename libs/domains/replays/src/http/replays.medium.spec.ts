@@ -340,7 +340,7 @@ describe('a simulation', () => {
     expect((await get('simulations')).body.items).toEqual([expect.objectContaining({ id, totals, spent })]);
   });
 
-  it('is answered in pieces where its chats are many', async () => {
+  it('is answered in pieces where its chats are many, and say much', async () => {
     const chat = await said('hello');
     const { id, items } = await simulated({ use_draft: true, chat_ids: [chat] });
     expect((await get(`simulations/${id}`)).headers.get('content-length')).not.toBeNull();
@@ -349,10 +349,14 @@ describe('a simulation', () => {
         SELECT replay_id, n, org_id, chat_id, result, differences, n, cost_before, tokens_before, cost, tokens FROM replay_items, generate_series(1, 9) n WHERE replay_id = $1`),
       [id],
     );
-    const { headers, body } = await get(`simulations/${id}`);
-    expect(headers.get('content-length')).toBeNull();
-    expect(body).toMatchObject({ id, totals: { chats: 10, tool_call_misses: 45 } });
-    expect(body.items).toEqual(Array.from({ length: 10 }, (_, n) => ({ ...items[0], tool_call_misses: n })));
+    for (const text of ['hello', 'x'.repeat(150_000)]) {
+      await app.db.execute(sql(`UPDATE replay_items SET result = jsonb_set(result, '{after,final_text}', to_jsonb($2::text)) WHERE replay_id = $1`), [id, text]); // prettier-ignore
+      const { headers, body } = await get(`simulations/${id}`);
+      expect(headers.has('content-length')).toBe(text === 'hello');
+      expect(body).toMatchObject({ id, totals: { chats: 10, tool_call_misses: 45 } });
+      const after = { ...items[0].after, final_text: text };
+      expect(body.items).toEqual(Array.from({ length: 10 }, (_, n) => ({ ...items[0], after, tool_call_misses: n })));
+    }
   });
 
   it('goes on where the model that a message chose cannot be called', async () => {
