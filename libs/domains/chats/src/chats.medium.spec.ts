@@ -1,8 +1,11 @@
 import { entitle } from '@aps/billing/testing';
+import { OrgScope } from '@aps/guards';
 import { ModelCalls } from '@aps/inference';
+import { batchesOf } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import { ChatsService } from './chats.service';
+import { ChatsQueries } from './reading/chats.queries';
 import { chatsService, HELD, script, type TestOrg } from './testing/chats';
 import { TitleRepository } from './turns/title.repository';
 
@@ -284,6 +287,25 @@ describe('chats', () => {
     expect((await app.stream(org, chat, { as: org.member })).status).toBe(404);
     const list = await app.call('GET', `${org.path}?limit=100`, { as: org.member });
     expect(list.body).toEqual({ items: [], total: 0, next_offset: null });
+  });
+
+  it('breaks off its messages for who may not open it any more', async () => {
+    const chat = await app.chat(org);
+    const share = (shared: boolean) => app.call('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { shared } });
+    await share(true);
+    await app.db.execute(
+      sql(`WITH c AS (UPDATE chats SET message_seq = 151, message_count = 151 WHERE id = $1 RETURNING id, org_id)
+        INSERT INTO messages (id, org_id, chat_id, seq, role, content, turn_no) SELECT gen_random_uuid(), c.org_id, c.id, n, 'user', 'hello', 1 FROM c, generate_series(1, 151) n`),
+      [chat],
+    );
+    const read = async (hidden: boolean) => {
+      const { messages } = await app.get(ChatsQueries).withMessages(OrgScope.member(org.id, org.member.id, 'MEMBER'), org.agentId, chat);
+      let n = 0;
+      for await (const some of batchesOf(messages)) if ((n += some.length) === 100 && hidden) await share(false);
+      return n;
+    };
+    expect(await read(false)).toBe(151);
+    await expect(read(true)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('is listed with its agent, newest first', async () => {

@@ -48,8 +48,10 @@ const SAID_IN = statement<TurnMessage>(`
   WHERE t.org_id = $1 AND t.id = $3 AND ${chatSeenBy('$2')} ORDER BY m.seq`);
 const WHY = statement<Pick<ChatRow, 'error' | 'stop_reason'>>('SELECT error, stop_reason FROM chats WHERE org_id = $1 AND id = $2');
 const GET = statement<ChatRow>(`SELECT ${CHAT_COLUMNS_WITH_PLACE} FROM chats c WHERE ${VISIBLE_CHAT}`);
+/** Of a chat that its reader may still open. */
 const MESSAGES = statement<MessageRow>(`
-  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages WHERE org_id = $1 AND chat_id = $2 AND seq <= $3 AND seq > $4 ORDER BY seq LIMIT $5`);
+  SELECT id, seq, role, content, attachments, tool_calls, tool_call_id, tool_name, model, usage, finish_reason, interrupted, created_at FROM messages
+  WHERE org_id = $1 AND chat_id = $4 AND seq <= $5 AND seq > $6 AND EXISTS (SELECT 1 FROM chats c WHERE ${VISIBLE_CHAT}) ORDER BY seq LIMIT $7`);
 /** `seen_by` is who reads, `seen` that somebody may: for the system. */
 const SEEN = new OrgListing<ChatRow, { seen_by?: string; seen?: boolean; agent_id?: string; ids?: string[] }>({
   key: 'c.id',
@@ -93,11 +95,17 @@ export class ChatsQueries {
   /**
    * A chat with its messages, both as of the same moment: a message that came after the row was read is left to the next reading.
    *
-   * @throws DomainError 404 for a chat that is not there or that the caller may not open
+   * @throws DomainError 404 for a chat that is not there or that the caller may not open, in the middle of its messages, too
    */
   async withMessages(scope: OrgScope, agentId: string, chatId: string): Promise<{ chat: ChatRow; messages: Listed<MessageRow> }> {
     const chat = await this.get(scope, agentId, chatId);
-    const read = (after: number, limit: number) => this.db.query(MESSAGES, [scope.orgId, chatId, chat.message_seq, after, limit]);
+    const read = async (after: number, limit: number) => {
+      const reader = [scope.orgId, scope.actor.userId, agentId, chatId];
+      const messages = await this.db.query(MESSAGES, [...reader, chat.message_seq, after, limit]);
+      // Others were to come, and the list must not look whole without them.
+      if (!messages.length && after < chat.message_seq) await this.get(scope, agentId, chatId);
+      return messages;
+    };
     const messages = await listedInBatches(
       {},
       ({ limit = PIECE }) => listed({ limit }, read(0, limit + 1), () => 0),
