@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 import { DomainError, invalid } from '@aps/contracts';
+import type { FileReference } from '@aps/entities';
 import { safeFilename } from './filename';
-import type { FileReference } from './file-reference';
 import { HEAD_BYTES, mediaTypeOf } from './media-type';
 
 /** Of one file. */

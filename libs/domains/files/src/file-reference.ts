@@ -1,13 +1,6 @@
 import { DomainError } from '@aps/contracts';
+import type { FileReference } from '@aps/entities';
 import type { FileRow } from './files.repository';
-
-/** A file as what refers to it keeps and shows it. */
-export interface FileReference {
-  file_id: string;
-  filename: string;
-  media_type: string;
-  size_bytes: number;
-}
 
 /** Where a request names the nth file. */
 export type LocOf = (index: number) => (string | number)[];

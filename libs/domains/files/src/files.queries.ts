@@ -1,14 +1,14 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import { FileLink } from '@aps/entities';
+import { FileLink, type FileReference } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgTable } from '@aps/platform/database';
 import { ObjectStorage, type ByteRange, type StoredBytes } from '@aps/platform/storage';
 import { In } from 'typeorm';
 import { FileTargets } from './file-targets';
 import { FilesRepository, type FileRow } from './files.repository';
-import { attachmentOf, refuseMissing, type FileReference, type LocOf } from './file-reference';
+import { attachmentOf, refuseMissing, type LocOf } from './file-reference';
 
 /** Reads of files. Never writes. */
 @Injectable()

@@ -2,6 +2,14 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeor
 import { Organization } from '../orgs/orgs.entities';
 import { DatedRow } from '../rows';
 
+/** A file as what refers to it keeps and shows it. */
+export interface FileReference {
+  file_id: string;
+  filename: string;
+  media_type: string;
+  size_bytes: number;
+}
+
 /** An uploaded file. Its bytes lie in the object storage under `storage_key`. */
 @Entity('files')
 @Unique('files_org_id', ['org_id', 'id'])

@@ -1,6 +1,7 @@
 import { Check, Column, DeleteDateColumn, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Organization } from '../orgs/orgs.entities';
 import { Project } from '../projects/projects.entities';
+import type { FileReference } from '../files/files.entities';
 import { DurableRun, type RunWait } from '../platform/durable-run.entity';
 import { DatedOrgRow, StampedOrgRow } from '../rows';
 
@@ -243,14 +244,6 @@ export class InboxMessage extends DurableRun<'queued' | 'running' | 'waiting' | 
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }
 
-/** A file that came with a message. */
-export interface EnvelopeFile {
-  file_id: string;
-  filename: string;
-  media_type: string;
-  size_bytes: number;
-}
-
 /** What a message says, as long as it is kept. */
 @Entity('inbox_envelopes')
 @ForeignKey(() => InboxMessage, ['org_id', 'message_id'], ['org_id', 'id'])
@@ -261,7 +254,7 @@ export class InboxEnvelope {
   @Column('text') body_text: string;
   /** Of a webhook in JSON or as a form. */
   @Column('jsonb', { nullable: true }) payload: unknown;
-  @Column('jsonb', { default: () => "'[]'" }) attachments: EnvelopeFile[];
+  @Column('jsonb', { default: () => "'[]'" }) attachments: FileReference[];
   /** SPF, DKIM and DMARC of mail. */
   @Column('jsonb', { nullable: true }) auth: { spf: string; dkim: string; dmarc: string } | null;
   /** Why it is taken for one that no human sent. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EnvelopeFile } from '@aps/entities';
+import type { FileReference } from '@aps/entities';
 import { batchStatement, statement, type Db } from '@aps/platform/database';
 import { insertJobs } from '@aps/platform/outbox';
 import type { Destination, IncomingMessage } from './intake.port';
@@ -12,7 +12,7 @@ interface StoredMessage extends Omit<IncomingMessage, 'files'>, Pick<Destination
   sender_name: string | null;
   sender_key: string | null;
   message_ref: string | null;
-  attachments: EnvelopeFile[];
+  attachments: FileReference[];
 }
 
 /**
@@ -51,7 +51,7 @@ const AGAIN = statement<{ id: string }>(
 @Injectable()
 export class IntakeRepository {
   /** @returns false where nothing was written */
-  async store(db: Db, to: Destination, message: Omit<IncomingMessage, 'files'> & { id: string }, files: EnvelopeFile[]): Promise<boolean> {
+  async store(db: Db, to: Destination, message: Omit<IncomingMessage, 'files'> & { id: string }, files: FileReference[]): Promise<boolean> {
     const { org_id, channel_id, channel_kind, recipient } = to;
     const stored: StoredMessage = {
       ...message,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { notFound } from '@aps/contracts';
-import type { EnvelopeFile } from '@aps/entities';
+import type { FileReference } from '@aps/entities';
 import { FilesService } from '@aps/files';
 import { OrgScope } from '@aps/guards';
 import { Database, storable } from '@aps/platform/database';
@@ -65,8 +65,8 @@ export class IntakeService extends Intake {
     return { message_id, duplicate };
   }
 
-  private async keep(scope: OrgScope, parts: IncomingPart[]): Promise<EnvelopeFile[]> {
-    const kept: EnvelopeFile[] = [];
+  private async keep(scope: OrgScope, parts: IncomingPart[]): Promise<FileReference[]> {
+    const kept: FileReference[] = [];
     for (const { filename, content } of parts.filter((part) => part.content.length > 0)) {
       const file = await this.files.upload(scope, { filename, bytes: Readable.from([content]), complete: Promise.resolve() });
       kept.push({ file_id: file.id, filename: file.filename, media_type: file.media_type, size_bytes: file.size_bytes });

@@ -1,18 +1,10 @@
-import type { RunSourceKind } from '@aps/entities';
+import type { FileReference, RunSourceKind } from '@aps/entities';
 
 /** What a run was begun by. */
 export interface RunSource {
   kind: RunSourceKind;
   ref_id: string | null;
   user_id: string | null;
-}
-
-/** A file of a run. */
-export interface RunFile {
-  file_id: string;
-  filename: string;
-  media_type: string;
-  size_bytes: number;
 }
 
 /** The mail or webhook behind a run that an inbox has begun. */
@@ -28,7 +20,7 @@ export interface EnvelopeParts {
   /** RFC 3339. */
   received_at: string;
   input: Record<string, unknown>;
-  attachments: RunFile[];
+  attachments: FileReference[];
   message: RunMessage | null;
 }
 

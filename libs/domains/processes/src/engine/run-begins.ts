@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { FileReference } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import type { Tx } from '@aps/platform/database';
 import { ProcessRefs } from '../revisions/process-refs';
 import { Cancellation } from './cancellation';
-import type { RunFile, RunMessage, RunSource } from './envelope';
+import type { RunMessage, RunSource } from './envelope';
 import { LOCK_RESTARTED, RESTARTS } from './process-run.sql';
 import { RunFiles } from './run-files';
 import { RunStarter, type WithinRun } from './run-starter';
@@ -13,7 +14,7 @@ export interface RunBegin {
   source: Pick<RunSource, 'kind' | 'ref_id'> & Partial<Pick<RunSource, 'user_id'>>;
   input: Record<string, unknown>;
   message: RunMessage | null;
-  attachments: RunFile[];
+  attachments: FileReference[];
   label: string | null;
   /** The run whose agent begins it, and goes on without it. */
   within?: WithinRun;

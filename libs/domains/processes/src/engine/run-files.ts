@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { FileReference } from '@aps/entities';
 import { FilesQueries, FilesService, FileTargets, type TargetReader } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import type { Db, Tx } from '@aps/platform/database';
 import { OF_ORG } from './process-run.sql';
-import type { RunFile } from './envelope';
 
 const KIND = 'process_run';
 
@@ -23,12 +23,12 @@ export class RunFiles implements TargetReader {
   }
 
   /** @throws DomainError 422 `unknown_reference` naming each that the caller may not see */
-  references(scope: OrgScope, ids: string[]): Promise<RunFile[]> {
+  references(scope: OrgScope, ids: string[]): Promise<FileReference[]> {
     return this.queries.references(scope, ids, (index) => ['attachments', index, 'file_id']);
   }
 
   /** Those that are gone stay gone. */
-  async tie(tx: Tx, scope: OrgScope, runId: string, files: RunFile[]): Promise<void> {
+  async tie(tx: Tx, scope: OrgScope, runId: string, files: FileReference[]): Promise<void> {
     const ids = files.map(({ file_id }) => file_id);
     if (ids.length) await this.files.link(tx, scope, { kind: KIND, id: runId }, ids);
   }

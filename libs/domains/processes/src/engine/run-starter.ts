@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, refuseValue } from '@aps/contracts';
+import type { FileReference } from '@aps/entities';
 import { Database, storable, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
@@ -11,7 +12,7 @@ import { Cancellation } from './cancellation';
 import { ENGINE_VERSION } from './journal';
 import { JournalRepository, toTopicEvent } from './journal.repository';
 import { AT_WORK, LINE } from './process-run.sql';
-import { envelopeOf, type RunFile, type RunMessage, type RunSource } from './envelope';
+import { envelopeOf, type RunMessage, type RunSource } from './envelope';
 import { INSERT_RUN } from './run-starter.sql';
 import { textOf } from './values';
 
@@ -26,7 +27,7 @@ export interface NewRun {
   org_id: string;
   source: RunSource;
   input: Record<string, unknown>;
-  attachments?: RunFile[];
+  attachments?: FileReference[];
   message?: RunMessage | null;
   label?: string | null;
   budget_credits?: string | null;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
-import { Process, type ProcessRun, type ProcessRunState, type ProcessSignal } from '@aps/entities';
+import { Process, type FileReference, type ProcessRun, type ProcessRunState, type ProcessSignal } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, OrgTable, storable, type Tx } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { Cancellation } from '../engine/cancellation';
-import { withSource, type RunFile } from '../engine/envelope';
+import { withSource } from '../engine/envelope';
 import type { RunEvent } from '../engine/journal';
 import { JournalRepository } from '../engine/journal.repository';
 import { ADD_SIGNAL, TAKE_SIGNAL, WAITING_FOR } from '../engine/process-run.sql';
@@ -63,7 +63,7 @@ export class RunControl {
       const kept = from_step ? await this.keptSteps(tx, run, target, from_step) : [];
       const source = { kind: 'restart' as const, ref_id: run.id, user_id: scope.actor.userId };
       const envelope = withSource(run.envelope, source);
-      const { input, attachments } = JSON.parse(envelope) as { input: Record<string, unknown>; attachments: RunFile[] };
+      const { input, attachments } = JSON.parse(envelope) as { input: Record<string, unknown>; attachments: FileReference[] };
       // The process may take another by now.
       refuseMisfit(target, input);
       const begun = await this.starter.insert(tx, target, {
