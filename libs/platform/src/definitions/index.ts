@@ -1,3 +1,4 @@
 export * from './canonical-json';
 export * from './definition-reader';
+export * from './oversize';
 export * from './pattern';

@@ -1,5 +1,5 @@
 import type { Problem } from '@aps/contracts';
-import { DefinitionReader, type Place } from '@aps/platform/definitions';
+import { DefinitionReader, oversize, type Place } from '@aps/platform/definitions';
 import {
   ACTIONS,
   DEFAULT_GATES,
@@ -55,21 +55,11 @@ export type RuleSetReading = { ruleSet: RuleSet } | { problems: Problem[] };
 
 /** Reads a definition of which nothing is known: its shape alone, whatever else stands behind its targets, models and patterns. */
 export function readRuleSet(definition: unknown): RuleSetReading {
-  const bytes = bytesOf(definition);
-  if (bytes === null) return { problems: [{ loc: [], msg: 'Definition nests too deeply', type: 'value_error' }] };
-  if (bytes > MAX_BYTES) return { problems: [{ loc: [], msg: `Definition should have at most ${MAX_BYTES} bytes`, type: 'too_long' }] };
+  const tooLarge = oversize(definition, MAX_BYTES);
+  if (tooLarge) return { problems: [{ loc: [], ...tooLarge }] };
   const reader = new RuleSetReader();
   const ruleSet = reader.ruleSet(definition);
   return reader.problems.length ? { problems: reader.problems } : { ruleSet };
-}
-
-/** As many as its canonical JSON has, which only orders keys otherwise. Null where the stack does not reach to its ground. */
-function bytesOf(definition: unknown): number | null {
-  try {
-    return Buffer.byteLength(JSON.stringify(definition) ?? '');
-  } catch {
-    return null;
-  }
 }
 
 class RuleSetReader extends DefinitionReader {

@@ -1,4 +1,4 @@
-import type { Place } from '@aps/platform/definitions';
+import { oversize, type Place } from '@aps/platform/definitions';
 import { AFTER_ERROR, CONCURRENCY_STRATEGIES, type Definition, type DefinitionProblem, type ErrorHandler } from './definition.types';
 import { checkSchema } from '@aps/platform/json-schema';
 import { MAX_TEXT, MAX_TRY_S, MAX_WAIT_S } from './step.fields';
@@ -31,22 +31,11 @@ export interface ReadingOptions {
  * it, as `referencesIn` lists, is not looked at.
  */
 export function readDefinition(definition: unknown, { formFault = checkSchema }: ReadingOptions = {}): DefinitionReading {
-  const bytes = bytesOf(definition);
-  const refused = (problem: string): DefinitionReading => ({ problems: [{ step_id: null, field: '', problem, valid_values: [] }] });
-  if (bytes === null) return refused('Definition nests too deeply');
-  if (bytes > MAX_BYTES) return refused(`Definition should have at most ${MAX_BYTES} bytes`);
+  const tooLarge = oversize(definition, MAX_BYTES);
+  if (tooLarge) return { problems: [{ step_id: null, field: '', problem: tooLarge.msg, valid_values: [] }] };
   const reader = new WholeReader(formFault);
   const read = reader.definition(definition);
   return reader.found.length ? { problems: reader.found } : { definition: read };
-}
-
-/** Null where the stack does not reach to its ground. */
-function bytesOf(definition: unknown): number | null {
-  try {
-    return Buffer.byteLength(JSON.stringify(definition) ?? '');
-  } catch {
-    return null;
-  }
 }
 
 class WholeReader extends StepReader {
