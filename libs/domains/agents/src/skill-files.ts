@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Skill } from '@aps/entities';
-import { FilesQueries, FilesService, FileTargets, type FileRow, type TargetReader } from '@aps/files';
+import { FilesQueries, FilesService, FileTargets, type FileRow } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
 import { ModelFiles, type ModelFile } from '@aps/inference';
-import { OrgTable, type Db, type Tx } from '@aps/platform/database';
+import { OrgTable, type Tx } from '@aps/platform/database';
 import { In } from 'typeorm';
 
 const KIND = 'skill';
@@ -13,7 +13,7 @@ const LOC_OF = (index: number) => ['files', index, 'file_id'];
 
 /** Ties files to skills: whoever may read the skill, and that is every member, may open them. */
 @Injectable()
-export class SkillFiles implements TargetReader {
+export class SkillFiles {
   private readonly skills = new OrgTable(Skill);
 
   constructor(
@@ -21,11 +21,7 @@ export class SkillFiles implements TargetReader {
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
   ) {
-    targets.register(KIND, this);
-  }
-
-  async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
-    return (await this.skills.list(db, scope, { id: In(ids) }, {})).map(({ id }) => id);
+    targets.register(KIND, (db, scope, ids) => this.skills.list(db, scope, { id: In(ids) }, {}));
   }
 
   /** Those that are there, by what they are called in their skill; of two of one name the first. */

@@ -2,11 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { OrgScope } from '@aps/guards';
 import type { Db } from '@aps/platform/database';
 
-/** Tells which of its things a caller may open. */
-export interface TargetReader {
-  /** @returns those of the ids that the caller may open */
-  openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]>;
-}
+/** @returns those of the things with these ids that the caller may open */
+type TargetReader = (db: Db, scope: OrgScope, ids: string[]) => Promise<{ id: string }[]>;
 
 /** Where domains above say who may open what refers to files. A kind that nobody registers opens no file. */
 @Injectable()
@@ -17,7 +14,8 @@ export class FileTargets {
     this.readers.set(kind, reader);
   }
 
-  async openTo(db: Db, scope: OrgScope, kind: string, ids: string[]): Promise<string[]> {
-    return (await this.readers.get(kind)?.openTo(db, scope, ids)) ?? [];
+  async openTo(db: Db, scope: OrgScope, kind: string, ids: string[]): Promise<Set<string>> {
+    const open = await this.readers.get(kind)?.(db, scope, ids);
+    return new Set(open?.map(({ id }) => id));
   }
 }

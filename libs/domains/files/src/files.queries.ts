@@ -80,7 +80,7 @@ export class FilesQueries {
     const open = new Set<string>();
     for (const kind of new Set(links.map((link) => link.target_kind))) {
       const ofKind = links.filter((link) => link.target_kind === kind);
-      const targets = new Set(await this.targets.openTo(this.db, scope, kind, [...new Set(ofKind.map((link) => link.target_id))]));
+      const targets = await this.targets.openTo(this.db, scope, kind, [...new Set(ofKind.map((link) => link.target_id))]);
       for (const { file_id, target_id } of ofKind) if (targets.has(target_id)) open.add(file_id);
     }
     return open;

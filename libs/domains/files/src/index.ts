@@ -2,7 +2,7 @@ export type { Extracted, ExtractionCode, FileBytes } from './extraction/extracte
 export { ExtractionError } from './extraction/extraction-error';
 export { Readers } from './extraction/readers';
 export { TextReader } from './extraction/text-reader';
-export { FileTargets, type TargetReader } from './file-targets';
+export { FileTargets } from './file-targets';
 export { FilesMaintenanceModule, FilesModule } from './files.module';
 export { FilesQueries } from './files.queries';
 export type { FileRow } from './files.repository';

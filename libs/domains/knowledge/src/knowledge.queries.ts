@@ -121,8 +121,8 @@ export class KnowledgeQueries {
   }
 
   /** Those of the sources whose base is there. */
-  async existing(db: Db, scope: OrgScope, ids: readonly string[]): Promise<string[]> {
-    return (await db.query(EXISTING, [scope.orgId, ids])).map(({ id }) => id);
+  existing(db: Db, scope: OrgScope, ids: readonly string[]): Promise<{ id: string }[]> {
+    return db.query(EXISTING, [scope.orgId, ids]);
   }
 
   /** Null where there is none. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
-import { FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
+import { FilesQueries, FilesService, FileTargets, type FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
-import type { Db, Tenant, Tx } from '@aps/platform/database';
+import type { Tenant, Tx } from '@aps/platform/database';
 import { KnowledgeQueries } from './knowledge.queries';
 
 const KIND = 'knowledge_source';
@@ -17,19 +17,14 @@ export interface FileRef {
 
 /** Ties files to sources: whoever may read their base, and that is every member, may open them. */
 @Injectable()
-export class SourceFiles implements TargetReader {
+export class SourceFiles {
   constructor(
     targets: FileTargets,
     private readonly files: FilesService,
     private readonly found: FilesQueries,
-    private readonly queries: KnowledgeQueries,
+    queries: KnowledgeQueries,
   ) {
-    targets.register(KIND, this);
-  }
-
-  /** Sources whose base is there. */
-  openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
-    return this.queries.existing(db, scope, ids);
+    targets.register(KIND, (db, scope, ids) => queries.existing(db, scope, ids));
   }
 
   /** @returns in the order of the request @throws DomainError 422 `unknown_reference` with each that the caller may not open, and each that is named twice */

@@ -131,8 +131,8 @@ export class ChatsQueries {
   }
 
   /** Of these messages, those in chats that the caller may open. */
-  async messagesSeen(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
-    return (await db.query(MESSAGES_SEEN, [scope.orgId, scope.actor.userId, ids])).map((row) => row.id);
+  messagesSeen(db: Db, scope: OrgScope, ids: string[]): Promise<{ id: string }[]> {
+    return db.query(MESSAGES_SEEN, [scope.orgId, scope.actor.userId, ids]);
   }
 
   /** What a turn has said last, before its transaction has committed, too; null when that is nothing. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { FilesQueries, FilesService, FileTargets, type FileReference, type TargetReader } from '@aps/files';
+import { FilesQueries, FilesService, FileTargets, type FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
-import type { Db, Tx } from '@aps/platform/database';
+import type { Tx } from '@aps/platform/database';
 import { ChatsQueries } from '../reading/chats.queries';
 
 const KIND = 'message';
@@ -9,18 +9,14 @@ const LOC_OF = (index: number) => ['attachment_ids', index];
 
 /** Ties files to messages; from then on, whoever may open the chat may open the file. */
 @Injectable()
-export class MessageFiles implements TargetReader {
+export class MessageFiles {
   constructor(
-    private readonly chats: ChatsQueries,
+    chats: ChatsQueries,
     targets: FileTargets,
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
   ) {
-    targets.register(KIND, this);
-  }
-
-  openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
-    return this.chats.messagesSeen(db, scope, ids);
+    targets.register(KIND, (db, scope, ids) => chats.messagesSeen(db, scope, ids));
   }
 
   /**

@@ -21,9 +21,9 @@ const shelves = new Map<string, string[]>();
 
 beforeAll(async () => {
   org = await aTeam(t);
-  t.get(FileTargets).register('shelf', {
-    openTo: (_db, scope, ids) => Promise.resolve(ids.filter((id) => shelves.get(id)?.includes(scope.userId))),
-  });
+  t.get(FileTargets).register('shelf', (_db, scope, ids) =>
+    Promise.resolve(ids.flatMap((id) => (shelves.get(id)?.includes(scope.userId) ? [{ id }] : []))),
+  );
 });
 
 const form = (name: string, content: Uint8Array | string, filename: string, type = 'application/x-lie'): FormData => {

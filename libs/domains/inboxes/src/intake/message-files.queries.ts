@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { FileTargets, type TargetReader } from '@aps/files';
-import type { OrgScope } from '@aps/guards';
-import { statement, type Db } from '@aps/platform/database';
+import { FileTargets } from '@aps/files';
+import { statement } from '@aps/platform/database';
 
 /** What files that came with messages are linked to. */
 export const MESSAGE_FILES = 'inbox_message';
@@ -12,12 +11,8 @@ const OF_ORG = statement<{ id: string }>(
 
 /** Lets members open the files that came with messages of their organization, while there is the inbox that took them in. */
 @Injectable()
-export class MessageFileReader implements TargetReader {
+export class MessageFileReader {
   constructor(targets: FileTargets) {
-    targets.register(MESSAGE_FILES, this);
-  }
-
-  async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
-    return (await db.query(OF_ORG, [scope.orgId, ids])).map(({ id }) => id);
+    targets.register(MESSAGE_FILES, (db, scope, ids) => db.query(OF_ORG, [scope.orgId, ids]));
   }
 }

@@ -1,25 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { FileReference } from '@aps/entities';
-import { FilesQueries, FilesService, FileTargets, type TargetReader } from '@aps/files';
+import { FilesQueries, FilesService, FileTargets } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
-import type { Db, Tx } from '@aps/platform/database';
+import type { Tx } from '@aps/platform/database';
 import { OF_ORG } from './process-run.sql';
 
 const KIND = 'process_run';
 
 /** Ties files to runs: whoever may see the run, and that is every member, may open them. */
 @Injectable()
-export class RunFiles implements TargetReader {
+export class RunFiles {
   constructor(
     targets: FileTargets,
     private readonly files: FilesService,
     private readonly queries: FilesQueries,
   ) {
-    targets.register(KIND, this);
-  }
-
-  async openTo(db: Db, scope: OrgScope, ids: string[]): Promise<string[]> {
-    return (await db.query(OF_ORG, [scope.orgId, ids])).map(({ id }) => id);
+    targets.register(KIND, (db, scope, ids) => db.query(OF_ORG, [scope.orgId, ids]));
   }
 
   /** @throws DomainError 422 `unknown_reference` naming each that the caller may not see */

@@ -1,7 +1,7 @@
 import { script, type TestOrg } from '@aps/chats/testing';
 import { Connection, ConnectionTool } from '@aps/entities';
+import { FileTargets } from '@aps/files';
 import { sql, type Answer } from '@aps/platform/testing';
-import { RunFiles } from '../engine/run-files';
 import { runningService, type DeployedProcess } from '../testing/running';
 
 const t = runningService();
@@ -132,7 +132,7 @@ it('an agent within a run ends not that run where it begins one of the same key'
 
 it('files of runs are open to members while there is the process', async () => {
   const id = await t.begin(org, refunds, { n: 1 });
-  const open = () => t.get(RunFiles).openTo(t.db, t.scope(org), [id]);
+  const open = async () => [...(await t.get(FileTargets).openTo(t.db, t.scope(org), 'process_run', [id]))];
   expect(await open()).toEqual([id]);
   await t.db.execute(sql('UPDATE processes SET deleted_at = now() WHERE id = $1'), [refunds.id]);
   expect(await open()).toEqual([]);
