@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Process, ProcessRevision } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
-import { Database, now, OrgTable, type Listed, type Tx } from '@aps/platform/database';
+import { Database, now, OrgTable, type Listed } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
+import { Not } from 'typeorm';
 import type { DefinitionWarning } from '../definition';
 import { StepTools } from '../tools/step-tools';
 import { DeployCheck } from './deploy-check';
@@ -59,7 +60,7 @@ export class ProcessRevisions {
       const created_by = scope.actor.userId;
       const revision = await this.revisions.insert(tx, scope, { ...content, hash, process_id: processId, version, created_by });
       await this.processes.update(tx, scope, processId, { last_version: version });
-      await this.record(tx, scope, 'created', revision);
+      await this.audit.record(tx, scope, 'process_revision.created', revision.id, { process_id: processId, version });
       return { revision, created: true };
     });
   }
@@ -84,28 +85,16 @@ export class ProcessRevisions {
       const meanwhile = await this.revisions.get(tx, scope, id);
       if (stands(locked, meanwhile)) return unchanged(meanwhile);
       // The one that is deployed goes first: there are never two.
-      const previous =
-        meanwhile.status === 'deployed'
-          ? null
-          : await this.revisions.update(tx, scope, { process_id: processId, status: 'deployed' }, { status: 'archived' });
+      const other = { process_id: processId, status: 'deployed' as const, id: Not(id) };
+      const previous = await this.revisions.update(tx, scope, other, { status: 'archived' });
       const deployed = { status: 'deployed' as const, deployed_by: scope.actor.userId, deployed_at: now, ...named };
       const revision = (await this.revisions.update(tx, scope, id, { ...deployed, tool_snapshot: snapshotOf(called, this.db.now()) }))!;
       await this.processes.update(tx, scope, processId, { current_revision_id: id, stale_reason: null, stale_checked_at: now });
       const previous_revision_id = previous?.id ?? null;
-      await this.record(tx, scope, 'deployed', revision, { previous_revision_id });
+      const facts = { process_id: processId, version: revision.version, previous_revision_id };
+      await this.audit.record(tx, scope, 'process_revision.deployed', id, facts);
       return { revision, previous_revision_id, warnings };
     });
-  }
-
-  private async record(
-    tx: Tx,
-    scope: OrgScope,
-    what: string,
-    revision: ProcessRevision,
-    facts: Record<string, unknown> = {},
-  ): Promise<void> {
-    const { id, process_id, version } = revision;
-    await this.audit.record(tx, scope, `process_revision.${what}`, id, { process_id, version, ...facts });
   }
 }
 
