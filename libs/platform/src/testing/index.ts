@@ -13,3 +13,4 @@ export * from './eventually';
 export * from './undisturbed';
 export * from './randomly';
 export * from './authorization-server';
+export * from './times';

@@ -1,6 +1,6 @@
 import { Deletions, NO_CALLER } from '@aps/platform/database';
 import { hashOf } from '@aps/platform/definitions';
-import { sql, type Answer } from '@aps/platform/testing';
+import { sql, times, type Answer } from '@aps/platform/testing';
 import { randomUUID } from 'node:crypto';
 import { AgentReferences } from '../agent-references';
 import { AgentsRepository } from '../agents.repository';
@@ -383,7 +383,7 @@ describe('references under races', () => {
 describe('max_agents', () => {
   it('counts live agents, and holds when many are made at once', async () => {
     await entitle(t, { max_agents: 3 });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => asOwner('POST', '/agents', { name: 'Same' })));
+    const answers = await times(20, () => asOwner('POST', '/agents', { name: 'Same' }));
     expect(answers.filter((a) => a.status === 201)).toHaveLength(3);
     const refused = { code: 'entitlement_exceeded', context: { entitlement: 'max_agents', limit: 3, current: 3 } };
     expect(answers.find((a) => a.status !== 201)).toMatchObject({ status: 403, body: refused });

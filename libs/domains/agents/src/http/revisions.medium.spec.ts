@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import { sql } from '@aps/platform/testing';
+import { sql, times } from '@aps/platform/testing';
 import { AgentRevisions } from '../revisions.queries';
 import { AgentsQueries } from '../agents.queries';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
@@ -15,7 +15,6 @@ beforeEach(async () => {
 });
 
 const asOwner = (method: string, path: string, body?: unknown) => t.call(method, `${org.path}/agents/${path}`, { as: org.owner, body });
-const times = <T>(n: number, fn: (i: number) => Promise<T>) => Promise.all(Array.from({ length: n }, (_, i) => fn(i)));
 
 describe('sealing', () => {
   it('makes a revision of what changed, and none of what did not', async () => {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Module } from '@nestjs/common';
 import { Egress } from '@aps/platform/egress';
 import { metrics } from '@aps/platform/observability';
-import { signed, WEBHOOK_SECRET } from '@aps/platform/testing';
+import { signed, times, WEBHOOK_SECRET } from '@aps/platform/testing';
 import { BASE_MODULES, eventually, testService } from '@aps/testing';
 import { ChannelDirectory, Intake } from '../intake/intake.port';
 import { InMemoryIntake } from '../testing/in-memory-intake';
@@ -238,7 +238,7 @@ describe('deliveries that come at once', () => {
 
   it('are held up by none that is slow', async () => {
     intake.add(SUPPORT);
-    const slow = await Promise.all(Array.from({ length: 20 }, () => begun(1)));
+    const slow = await times(20, () => begun(1));
     expect((await mail()).status).toBe(202);
     for (const socket of slow) socket.destroy();
   });

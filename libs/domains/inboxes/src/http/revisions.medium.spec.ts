@@ -6,7 +6,7 @@ import { GovernanceModule, ModelUsers, OwnModelsService } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { aTeam, type TestTeam } from '@aps/orgs/testing';
 import { hashOf } from '@aps/platform/definitions';
-import { sql, type Answer } from '@aps/platform/testing';
+import { sql, times, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { RuleSets } from '../rules/rule-sets';
@@ -48,7 +48,6 @@ const statuses = async () => (await list()).map(({ version, status }) => `${vers
 const current = async () => (await t.make('GET', `${org.path}/inboxes/${inbox}`, { as: org.member })).current_revision as Revision | null;
 const audited = async () => (await t.audit({ org_id: org.id })).map(({ action }) => action).filter((action) => /revision/.test(action));
 const seen = ({ status, body }: Answer) => [status, body.code ?? body.version];
-const times = <T>(n: number, fn: (i: number) => Promise<T>) => Promise.all(Array.from({ length: n }, (_, i) => fn(i)));
 
 describe('pushing', () => {
   it('makes a draft', async () => {

@@ -5,7 +5,7 @@ import { advisoryLock, NO_CALLER } from '@aps/platform/database';
 import type { JobContext } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { Runs } from '@aps/platform/runs';
-import { eventually, sql, type Answer } from '@aps/platform/testing';
+import { eventually, sql, times, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { MessageKind } from '../pipeline/message.kind';
 import { Evaluation } from '../pipeline/evaluation';
@@ -318,7 +318,7 @@ describe('a termination', () => {
   });
 
   it('races an evaluation, and one of the two is before the other', async () => {
-    const ids = await Promise.all(Array.from({ length: 8 }, () => t.mail(inbox)));
+    const ids = await times(8, () => t.mail(inbox));
     await Promise.all(ids.map((id) => act(id, 'terminate')));
     for (const id of ids) {
       const { state, dispatched } = await t.evaluated(id);
@@ -359,7 +359,7 @@ describe('the log of an inbox', () => {
   });
 
   it('is numbered without gaps, however many come at once', async () => {
-    await Promise.all(Array.from({ length: 12 }, async () => t.evaluated(await t.mail(inbox))));
+    await times(12, async () => t.evaluated(await t.mail(inbox)));
     const events = await t.db.query(EVENTS, [inbox.id]);
     expect(events.length).toBeGreaterThanOrEqual(12);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));

@@ -3,7 +3,7 @@ import { docx, paragraph } from '@aps/files/testing';
 import { ModelCalls, type ChatResult } from '@aps/inference';
 import { addModel, addRoute } from '@aps/inference/testing';
 import { RunLeases } from '@aps/platform/runs';
-import { eventually, sql } from '@aps/platform/testing';
+import { eventually, sql, times } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';
 import { ChatStarts } from '@aps/chats';
 import { CLASSIFIER_FEATURE } from '../rules/classifier-call';
@@ -115,7 +115,7 @@ describe('a message', () => {
   });
 
   it('at the same instant from many is stored once', async () => {
-    const ids = await Promise.all(Array.from({ length: 12 }, () => t.mail(inbox, { dedupe_key: 'same' })));
+    const ids = await times(12, () => t.mail(inbox, { dedupe_key: 'same' }));
     expect(new Set(ids).size).toBe(1);
     expect(await t.evaluated(ids[0])).toMatchObject({ state: 'accepted', duplicates: 11 });
   });
@@ -282,7 +282,7 @@ describe('gates', () => {
 
   it.each(['minute', 'hour'])('hold a sender that sends more than a %s allows, and no other', async (window) => {
     await set({ [`rate_limit_per_sender_per_${window}`]: 2 });
-    const ids = await Promise.all(Array.from({ length: 5 }, () => t.mail(inbox)));
+    const ids = await times(5, () => t.mail(inbox));
     const states = await Promise.all(ids.map(async (id) => (await t.evaluated(id)).state));
     expect(states.sort()).toEqual(['accepted', 'accepted', 'held', 'held', 'held']);
     expect((await settledMail({ sender: { address: 'bob@acme.com', name: null } })).state).toBe('accepted');
@@ -301,7 +301,7 @@ describe('gates', () => {
 
   it('hold what is more than a day allows, of the inbox and of the plan', async () => {
     await set({ rate_limit_messages_per_day: 2 });
-    const ids = await Promise.all(Array.from({ length: 4 }, () => t.mail(inbox)));
+    const ids = await times(4, () => t.mail(inbox));
     const all = await Promise.all(ids.map((id) => t.evaluated(id)));
     expect(all.map(({ hold_reason }) => hold_reason).sort()).toEqual(['rate_inbox', 'rate_inbox', null, null].sort());
     await set({ rate_limit_messages_per_day: null });
@@ -511,7 +511,7 @@ describe('classifiers', () => {
     // It had no limit then.
     await settledMail(answering('spam'));
     await set({ rate_limit_classifier_calls_per_day: 4 });
-    const ids = await Promise.all(Array.from({ length: 8 }, () => t.mail(inbox, answering('spam'))));
+    const ids = await times(8, () => t.mail(inbox, answering('spam')));
     const all = await Promise.all(ids.map((id) => t.evaluated(id)));
     expect(all.filter(({ state }) => state === 'dropped')).toHaveLength(3);
     expect(all.filter(({ hold_reason }) => hold_reason === 'classifier_quota')).toHaveLength(5);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '@aps/testing';
+import { eventually, times } from '@aps/platform/testing';
 import { LeaseEnded, RunLeases } from '@aps/platform/runs';
 import { RunReviews } from '../reviews/run-reviews.service';
 import { StepTools } from '../tools/step-tools';
@@ -140,7 +140,7 @@ it('runs that make one call each leave as much room for calls to others as if th
   const tool = (id: string) => ({ id, kind: 'tool', tool: `spec.${id}`, arguments: {} });
   // By what they may bring, eight calls fill all that there is.
   const alone = await t.deployed(org, [tool('first'), tool('alone')]);
-  const held = await Promise.all(Array.from({ length: 8 }, () => t.begin(org, alone)));
+  const held = await times(8, () => t.begin(org, alone));
   await eventually(
     () => Promise.resolve(answers.length),
     (asked) => asked === held.length,

@@ -6,7 +6,7 @@ import { connectionId } from '@aps/contracts';
 import { InferenceModule } from '@aps/inference';
 import { Process, ProcessRevision } from '@aps/entities';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
-import type { Answer } from '@aps/platform/testing';
+import { times, type Answer } from '@aps/platform/testing';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
 import { aProcess, aRun } from '../testing';
@@ -83,7 +83,7 @@ describe('a process', () => {
   });
 
   it('is one of those that have its slug one after another', async () => {
-    const made = await Promise.all(Array.from({ length: 5 }, () => make()));
+    const made = await times(5, () => make());
     expect(made.map(({ slug }) => slug as string).sort()).toEqual(['intake', 'intake-2', 'intake-3', 'intake-4', 'intake-5']);
     const first = made.find(({ slug }) => slug === 'intake')!;
     expect((await remove(first.id)).status).toBe(204);

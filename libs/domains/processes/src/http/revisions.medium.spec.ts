@@ -9,7 +9,7 @@ import { addModel, whileDeleting } from '@aps/inference/testing';
 import { OrgsModule } from '@aps/orgs';
 import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { hashOf } from '@aps/platform/definitions';
-import type { Answer } from '@aps/platform/testing';
+import { times, type Answer } from '@aps/platform/testing';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
@@ -60,7 +60,6 @@ const shown = () => t.make('GET', `${org.path}/processes/${process}`, { as: org.
 const seen = ({ status, body }: Answer) => [status, body.code ?? body.version];
 const told = ({ status, body }: Answer) => [status, body.code, (body.errors as { step_id: string; field: string }[])?.map(({ step_id, field }) => `${step_id} ${field}`)]; // prettier-ignore
 const steps = (...of: object[]) => ({ steps: of });
-const times = <T>(n: number, fn: (i: number) => Promise<T>) => Promise.all(Array.from({ length: n }, (_, i) => fn(i)));
 
 describe('pushing', () => {
   it('makes a draft', async () => {

@@ -1,6 +1,6 @@
 import { Schedule } from '@aps/entities';
 import type { TestOrg } from '@aps/chats/testing';
-import type { Answer } from '@aps/platform/testing';
+import { times, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { runningService } from '../testing/running';
 
@@ -107,7 +107,7 @@ describe('a schedule', () => {
 
   it('is one of five hundred at most', async () => {
     const { id: _, ...columns } = await t.db.manager.findOneByOrFail(Schedule, { id: (await make()).id as string });
-    await Promise.all(Array.from({ length: 498 }, () => t.insert(Schedule, { ...columns, id: uuidv7() })));
+    await times(498, () => t.insert(Schedule, { ...columns, id: uuidv7() }));
     const made = await Promise.all([post(), post(), post()]);
     expect(made.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     expect(made.find(({ status }) => status === 409)!.body).toMatchObject({ code: 'limit_reached', context: { limit: 500 } });

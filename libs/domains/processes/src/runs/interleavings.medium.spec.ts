@@ -1,6 +1,6 @@
 import type { TestOrg } from '@aps/chats/testing';
 import type { HitlRequest, ProcessRun, ProcessSignal, ProcessStepRow } from '@aps/entities';
-import { sql } from '@aps/platform/testing';
+import { sql, times } from '@aps/platform/testing';
 import { gaveWay, movesSeen, noteMoves, playSchedules, refuseOtherMoves, schedulesOr, type Chance } from '@aps/testing';
 import { StepTools } from '../tools/step-tools';
 import { JournalRepository } from '../engine/journal.repository';
@@ -158,9 +158,9 @@ describe('what is done to runs at the same moment', () => {
       if (which < 0.34) {
         const asked = await t.db.query(ASKED, [played.processes]);
         const one = asked.length ? chance.choose(asked) : null;
-        return one && Promise.all(Array.from({ length: 1 + Math.floor(pick() * 2) }, () => answer(played, one, pick)));
+        return one && times(1 + Math.floor(pick() * 2), () => answer(played, one, pick));
       }
-      if (which < 0.58) return Promise.all(Array.from({ length: 1 + Math.floor(pick() * 2) }, () => signal(played, run)));
+      if (which < 0.58) return times(1 + Math.floor(pick() * 2), () => signal(played, run));
       if (which < 0.68) {
         const { body } = await call(played, 'POST', `${path}/cancel`);
         if (body?.cancelled) played.cancelled.push(run.id);

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { randomly } from '@aps/platform/testing';
+import { randomly, times } from '@aps/platform/testing';
 import { dkimSign } from 'mailauth/lib/dkim/sign';
 import { MailReader, type ReadMail } from './mail-reader';
 import { MailResolver } from './mail-resolver';
@@ -60,7 +60,7 @@ describe('the reader of mails', () => {
   it('reads mails side by side, attachments and all', async () => {
     const mail = (body: string) =>
       `Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: image/png\r\n\r\n${body}\r\n--x--`;
-    const all = await Promise.all(Array.from({ length: 9 }, (_, i) => read(mail(`bytes ${i}`))));
+    const all = await times(9, (i) => read(mail(`bytes ${i}`)));
     expect(all.map(({ parts }) => parts?.files[0].content.toString())).toEqual(all.map((_, i) => `bytes ${i}`));
     expect(Buffer.isBuffer(all[0].parts?.files[0].content)).toBe(true);
   });
