@@ -13,6 +13,7 @@ import { times, type Answer } from '@aps/platform/testing';
 import { PromptsHttpModule } from '@aps/prompts/http';
 import { BASE_MODULES, testService } from '@aps/testing';
 import { uuidv7 } from 'uuidv7';
+import { MAX_BYTES } from '../definition/definition.reader';
 import { Definitions } from '../revisions/definitions';
 import { StepTools } from '../tools/step-tools';
 import { aProcess, aRevision, aTool, saying } from '../testing';
@@ -98,6 +99,8 @@ describe('pushing', () => {
     expect(new Set(errors.map(({ step_id }) => step_id))).toEqual(new Set(['one', 'two']));
     expect((body.detail as object[]).length).toBe(errors.length);
     expect((body.detail as object[])[0]).toMatchObject({ loc: ['body', 'definition'], type: 'semantic.revision_invalid' });
+    const large = await push(saying('x'.repeat(MAX_BYTES)));
+    expect((large.body.detail as { msg: string }[]).map(({ msg }) => msg)).toEqual([`Definition should have at most ${MAX_BYTES} bytes`]);
     expect(await list()).toEqual([]);
     for (const definition of [undefined, null, [], 'x']) expect(seen(await push(definition))).toEqual([422, 'validation_error']);
   });

@@ -16,10 +16,9 @@ function read(definition: unknown, loc: string[]): Definition {
 
 /** @param loc where in the request the definition is, or is named */
 export function revisionInvalid(errors: DefinitionProblem[], warnings: DefinitionWarning[], loc = ['path', 'revision_id']): DomainError {
-  const problems = errors.map(({ step_id, field, problem }) => ({
-    loc,
-    msg: `${step_id === null ? '' : `Step ${step_id}`}${step_id !== null && field ? ', ' : ''}${field}: ${problem}`,
-    type: 'semantic.revision_invalid',
-  }));
+  const problems = errors.map(({ step_id, field, problem }) => {
+    const place = [step_id && `Step ${step_id}`, field].filter(Boolean).join(', ');
+    return { loc, msg: place ? `${place}: ${problem}` : problem, type: 'semantic.revision_invalid' };
+  });
   return new DomainError('revision_invalid', 'The revision cannot be run.', { problems, beside: { errors, warnings } });
 }
