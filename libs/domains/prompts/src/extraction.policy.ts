@@ -1,5 +1,6 @@
 import type { PromptField } from '@aps/entities';
 import { jsonIn } from '@aps/inference';
+import { isObject } from '@aps/platform/definitions';
 import { validate, type Schema } from '@aps/platform/json-schema';
 
 const TYPES: Record<Exclude<PromptField['type'], 'enum' | 'array' | 'object'>, Schema> = {
@@ -44,8 +45,6 @@ export function extractionOf(text: string, fields: readonly PromptField[]): Extr
   const mistakes = validate(schemaOf(fields), data).map(({ path, message }) => `${path || 'The object'}: ${message}`);
   return mistakes.length ? { mistakes: mistakes.join('\n') } : { data: data as Schema };
 }
-
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function withoutNulls(value: unknown, fields: readonly PromptField[]): unknown {
   if (!isObject(value)) return value;

@@ -1,4 +1,5 @@
 import { DomainError, refuseField } from '@aps/contracts';
+import { asText } from '@aps/platform/definitions';
 
 /** Characters of a prompt whose variables are filled in. */
 export const MAX_RENDERED = 2_000_000;
@@ -23,11 +24,9 @@ export function render<T extends Record<string, string | null>>(texts: T, variab
     const problems = missing.map((name) => ({ loc: ['body', 'variables', name], msg, type: 'semantic.missing_variables' }));
     throw new DomainError('missing_variables', 'Variables of the template are missing.', { problems });
   }
-  const values = new Map(names.map((name) => [name, textOf(variables[name])]));
+  const values = new Map(names.map((name) => [name, asText(variables[name])]));
   return Object.fromEntries(Object.entries(texts).map(([part, text]) => [part, text && filled(text, values)])) as T;
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function filled(text: string, values: ReadonlyMap<string, string>): string {
   // Before it is built: a short text may ask for a long value thousands of times.

@@ -1,6 +1,6 @@
-type Json = Record<string, unknown>;
+import { isObject } from '@aps/platform/definitions';
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+type Json = Record<string, unknown>;
 
 const mapValues = (object: Json, fn: (value: unknown, key: string) => unknown): Json =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, fn(value, key)]));

@@ -1,4 +1,4 @@
-import { compilePattern } from '@aps/platform/definitions';
+import { compilePattern, isObject, own } from '@aps/platform/definitions';
 
 /** How deep schemas nest. */
 const MAX_DEPTH = 20;
@@ -35,8 +35,6 @@ const DEFINITIONS = ['$defs', 'definitions'];
 const REFUSED = ['$dynamicRef', '$recursiveRef', '$dynamicAnchor', '$anchor', '$vocabulary', '$async'];
 
 type Schema = Record<string, unknown>;
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
-const own = (schema: Schema, key: string): unknown => (Object.hasOwn(schema, key) ? schema[key] : undefined);
 
 class Fault extends Error {}
 

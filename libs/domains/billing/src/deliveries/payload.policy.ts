@@ -1,4 +1,5 @@
 import { isUuid } from '@aps/contracts';
+import { isObject } from '@aps/platform/definitions';
 import { Decimal } from 'decimal.js';
 
 /** What came with a delivery. Fields that are not known are left aside, and those that are known may be anything. */
@@ -127,7 +128,7 @@ const timeOf = (data: Fields, payload: Fields): Date =>
   time(data.modified_at) ?? time(data.created_at) ?? time(payload.timestamp) ?? LONG_AGO;
 
 /** What stands there as an object; nothing is an object without fields. */
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const fields = (value: unknown): Fields => (isObject(value) ? value : {});
 
 const text = (value: unknown): string | null => (typeof value === 'string' && value.length > 0 && value.length <= 255 ? value : null);
 

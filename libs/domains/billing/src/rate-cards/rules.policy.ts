@@ -1,5 +1,6 @@
 import { MODEL_MODES, type Problem, requireValid } from '@aps/contracts';
 import { COST_TIERS, MODEL_KINDS } from '@aps/entities';
+import { isObject } from '@aps/platform/definitions';
 import { CREDIT_UNITS, type CreditRule } from './rate-card.policy';
 
 type Place = (string | number)[];
@@ -55,9 +56,8 @@ export function rulesOf(sent: readonly Record<string, unknown>[]): CreditRule[] 
 
 function ruleOf({ match, ...price }: Record<string, unknown>, loc: Place, problems: Problem[]): CreditRule {
   const here = [...loc, 'match'];
-  const known = typeof match === 'object' && match !== null && !Array.isArray(match);
-  if (!known) problems.push({ loc: here, msg: 'Input should be a valid object', type: 'dict_type' });
-  const matched = known ? read(match as Record<string, unknown>, MATCH, here, problems) : {};
+  if (!isObject(match)) problems.push({ loc: here, msg: 'Input should be a valid object', type: 'dict_type' });
+  const matched = isObject(match) ? read(match, MATCH, here, problems) : {};
   const charged = read(price, PRICE, loc, problems) as Omit<CreditRule, 'match'>;
   const said = Object.keys(PRICE).filter((field) => price[field] !== null && price[field] !== undefined);
   if (!said.some((field) => field !== 'unit'))

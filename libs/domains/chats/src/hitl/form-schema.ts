@@ -1,4 +1,5 @@
 import type { Problem } from '@aps/contracts';
+import { isObject, own } from '@aps/platform/definitions';
 import { urlOf } from '@aps/platform/egress';
 
 /** Largest schema of a form, characters of JSON. */
@@ -38,8 +39,6 @@ const RULES = new Set<string>([
   ...BOUNDS,
 ]);
 
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
-const own = (schema: Schema, key: string): unknown => (Object.hasOwn(schema, key) ? schema[key] : undefined);
 const typesOf = (schema: Schema): TypeName[] =>
   schema.type === undefined ? [] : Array.isArray(schema.type) ? (schema.type as TypeName[]) : [schema.type as TypeName];
 

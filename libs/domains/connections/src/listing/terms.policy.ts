@@ -1,4 +1,5 @@
 import type { ConnectionTool, ToolTerms } from '@aps/entities';
+import { isObject } from '@aps/platform/definitions';
 import type { AccessLevel } from '@aps/tools';
 import { isDeepStrictEqual } from 'node:util';
 import type { ListedTool } from '../mcp/tool-server';
@@ -97,8 +98,6 @@ function cautious(before: ToolTerms, now: ToolTerms): ToolTerms {
 const TEXTS = new Set(['title', 'description', 'examples', 'default', '$comment']);
 /** Keywords whose keys are names of the schema's author. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether texts within the schema are new, as against what stood at the same place. One that only goes says nothing. */
 function isReworded(before: unknown, now: unknown, isNames = false): boolean {

@@ -3,6 +3,7 @@ import { ChatStarts, SendService, type GivenMessage } from '@aps/chats';
 import type { Dispatched, HeldFor, HoldReason, TraceRow } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
 import { advisoryLock, type Tx } from '@aps/platform/database';
+import { isObject } from '@aps/platform/definitions';
 import { RunBegins } from '@aps/processes';
 import type { Target } from '../rules/rule-set.schema';
 import { EvaluationRepository } from './evaluation.repository';
@@ -55,10 +56,9 @@ export class Handoff {
 
   private async toProcess(tx: Tx, m: LoadedMessage, processId: string): Promise<Handed> {
     const message = { from: m.sender_address, subject: m.subject, text: m.body_text };
-    const payload = typeof m.payload === 'object' && m.payload !== null && !Array.isArray(m.payload) ? m.payload : message;
     const begun = await this.runs.begin(tx, m.org_id, processId, {
       source: { kind: 'inbox', ref_id: m.id },
-      input: payload as Record<string, unknown>,
+      input: isObject(m.payload) ? m.payload : message,
       message,
       attachments: m.attachments,
       label: m.subject,

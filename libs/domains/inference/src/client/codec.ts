@@ -1,3 +1,4 @@
+import { isObject } from '@aps/platform/definitions';
 import { badResponse } from './errors';
 import type {
   ChatMessage,
@@ -154,7 +155,7 @@ export function jsonOf(value: unknown): string {
 export function argumentsObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isObject(value)) return value;
   } catch {
     // falls through: not JSON
   }

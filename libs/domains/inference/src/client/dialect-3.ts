@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '@aps/contracts';
+import { isObject } from '@aps/platform/definitions';
 import { randomUUID } from 'node:crypto';
 import type { ChatDecoder, Codec, DecodedChat, DecoderContext, WireRequest } from './codec';
 import { argumentsObject, bodyWithTools, jsonOf, stateFor, toolsOf, toolWriter, usableCalls, withCallIds } from './codec';
@@ -106,8 +107,7 @@ function responseObject(content: string, isError?: boolean): Record<string, unkn
   if (isError) return { error: content };
   try {
     const value: unknown = JSON.parse(content);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-    return { result: value };
+    return isObject(value) ? value : { result: value };
   } catch {
     return { result: content };
   }

@@ -1,3 +1,4 @@
+import { isObject } from '@aps/platform/definitions';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { ExpressionError, MAX_SIZE, type Meter } from './meter';
 
@@ -6,9 +7,6 @@ export interface Wanted {
   whole: boolean;
   members: Map<string, Wanted>;
 }
-
-type JsonObject = Record<string, unknown>;
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * JSON as CEL has it, a copy of what is wanted of it: objects are Maps, which have no prototype to reach for, and numbers that are whole

@@ -1,3 +1,4 @@
+import { isObject, own } from '@aps/platform/definitions';
 import { pointedAt, validate, type Schema } from '@aps/platform/json-schema';
 
 /** Items and characters that a schema may ask for; a stub has no more. */
@@ -5,8 +6,6 @@ const MAX_LENGTH = 1_000;
 const MAX_DEPTH = 20;
 /** Lists of lists of lists would come to any number. */
 const MAX_PARTS = 10_000;
-
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const FORMATTED: Record<string, string> = {
   date: '2000-01-01',
@@ -75,7 +74,7 @@ class Stubs {
   private object(schema: Schema, depth: number): unknown {
     const properties = isObject(schema.properties) ? schema.properties : {};
     const names = [...new Set(listOf(schema.required).filter((name): name is string => typeof name === 'string'))];
-    return Object.fromEntries(names.map((name) => [name, this.of(Object.hasOwn(properties, name) ? properties[name] : true, depth + 1)]));
+    return Object.fromEntries(names.map((name) => [name, this.of(own(properties, name) ?? true, depth + 1)]));
   }
 
   private array(schema: Schema, depth: number): unknown {

@@ -1,3 +1,4 @@
+import { asText } from '@aps/platform/definitions';
 import { compileExpression, evaluate, ExpressionError, type Compiled, type Scope } from './expression';
 import { MAX_SIZE, Stopwatch } from './meter';
 import type { Template } from './definition.types';
@@ -73,8 +74,6 @@ class Rendering {
     if (this.size > MAX_SIZE) throw new ExpressionError(`The result is larger than ${MAX_SIZE} bytes`);
   }
 }
-
-const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function required(text: string): Compiled {
   const expression = compileExpression(text);

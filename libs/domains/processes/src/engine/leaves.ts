@@ -1,3 +1,4 @@
+import { asText } from '@aps/platform/definitions';
 import {
   render,
   type AgentStep,
@@ -14,7 +15,7 @@ import {
 import { isOver, isUnbegun, stepError, UNKNOWN, type JournalRow } from './journal';
 import { parsed } from './output.policy';
 import { BLOCKED, done, failed, type JournalPage, type Result } from './progress';
-import { evaluated, recordOf, secondsOf, textOf, timeOf } from './values';
+import { evaluated, recordOf, secondsOf, timeOf } from './values';
 import { answerOf, retryAt } from './waits.policy';
 import type { StepError } from '@aps/entities';
 
@@ -36,7 +37,7 @@ export class Leaves {
   }
 
   flag(step: FlagStep, parent: string | null, row: JournalRow | undefined, scope: Scope): Result {
-    const result = row ? this.page.past(row) : this.compute(step, parent, () => textOf(render(step.reason, scope)));
+    const result = row ? this.page.past(row) : this.compute(step, parent, () => asText(render(step.reason, scope)));
     return result.is === 'done' ? { is: 'flagged', reason: String(result.output) } : result;
   }
 
@@ -91,9 +92,9 @@ export class Leaves {
     const result = evaluated(() => {
       switch (step.kind) {
         case 'human':
-          return { prompt: textOf(render(step.prompt, scope)) };
+          return { prompt: asText(render(step.prompt, scope)) };
         case 'agent':
-          return { agent: step.agent, task: textOf(render(step.task, scope)) };
+          return { agent: step.agent, task: asText(render(step.task, scope)) };
         case 'process':
           return { process: step.process, input: recordOf(render(step.input, scope), 'input') };
       }
@@ -229,8 +230,8 @@ function inputOf(step: Calling, scope: Scope): Record<string, unknown> {
       return { template: step.template, input: recordOf(render(step.input, scope), 'input') };
     case 'llm':
       return {
-        prompt: textOf(render(step.prompt, scope)),
-        ...(step.system !== null && { system: textOf(render(step.system, scope)) }),
+        prompt: asText(render(step.prompt, scope)),
+        ...(step.system !== null && { system: asText(render(step.system, scope)) }),
       };
     case 'tool':
       return { tool: step.tool, arguments: recordOf(render(step.arguments, scope), 'arguments') };

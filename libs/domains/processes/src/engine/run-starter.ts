@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, refuseValue } from '@aps/contracts';
 import type { FileReference } from '@aps/entities';
 import { Database, storable, type Tx } from '@aps/platform/database';
+import { asText } from '@aps/platform/definitions';
 import { Outbox } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { validate } from '@aps/platform/json-schema';
@@ -14,7 +15,6 @@ import { JournalRepository, toTopicEvent } from './journal.repository';
 import { AT_WORK, LINE } from './process-run.sql';
 import { envelopeOf, type RunMessage, type RunSource } from './envelope';
 import { INSERT_RUN } from './run-starter.sql';
-import { textOf } from './values';
 
 /** A run whose agent begins another one, and which goes on without that. */
 export interface WithinRun {
@@ -193,7 +193,7 @@ function keyOf({ concurrency }: Definition, envelope: string): string | null {
   try {
     const known = JSON.parse(envelope) as Record<string, unknown>;
     const value = render(concurrency.key, { input: known.input, envelope: known, steps: {}, vars: {}, run: {} });
-    const key = storable(textOf(value));
+    const key = storable(asText(value));
     if (key.length > MAX_KEY) throw new ExpressionError(`It would have more than ${MAX_KEY} characters.`);
     return key;
   } catch (error) {

@@ -1,3 +1,4 @@
+import { isObject } from '@aps/platform/definitions';
 import { compileExpression, dateTimeOf, evaluate, ExpressionError, type Expression, type Scope } from '../definition';
 import { stepError } from './journal';
 import { done, failed, type Result } from './progress';
@@ -21,11 +22,9 @@ export function holds(condition: Expression, scope: Scope, what: string): boolea
   return value;
 }
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
 export function recordOf(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ExpressionError(`${what}: There is no object.`);
-  return value as Record<string, unknown>;
+  if (!isObject(value)) throw new ExpressionError(`${what}: There is no object.`);
+  return value;
 }
 
 const MAX_WAIT_S = 366 * 86_400;

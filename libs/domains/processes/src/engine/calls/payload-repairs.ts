@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, NO_CALLER } from '@aps/platform/database';
+import { isObject } from '@aps/platform/definitions';
 import { applyPatch, Pointer, type Operation } from 'rfc6902';
 import { isRepeatable, type StepTool } from '../../tools/step-tools';
 import type { JournalRow, RunEvent } from '../journal';
@@ -132,7 +133,7 @@ export function patched(args: Record<string, unknown>, operations: Operation[]):
   const document = { arguments: structuredClone(args) };
   if (operations.length === 0 || !operations.every((operation) => hasApplied(document, operation))) return null;
   const { arguments: mended } = document;
-  return typeof mended === 'object' && mended !== null && !Array.isArray(mended) ? mended : null;
+  return isObject(mended) ? mended : null;
 }
 
 function hasApplied(document: unknown, operation: Operation): boolean {
