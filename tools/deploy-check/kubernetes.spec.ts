@@ -7,7 +7,7 @@ import { isInstalled } from '../../apps/api-gateway-e2e/support';
 import { allSections } from '../env-example/sections';
 import { manifests } from '../manifests/manifests';
 import { APPS, at, FOREIGN_VARIABLES, HTTP_APPS, INTERNAL_APPS, read, RUN_APPS } from './files';
-import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
+import { containersOf, dig, podOf, render, type Fields, type Resource } from './kustomize';
 
 const OVERLAYS = readdirSync(at('k8s/overlays'));
 const RENDERED = OVERLAYS.flatMap((overlay) => [`k8s/overlays/${overlay}`, `k8s/overlays/${overlay}/migrate`]);
@@ -17,9 +17,6 @@ const all = new Map(RENDERED.map((folder) => [folder, render(at(folder))]));
 const everything = [...all.values()].flat();
 const of = (kind: string, resources: Resource[] = everything) => resources.filter((r) => r.kind === kind);
 const named = (kind: string, name: string, folder: string) => of(kind, all.get(folder)).find((r) => r.metadata.name === name);
-/** Reads below a resource by a path of fields. */
-const dig = <T>(from: unknown, ...keys: (string | number)[]): T =>
-  keys.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], from) as T;
 const workloads = everything.filter(podOf);
 const title = (r: Resource) => `${r.kind} ${r.metadata.name}`;
 const app = (r: Resource) => containersOf(r).find((c) => c.name === 'app') as Fields;

@@ -123,6 +123,10 @@ function applyPatches(folder: string, patches: NonNullable<Kustomization['patche
   return result;
 }
 
+/** Reads below a resource by a path of fields. */
+export const dig = <T>(from: unknown, ...keys: (string | number)[]): T =>
+  keys.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], from) as T;
+
 /** Every pod that a set of resources describes. */
 export const podOf = (resource: Resource): Fields | undefined => {
   const spec = resource.spec as { template?: { spec?: Fields }; jobTemplate?: { spec: { template: { spec: Fields } } } } | undefined;

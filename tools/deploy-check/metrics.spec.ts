@@ -6,7 +6,7 @@ import { isInstalled } from '../../apps/api-gateway-e2e/support';
 import { ERRORS, QUEUES, RUN_KINDS } from '@aps/contracts';
 import { anchors, metricLabels } from '../tour/docs';
 import { APPS, at } from './files';
-import { containersOf, podOf, render, type Fields, type Resource } from './kustomize';
+import { containersOf, dig, podOf, render, type Fields, type Resource } from './kustomize';
 import { ALERTS, ASKED, BOARDS, RULES, SCALING } from './monitoring';
 import { askedBy, faultsOf, metricOf } from './promql';
 
@@ -14,8 +14,6 @@ const INCIDENTS = 'docs/operations/incidents.md';
 
 const PRODUCTION = render(at('k8s/overlays/production'));
 const of = (kind: string) => PRODUCTION.filter((resource) => resource.kind === kind);
-const dig = <T>(from: unknown, ...keys: (string | number)[]): T =>
-  keys.reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], from) as T;
 
 const [monitor, ...others] = of('PodMonitor');
 

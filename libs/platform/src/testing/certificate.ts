@@ -1,4 +1,5 @@
-const pem = (kind: string, base64: string) => `-----BEGIN ${kind}-----\n${base64.match(/.{1,64}/g)!.join('\n')}\n-----END ${kind}-----\n`;
+export const pem = (kind: string, base64: string) =>
+  `-----BEGIN ${kind}-----\n${base64.match(/.{1,64}/g)!.join('\n')}\n-----END ${kind}-----\n`;
 const KEY = pem(
   'PRIVATE KEY',
   'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgtJHGJN9AC4X6U7qmqvO55pi7Q4Wf/1I5HU24ZoL52MihRANCAAQTH8X2FnxfUN9f3QVTCQm/' +

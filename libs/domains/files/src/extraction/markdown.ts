@@ -25,4 +25,4 @@ export const table = (rows: readonly (readonly string[])[]): string =>
     ),
   ].join('');
 
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -2,12 +2,12 @@ import { createSign } from 'node:crypto';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { Egress } from '@aps/platform/egress';
+import { pem } from '@aps/platform/testing';
 
 export const SNS_HOST = 'sns.eu-west-1.amazonaws.com';
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail';
 
 // A self-signed certificate for that host, good for a hundred years, and its key. They guard nothing.
-const pem = (kind: string, base64: string) => `-----BEGIN ${kind}-----\n${base64.match(/.{1,64}/g)!.join('\n')}\n-----END ${kind}-----\n`;
 const KEY = pem(
   'PRIVATE KEY',
   'MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQDBVbWATT1qkm0FyBMJc0yZGYj7hqhNEXnczzYBsmqrdIc3eNH083GuiNyfIq' +

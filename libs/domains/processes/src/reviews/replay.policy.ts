@@ -160,11 +160,12 @@ function divergenceOf(row: JournalRow, now: JournalRow | undefined): ReplayCheck
   if (row.status === 'cancelled' || (!isOver(row) && !now)) return null;
   if (!now) return { path: row.path, field: 'status', recorded: row.status, computed: null };
   for (const field of ['kind', 'input', 'status', 'output'] as const) {
-    const [recorded, computed] = [plain(row[field]), plain(now[field])];
+    const [recorded, computed] = [asStored(row[field]), asStored(now[field])];
     if (field !== 'input' && !isOver(row)) continue;
     if (!isDeepStrictEqual(recorded, computed)) return { path: row.path, field, recorded, computed };
   }
   return null;
 }
 
-const plain = (value: unknown): unknown => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown));
+/** A value as a journal brings it back. */
+export const asStored = (value: unknown): unknown => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown));

@@ -5,6 +5,7 @@ import { stepsOf, stubOf, type Definition, type Step } from '../definition';
 import { Interpreter, type RunFacts } from '../engine/interpreter';
 import { stepError, type CallOutcome, type JournalRow, type RunOutcome } from '../engine/journal';
 import { Look, type Bounds } from './bounds';
+import { asStored } from './replay.policy';
 
 export interface SimulatedStep {
   path: string;
@@ -148,8 +149,7 @@ function stubFor(step: Step, templates: ReadonlyMap<string, Schema | null>): unk
 }
 
 const isSame = (row: JournalRow, before: JournalRow | undefined): boolean =>
-  before !== undefined && isDeepStrictEqual(plain(before.input), plain(row.input));
-const plain = (value: unknown): unknown => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown));
+  before !== undefined && isDeepStrictEqual(asStored(before.input), asStored(row.input));
 
 function stateOf(end: RunOutcome | null): ProcessRunState {
   return end?.status ?? 'running';

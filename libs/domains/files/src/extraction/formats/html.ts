@@ -2,7 +2,7 @@ import { Readability } from '@mozilla/readability';
 import { convert } from 'html-to-text';
 import { parseHTML } from 'linkedom';
 import TurndownService from 'turndown';
-import { literally, table } from '../markdown';
+import { literally, oneLine, table } from '../markdown';
 
 /** What is used of the document object model, whose types only browsers bring. */
 interface Node {
@@ -83,5 +83,3 @@ function turndown(): TurndownService {
 /** What is laid out by a table, and says nothing by it. */
 const isLayout = (node: Node, rows: string[][]): boolean =>
   node.querySelector('table,h1,h2,h3,h4,pre') !== null || rows.every(({ length }) => length < 2);
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
