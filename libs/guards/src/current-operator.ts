@@ -1,8 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { actingOperator, type ActingUser, OrgScope } from './org-scope';
-import type { AuthenticatedRequest } from './principal';
-
-const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>();
+import { requestOf } from './principal';
 
 /** The operator who makes the request, as audit rows keep them. */
 export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): ActingUser => {

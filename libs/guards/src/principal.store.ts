@@ -145,5 +145,5 @@ export class PrincipalStore {
   }
 }
 
-const userDeactivated = () => new DomainError('user_deactivated', 'This user is deactivated.');
+export const userDeactivated = () => new DomainError('user_deactivated', 'This user is deactivated.');
 export const notAuthenticated = () => new DomainError('not_authenticated', 'Not authenticated');

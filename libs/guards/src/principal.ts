@@ -33,12 +33,10 @@ export interface AuthenticatedRequest extends Request, RequestContext {
   orgScope?: OrgScope;
 }
 
+export const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>();
+
 /** The signed-in caller. */
-export const CurrentPrincipal = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().principal,
-);
+export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext) => requestOf(context).principal);
 
 /** The organization that the route is about, with what the caller is in it. First argument of every repository. */
-export const CurrentOrg = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>().orgScope,
-);
+export const CurrentOrg = createParamDecorator((_: unknown, context: ExecutionContext) => requestOf(context).orgScope);

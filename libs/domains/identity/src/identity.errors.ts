@@ -3,7 +3,6 @@ import { DomainError, refuseField } from '@aps/contracts';
 export const invalidCredentials = () => new DomainError('invalid_credentials', 'The address or the password is wrong.');
 export const tooManyAttempts = (retryAfterS: number) =>
   new DomainError('too_many_attempts', 'Too many attempts to log in have failed. Try again later.', { retryAfterS });
-export const userDeactivated = () => new DomainError('user_deactivated', 'This user is deactivated.');
 export const userNotFound = () => new DomainError('user_not_found', 'There is no such user.');
 export const emailTaken = () => new DomainError('email_taken', 'A user with this address exists already.');
 export const selfAction = (detail: string) =>

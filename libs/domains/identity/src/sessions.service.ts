@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, notFound } from '@aps/contracts';
 import { PlatformAdminRow, User, type Session } from '@aps/entities';
-import { ssoRequired, type ActingUser } from '@aps/guards';
+import { ssoRequired, userDeactivated, type ActingUser } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashPassword, needsRehash, verifyPassword } from '@aps/platform/crypto';
 import { NO_CALLER, Database, OneByOne, Table, type Listed, type Slice, type Tx } from '@aps/platform/database';
@@ -10,7 +10,7 @@ import { counter } from '@aps/platform/observability';
 import { rateLimitConfig } from '@aps/platform/rate-limit';
 import { uuidv7 } from 'uuidv7';
 import { ofAddress } from './address';
-import { invalidCredentials, tooManyAttempts, userDeactivated } from './identity.errors';
+import { invalidCredentials, tooManyAttempts } from './identity.errors';
 import { FREE_ATTEMPTS, LoginAttemptsRepository, type LoginAttempt } from './login-attempts.repository';
 import { OrganizationPort } from './organization-port';
 import {

@@ -1,9 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { actingUser, type ActingUser, type AuthenticatedRequest } from '@aps/guards';
+import { actingUser, requestOf, type ActingUser } from '@aps/guards';
 import { addressOf } from '@aps/platform/rate-limit';
 import type { SessionClient } from '../sessions.repository';
-
-const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<AuthenticatedRequest>();
 
 /** Id of the request, for audit rows. */
 export const RequestId = createParamDecorator((_: unknown, context: ExecutionContext): string => requestOf(context).requestId);

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { User } from '@aps/entities';
-import { actingUser } from '@aps/guards';
+import { actingUser, userDeactivated } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, NO_CALLER, Table, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
@@ -11,7 +11,7 @@ import { ofAddress } from '../address';
 import { REVOKE_LIVE } from '../api-tokens.sql';
 import { EmailProofsService } from '../email-proofs.service';
 import { identityConfig } from '../identity.config';
-import { emailTaken, invalidState, providerAway, providerRefused, userDeactivated } from '../identity.errors';
+import { emailTaken, invalidState, providerAway, providerRefused } from '../identity.errors';
 import { providerLinkedMail } from '../identity.mails';
 import { MailedLinksRepository } from '../mailed-links.repository';
 import { SessionsRepository, type SessionClient } from '../sessions.repository';
