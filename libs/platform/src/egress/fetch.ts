@@ -30,6 +30,15 @@ export interface EgressResponse {
   url: string;
 }
 
+/** What a response says in JSON; undefined where it says none. */
+export function jsonOf({ body }: Pick<EgressResponse, 'body'>): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Says who asks, where the caller does not: many sites refuse whoever says nothing. */
 export const WHO_ASKS: Record<string, string> = { 'user-agent': 'agent-platform' };
 export const MAX_REDIRECTS = 3;

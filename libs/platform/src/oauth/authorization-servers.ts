@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { EgressError, type Egress, type EgressPurpose, type EgressRequest, type EgressResponse } from '@aps/platform/egress';
+import { EgressError, jsonOf, type Egress, type EgressPurpose, type EgressRequest, type EgressResponse } from '@aps/platform/egress';
 import { appLink } from '@aps/platform/mail';
 import type { z } from 'zod';
 import { isSameIssuer, Refusal, ServerMetadata, TokenAnswer } from './metadata';
@@ -249,7 +249,7 @@ export function identityOf(
 /** @throws GrantInvalid, OAuthFailed where the answer refuses */
 export function accepted(answer: EgressResponse): EgressResponse {
   if (answer.status >= 200 && answer.status < 300) return answer;
-  const code = Refusal.safeParse(json(answer)).data?.error;
+  const code = Refusal.safeParse(jsonOf(answer)).data?.error;
   if (code === 'invalid_grant') throw new GrantInvalid('The authorization server does not take the grant any more.');
   const isAway = answer.status >= 500 || answer.status === 429;
   throw new OAuthFailed(`The authorization server refused: ${code ?? `status ${answer.status}`}.`, { isAway });
@@ -257,15 +257,7 @@ export function accepted(answer: EgressResponse): EgressResponse {
 
 /** @throws OAuthFailed */
 export function read<S extends z.ZodType>(answer: EgressResponse, schema: S): z.infer<S> {
-  const { success, data } = schema.safeParse(json(answer));
+  const { success, data } = schema.safeParse(jsonOf(answer));
   if (!success) throw new OAuthFailed('The authorization server gave an answer that cannot be used.');
   return data;
-}
-
-function json({ body }: EgressResponse): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

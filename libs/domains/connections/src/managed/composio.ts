@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ViewCache } from '@aps/platform/cache';
 import { storable } from '@aps/platform/database';
-import { Egress, EgressError, type EgressResponse } from '@aps/platform/egress';
+import { Egress, EgressError, jsonOf, type EgressResponse } from '@aps/platform/egress';
 import { inferenceConfig } from '@aps/inference';
 import { NotSent } from '@aps/tools';
 import type { z } from 'zod';
@@ -364,12 +364,4 @@ function readAs<S extends z.ZodType>(schema: S, answer: unknown): z.infer<S> {
   const { success, data } = schema.safeParse(answer);
   if (!success) throw new ServerFailed('The provider of managed apps gave an answer that cannot be used.');
   return data;
-}
-
-function jsonOf({ body }: EgressResponse): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { jsonOf } from '@aps/platform/egress';
 import { z } from 'zod';
 import { ImageProblem } from './image-problem';
 
@@ -27,8 +28,8 @@ export type Index = z.infer<typeof indexShape>;
  * @throws ImageProblem `manifest`
  */
 export function readManifest(body: Buffer, contentType = ''): { index: Index } | { manifest: Manifest } {
-  const document = json(body);
-  const type = (document as { mediaType?: unknown } | null)?.mediaType ?? contentType.split(';')[0].trim();
+  const document = jsonOf({ body });
+  const type = (document as { mediaType?: unknown } | null | undefined)?.mediaType ?? contentType.split(';')[0].trim();
   if (INDEX_TYPES.includes(type as string)) return { index: shaped(indexShape, document) };
   if (MANIFEST_TYPES.includes(type as string)) return { manifest: shaped(manifestShape, document) };
   throw new ImageProblem('manifest', 'What the registry has there is no image of a kind that is run here.');
@@ -48,7 +49,7 @@ export function manifestFor({ manifests }: Index): string {
 
 /** @throws ImageProblem `platform`, where the configuration of an image says that it is for another, or nothing */
 export function requirePlatform(config: Buffer): void {
-  const read = platform.safeParse(json(config));
+  const read = platform.safeParse(jsonOf({ body: config }));
   if (!read.success) throw new ImageProblem('platform', 'The image does not say what platform it is made for.');
   if (nameOf(read.data) !== PLATFORM)
     throw new ImageProblem('platform', `The image is made for ${shown(nameOf(read.data))}, not for ${PLATFORM}.`);
@@ -76,14 +77,6 @@ const nameOf = ({ os, architecture }: z.infer<typeof platform>): string => `${os
 
 /** A word of an image's, which may say anything. */
 const shown = (word: string): string => (/^[\w./-]{1,64}$/.test(word) ? word : 'another platform');
-
-const json = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown;
-  } catch {
-    return null;
-  }
-};
 
 function shaped<T>(shape: z.ZodType<T>, document: unknown): T {
   const read = shape.safeParse(document);

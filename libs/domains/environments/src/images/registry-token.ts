@@ -1,4 +1,4 @@
-import { urlOf } from '@aps/platform/egress';
+import { jsonOf, urlOf } from '@aps/platform/egress';
 import { z } from 'zod';
 import { ImageProblem } from './image-problem';
 
@@ -31,13 +31,8 @@ export function tokenAddress(challenge: string, origin: string, repository: stri
 
 /** @throws ImageProblem `registry` */
 export function readToken(body: Buffer): string {
-  let token: string | undefined;
-  try {
-    const { token: first, access_token: second } = answered.parse(JSON.parse(body.toString('utf8')));
-    token = first ?? second;
-  } catch {
-    // Said below.
-  }
+  const { data } = answered.safeParse(jsonOf({ body }));
+  const token = data?.token ?? data?.access_token;
   // It is sent as a header.
   if (!token || !/^[\x21-\x7e]+$/.test(token)) throw new ImageProblem('registry', 'The registry gives out no token that can be used.');
   return token;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Egress, EgressError, type EgressResponse } from '@aps/platform/egress';
+import { Egress, EgressError, jsonOf, type EgressResponse } from '@aps/platform/egress';
 import { kubernetesConfig } from './kubernetes.config';
 
 /** Of what an object of the cluster says of itself, what is looked at. */
@@ -173,13 +173,10 @@ async function credentials(): Promise<{ token: string; ca?: string }> {
   }
 }
 
-function read({ status, body }: EgressResponse): unknown {
-  let said: { message?: string } = {};
-  try {
-    said = JSON.parse(body.toString('utf8')) as { message?: string };
-  } catch {
-    // Not of the API: something that stands before it.
-  }
+function read(response: EgressResponse): unknown {
+  const { status } = response;
+  // Without JSON it is not of the API, but of something that stands before it.
+  const said = (jsonOf(response) ?? {}) as { message?: string };
   if (status < 200 || status > 299)
     throw new KubernetesRefused(status, said.message ?? `The API of the cluster answered with status ${status}.`);
   return said;
