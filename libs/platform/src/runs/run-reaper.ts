@@ -1,6 +1,6 @@
 import { BeforeApplicationShutdown, Injectable, Logger, OnApplicationBootstrap } from '@nestjs/common';
 import { Database, databaseConfig, NO_CALLER } from '@aps/platform/database';
-import { ProcessIdentity } from '@aps/platform/runtime';
+import { ProcessIdentity, repeatedly } from '@aps/platform/runtime';
 import { reaped } from './run-counters';
 import { GONE, REMOVE, TAKE_PLACE } from './run-owner.sql';
 import { RunSweeper } from './run-sweeper';
@@ -14,8 +14,7 @@ const LOOK_MS = 500;
 @Injectable()
 export class RunReaper implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('RunReaper');
-  private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
+  private stop: (() => Promise<void>) | undefined;
 
   constructor(
     private readonly db: Database,
@@ -26,17 +25,11 @@ export class RunReaper implements OnApplicationBootstrap, BeforeApplicationShutd
   onApplicationBootstrap(): void {
     if (!databaseConfig.value.directUrl) return;
     // While the database is away nobody is known to be dead.
-    this.timer = setInterval(() => {
-      this.looking ??= this.reap().then(
-        () => (this.looking = undefined),
-        () => (this.looking = undefined),
-      );
-    }, LOOK_MS).unref();
+    this.stop = repeatedly(LOOK_MS, () => this.reap());
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.looking;
+    await this.stop?.();
   }
 
   /** Gives away the runs of all owners that are gone. */

@@ -3,6 +3,7 @@ import { AccountStampsQueries, type AccountStamps } from '@aps/billing';
 import { orgTopic, type TopicNotice } from '@aps/contracts';
 import { TopicSources, type OrgScope, type TopicQuestion, type TopicSource } from '@aps/guards';
 import { EventLog, RealtimeHub, type Snapshot } from '@aps/platform/realtime';
+import { repeatedly } from '@aps/platform/runtime';
 
 /** So late a change of credits is told at most, and so often. */
 const LOOK_MS = 1_000;
@@ -18,8 +19,7 @@ export class OrgTopics implements TopicSource, OnModuleInit, BeforeApplicationSh
 
   /** What was last known of organizations that are followed here, by id. */
   private readonly known = new Map<string, AccountStamps>();
-  private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
+  private stop: (() => Promise<void>) | undefined;
 
   constructor(
     sources: TopicSources,
@@ -31,18 +31,12 @@ export class OrgTopics implements TopicSource, OnModuleInit, BeforeApplicationSh
   }
 
   onModuleInit(): void {
-    this.timer = setInterval(() => {
-      // While the database is away nothing changes there.
-      this.looking ??= this.look().then(
-        () => (this.looking = undefined),
-        () => (this.looking = undefined),
-      );
-    }, LOOK_MS).unref();
+    // While the database is away nothing changes there.
+    this.stop = repeatedly(LOOK_MS, () => this.look());
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.looking;
+    await this.stop?.();
   }
 
   async snapshots({ orgId, role }: OrgScope): Promise<Snapshot[]> {
