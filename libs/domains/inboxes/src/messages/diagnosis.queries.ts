@@ -10,7 +10,7 @@ import { standingOf, surroundings, type RunStanding, type RunSurroundings } from
 import { RunReviews, type RunDiagnosis } from '@aps/processes';
 import { Handlers } from '../handlers';
 import { SPIKE } from '../pipeline/evaluation.sql';
-import { callsFor, creditsFor, isLimit } from '../pipeline/rooms';
+import { callsFor, creditsFor, isLimit } from '../pipeline/release-capacity';
 import { evaluationOf, heldBy, ofChat, ofRun, replyOf, type Blocked } from './diagnosis.policy';
 import { allowedActions, type MessageAction } from './message-actions.policy';
 

@@ -17,7 +17,6 @@ import {
   INSERT_TRACE,
   IS_OVER,
   IS_SUSPENDED,
-  LET_GO,
   LOAD,
   OLDEST_HELD,
   OLDEST_OF_QUEUES,
@@ -25,6 +24,7 @@ import {
   PASSED_OF_SENDER,
   PUT_OFF,
   RELEASE,
+  RELEASED,
   RUNS,
   SETTLE,
   SPIKE,
@@ -34,8 +34,8 @@ import {
   TRACE,
   type HeldMessage,
   type HoldingInbox,
-  type LetGo,
   type LoadedMessage,
+  type ReleasedMessages,
   type Settling,
 } from './evaluation.sql';
 
@@ -222,9 +222,9 @@ export class EvaluationRepository {
     return db.query(OLDEST_OF_SENDERS, [inbox_id, minute, hour, limit]);
   }
 
-  /** What was let go of an organization, and is under way. */
-  letGo(db: Db, orgId: string): Promise<LetGo[]> {
-    return db.query(LET_GO, [orgId]);
+  /** Messages of an organization that were released and are under way. */
+  released(db: Db, orgId: string): Promise<ReleasedMessages[]> {
+    return db.query(RELEASED, [orgId]);
   }
 
   /** Lets held messages go on that nobody is at. Their jobs are handed out after the commit. @returns what readers are to be told */

@@ -302,14 +302,14 @@ export const OLDEST_OF_SENDERS = statement<HeldMessage>(`
   ) r CROSS JOIN LATERAL (
     SELECT ${HELD_MESSAGE} FROM ${TABLE} WHERE ${OF_SENDERS} AND sender_key = s.sender_key AND raw_expires_at > now() ORDER BY received_at, id LIMIT greatest(r.places, 0)
   ) h ORDER BY h.received_at, h.id LIMIT $4`);
-/** Messages of an organization that were let go and are not settled yet, by what they were held for. */
-export interface LetGo extends Pick<InboxMessage, 'inbox_id'> {
+/** Messages of an organization that were released and are not settled yet, by what they were held for. */
+export interface ReleasedMessages extends Pick<InboxMessage, 'inbox_id'> {
   held_for: HeldFor;
-  /** They take of the rates of a window when they pass. */
+  /** These messages count towards the rates of a window when they pass. */
   unpassed: boolean;
   n: number;
 }
-export const LET_GO = statement<LetGo>(`
+export const RELEASED = statement<ReleasedMessages>(`
   SELECT m.inbox_id, m.wait->'held_for' AS held_for, m.passed_at IS NULL AS unpassed, count(*)::int AS n FROM inboxes i CROSS JOIN LATERAL (
     SELECT inbox_id, wait, passed_at FROM ${TABLE} WHERE inbox_id = i.id AND state = 'evaluating' AND wait->'held_for' IS NOT NULL
   ) m WHERE i.org_id = $1 AND i.deleted_at IS NULL GROUP BY 1, 2, 3`);

@@ -16,7 +16,7 @@ import { Handoff } from './handoff';
 import { HeldSignals } from './held-signals';
 import { MessageKind } from './message.kind';
 import { Releases } from './releases';
-import { Rooms } from './rooms';
+import { ReleaseCapacity } from './release-capacity';
 
 const exported = [Evaluations, EvaluationRepository, MessageLog, RuleSets];
 
@@ -27,7 +27,7 @@ export class EvaluationsModule {}
 /** The evaluation of messages, for the app that runs it. */
 @Module({
   imports: [ChatsModule, EvaluationsModule, FilesModule, InferenceModule, RunControlModule, RunsModule],
-  providers: [Retention, Classifier, Evaluation, GateKeeper, Handoff, HeldSignals, MessageKind, Releases, Rooms],
+  providers: [Retention, Classifier, Evaluation, GateKeeper, Handoff, HeldSignals, MessageKind, Releases, ReleaseCapacity],
   exports: [MessageKind, Releases, Retention, RunsModule],
 })
 export class PipelineModule {}

@@ -5,7 +5,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { EvaluationRepository } from './evaluation.repository';
 import type { HeldMessage, HoldingInbox } from './evaluation.sql';
 import { Evaluations } from './evaluations';
-import { Rooms } from './rooms';
+import { ReleaseCapacity } from './release-capacity';
 
 /** What is over by itself; all else waits for a human. */
 export const RELEASED = [
@@ -33,7 +33,7 @@ export class Releases {
     private readonly db: Database,
     private readonly repository: EvaluationRepository,
     private readonly evaluations: Evaluations,
-    private readonly rooms: Rooms,
+    private readonly capacity: ReleaseCapacity,
     maintenance: Maintenance,
   ) {
     maintenance.register({ name: 'inbox_releases', everyS: EVERY_S, batch: BATCH, run: () => this.releaseDue() });
@@ -77,14 +77,14 @@ export class Releases {
 
   /** The oldest messages of inboxes of an organization, held for one reason, that there is room for. */
   private async going(tx: Tx, inboxes: HoldingInbox[]): Promise<string[]> {
-    const letGo = await this.repository.letGo(tx, inboxes[0].org_id);
+    const released = await this.repository.released(tx, inboxes[0].org_id);
     const held: { message: HeldMessage; inbox: HoldingInbox }[] = [];
     for (const inbox of inboxes) held.push(...(await this.oldestOf(tx, inbox)).map((message) => ({ message, inbox })));
     held.sort((a, b) => a.message.received_at.getTime() - b.message.received_at.getTime());
     const rooms = new Map<string, number>();
     const going: string[] = [];
     for (const { message, inbox } of held) {
-      const needs = this.rooms.needsOf(tx, inbox, message, letGo);
+      const needs = this.capacity.needsOf(tx, inbox, message, released);
       for (const need of needs) if (!rooms.has(need.of)) rooms.set(need.of, await need.room());
       const lacking = needs.filter(({ of, amount }) => rooms.get(of)! < amount);
       // What is too little for the oldest is kept for it.
@@ -100,8 +100,8 @@ export class Releases {
     if (inbox.hold_reason === 'rate_sender') return this.repository.oldestOfSenders(tx, inbox, BATCH);
     if (inbox.hold_reason === 'queue_full') return this.repository.oldestOfQueues(tx, inbox.inbox_id, AMONG, BATCH);
     // Those that no day has enough calls for, or that need more credits than there are, stay, however many they are, and keep no other waiting.
-    const calls = inbox.hold_reason === 'classifier_quota' ? await this.rooms.callsADay(tx, inbox) : null;
-    const credits = inbox.hold_reason === 'credits_exhausted' ? await this.rooms.creditsNow(tx, inbox.org_id) : null;
+    const calls = inbox.hold_reason === 'classifier_quota' ? await this.capacity.callsADay(tx, inbox) : null;
+    const credits = inbox.hold_reason === 'credits_exhausted' ? await this.capacity.creditsNow(tx, inbox.org_id) : null;
     return this.repository.oldestHeld(tx, inbox.inbox_id, inbox.hold_reason, { calls, credits }, BATCH);
   }
 }

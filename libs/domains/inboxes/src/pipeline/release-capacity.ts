@@ -6,20 +6,20 @@ import { Holds } from '@aps/inference';
 import type { Tx } from '@aps/platform/database';
 import { RunBegins } from '@aps/processes';
 import { EvaluationRepository } from './evaluation.repository';
-import type { HeldMessage, HoldingInbox, LetGo } from './evaluation.sql';
+import type { HeldMessage, HoldingInbox, ReleasedMessages } from './evaluation.sql';
 
-/** What there is only so much of for messages that are let go, and how much of it one of them takes. */
-export interface Need {
-  /** Names it among those of the same organization and reason. */
+/** A capacity that a held message takes of when it is released, and how much of it. */
+export interface CapacityNeed {
+  /** Names the capacity among those of the same organization and reason. */
   of: string;
   amount: number;
-  /** Without what those take that are under way. */
+  /** How much is left, without what released messages take that are under way. */
   room: () => Promise<number>;
 }
 
 /** Tells what held messages of an organization need before they go on. */
 @Injectable()
-export class Rooms {
+export class ReleaseCapacity {
   constructor(
     private readonly repository: EvaluationRepository,
     private readonly entitlements: Entitlements,
@@ -28,17 +28,17 @@ export class Rooms {
     private readonly holds: Holds,
   ) {}
 
-  /** @param letGo of the organization, and under way */
-  needsOf(tx: Tx, inbox: HoldingInbox, { held_for }: HeldMessage, letGo: LetGo[]): Need[] {
+  /** @param released messages of the organization that are under way */
+  needsOf(tx: Tx, inbox: HoldingInbox, { held_for }: HeldMessage, released: ReleasedMessages[]): CapacityNeed[] {
     const { org_id, inbox_id, hold_reason: reason } = inbox;
-    const here = (each: LetGo) => each.inbox_id === inbox_id;
-    const sameReason = (each: LetGo) => each.held_for.reason === reason;
-    const need = (of: string, left: () => Promise<number>, taken: (each: LetGo) => boolean): Need => ({
+    const here = (each: ReleasedMessages) => each.inbox_id === inbox_id;
+    const sameReason = (each: ReleasedMessages) => each.held_for.reason === reason;
+    const need = (of: string, left: () => Promise<number>, taken: (each: ReleasedMessages) => boolean): CapacityNeed => ({
       of,
       amount: 1,
-      room: async () => (await left()) - letGo.filter(taken).reduce((sum, { n }) => sum + n, 0),
+      room: async () => (await left()) - released.filter(taken).reduce((sum, { n }) => sum + n, 0),
     });
-    const open = (isOpen: boolean): Need =>
+    const open = (isOpen: boolean): CapacityNeed =>
       need(
         inbox_id,
         () => Promise.resolve(isOpen ? Infinity : 0),
@@ -78,12 +78,12 @@ export class Rooms {
         ];
       }
       case 'classifier_quota': {
-        const calls = (of: string, limit: () => Promise<number | null>, taken: (each: LetGo) => boolean): Need => ({
+        const calls = (of: string, limit: () => Promise<number | null>, taken: (each: ReleasedMessages) => boolean): CapacityNeed => ({
           of,
           amount: callsFor(held_for),
           room: async () => {
             const left = await within(await limit(), () => this.repository.callsToday(tx, org_id, of));
-            return left - letGo.filter(taken).reduce((sum, each) => sum + each.n * callsFor(each.held_for), 0);
+            return left - released.filter(taken).reduce((sum, each) => sum + each.n * callsFor(each.held_for), 0);
           },
         });
         return [
@@ -96,7 +96,7 @@ export class Rooms {
         ];
       }
       case 'credits_exhausted': {
-        const taken = letGo.filter(sameReason).reduce((sum, each) => sum + each.n * creditsFor(each.held_for), 0);
+        const taken = released.filter(sameReason).reduce((sum, each) => sum + each.n * creditsFor(each.held_for), 0);
         return [
           {
             of: '',
@@ -107,7 +107,7 @@ export class Rooms {
       }
       case 'queue_full': {
         const { process_id, concurrency_key: key } = held_for ?? {};
-        const sameQueue = (each: LetGo) =>
+        const sameQueue = (each: ReleasedMessages) =>
           sameReason(each) && each.held_for.process_id === process_id && each.held_for.concurrency_key === key;
         if (process_id === undefined || key === undefined) return [need('', () => this.ofTurns(tx, org_id), sameQueue)];
         return [need(`${process_id} ${key}`, () => this.runs.roomOf(tx, org_id, process_id, key), sameQueue)];
