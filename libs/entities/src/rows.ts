@@ -6,7 +6,7 @@ export abstract class DatedRow {
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 
-/** One that is changed, too. */
+/** A row that is changed, too. */
 export abstract class StampedRow extends DatedRow {
   @Column('timestamptz', { default: () => 'now()' }) updated_at: Date;
 }

@@ -94,7 +94,7 @@ export class ChatTally {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
   @Column('uuid') org_id: string;
   @Column('uuid') agent_id: string;
-  /** As of chats. */
+  /** See `private_to` of chats. */
   @Column('uuid') private_to: string;
   @Column('int') n: number;
   @Column('boolean', { default: false }) folded: boolean;
@@ -173,7 +173,7 @@ export interface TurnWait extends RunWait {
 @Index('turns_queued', ['org_id'], { where: `status = 'queued' AND finished_at IS NULL` })
 @Index('turns_waiting', ['org_id'], { where: `status = 'waiting' AND finished_at IS NULL` })
 @Index('turns_parked', ['org_id', 'dispatched_at'], { where: 'parked' })
-// As of chats: not led by the organization.
+// Not led by the organization, for the reason given at `chats_created`.
 @Index('turns_dispatched', ['dispatched_at', 'org_id'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('turns_status', `status IN ('queued', 'running', 'waiting', 'done', 'stopped', 'skipped', 'failed', 'cancelled')`)

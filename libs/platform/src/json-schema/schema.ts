@@ -16,7 +16,7 @@ const MAX_THOROUGH = 64 * 1024;
 const MAX_FOUND = 100_000;
 /** Longer texts are of no format: its pattern could take long. */
 const MAX_FORMATTED = 2_000;
-/** As of expressions: instructions of a pattern times characters. */
+/** Instructions of a pattern times characters. */
 const MAX_PATTERN_STEPS = 10_000_000;
 const MAX_WORDS = 300;
 /** Of other drafts in one schema. */

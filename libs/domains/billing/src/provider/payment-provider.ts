@@ -30,10 +30,10 @@ export abstract class PaymentProvider {
   abstract createCustomerSession(customerId: string): Promise<ProviderPage>;
 }
 
-/** It has said no, and why. */
+/** The provider rejected the request. */
 export const providerRefused = (reason: string): DomainError =>
   new DomainError('provider_refused', `The payment provider refuses: ${reason}`, { context: { reason } });
 
-/** Nobody knows what it thinks. */
+/** The provider did not answer: it may have done what it was asked for. */
 export const providerUnavailable = (cause?: unknown): DomainError =>
   new DomainError('upstream_unavailable', 'The payment provider cannot be reached. Try again.', { cause });

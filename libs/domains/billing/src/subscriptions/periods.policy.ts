@@ -13,7 +13,7 @@ export type Period = Pick<Subscription, 'period_start' | 'period_end' | 'period_
 
 export const NO_PERIOD: Period = { period_start: null, period_end: null, period_anchor: null };
 
-/** Of the posting that grants the credits of a period where no order does. */
+/** Key of the posting that grants the credits of a period where no order does. */
 export const periodKey = (orgId: string, plan: Plan, start: Date): string => `grant:${orgId}:${plan.id}:${start.toISOString()}`;
 
 /** So many months later in UTC; in a month that has no such day, on its last. */

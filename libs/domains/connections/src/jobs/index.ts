@@ -12,10 +12,10 @@ import { ServerFailed } from '../mcp/tool-server';
 const AGAIN_S = 600;
 /** A server that is away when its tokens are to be revoked is asked again after so many seconds. */
 const REVOKE_AGAIN_S = 600;
-/** So many are asked at a time: whose servers do not answer keep no places from mails. The others come again within so many seconds. */
+/** Revocations at a time: servers that do not answer must not take the places of mails. The others are tried again after {@link REVOKE_SOON_S}. */
 const REVOKES_AT_ONCE = 2;
 const REVOKE_SOON_S = 60;
-/** It is not asked for the next one either, so that those that wait for its answer leave places to mails. */
+/** A provider that has just failed is asked about no other account for so long: jobs that wait for its answer take the places of mails. */
 const AWAY_MS = 60_000;
 const EVERY_S = 3_600;
 const BATCH = 100;

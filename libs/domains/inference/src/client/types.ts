@@ -33,7 +33,7 @@ export interface ImagePart {
 export interface DocumentPart {
   type: 'document';
   mediaType: 'application/pdf';
-  /** As of an image. */
+  /** The bytes in base64, without a `data:` prefix; see {@link ImagePart}. */
   base64: string;
   filename?: string;
 }

@@ -3,7 +3,7 @@ import type { Schedule } from '@aps/entities';
 import { validate } from '@aps/platform/json-schema';
 import { type Definition } from '../definition';
 
-/** As of a message that a user sends. */
+/** Characters, as many as a message of a user may have. */
 const MAX_CONTENT = 100_000;
 
 /** Why a target would not take a payload. @param schema of the input of a process, null where nothing is known of it */

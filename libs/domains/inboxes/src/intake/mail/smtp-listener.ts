@@ -192,7 +192,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       }
     } finally {
       outcomes.inc({ outcome: told.outcome });
-      // As of a request: who it is from and what it says is nobody's business here.
+      // As in the log of requests, neither who a mail is from nor what it says.
       this.logger.log({ msg: 'mail', session_id: session.id, ...told, ms: Math.round(performance.now() - began) });
       this.busy.delete(session.id);
       // The answer goes first.
