@@ -14,7 +14,7 @@ export interface NamedAgent extends AgentName {
   description: string | null;
 }
 
-const NAMED = statement<NamedAgent>(`
+const REACHABLE = statement<NamedAgent>(`
   SELECT id, slug, name, description FROM agents
   WHERE org_id = $1 AND deleted_at IS NULL AND live_revision_id IS NOT NULL AND ($4 OR id = ANY($2) OR slug = ANY($3)) ORDER BY slug LIMIT $5`);
 
@@ -29,7 +29,7 @@ export class AgentDelegates {
     const { child_agent_ids: ids, allowed_tools: tools, denied_tools } = config;
     const slugs = tools.flatMap((granted) => (granted.startsWith('agent:') ? [granted.slice('agent:'.length)] : []));
     const limit = MAX_LISTED + denied_tools.length + 1;
-    const named = await db.query(NAMED, [scope.orgId, ids, slugs, tools.includes('*'), limit]);
+    const named = await db.query(REACHABLE, [scope.orgId, ids, slugs, tools.includes('*'), limit]);
     return named.filter((agent) => reachesAgent(config, agent)).slice(0, MAX_LISTED);
   }
 

@@ -26,12 +26,12 @@ export const SKILLS = new Listing<Skill, { org_id: string; q?: string; project_i
   },
   order: 's.slug',
 });
-const NAMED = 'FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2)';
+const LIVE_BY_SLUG = 'FROM skills WHERE (org_id = $1 OR org_id IS NULL) AND deleted_at IS NULL AND slug = ANY($2)';
 // An organization's own skill comes before one of the system that was given the same slug later.
-const BY_SLUGS = statement<Skill>(`SELECT DISTINCT ON (slug) * ${NAMED} ORDER BY slug, org_id NULLS LAST`);
+const BY_SLUGS = statement<Skill>(`SELECT DISTINCT ON (slug) * ${LIVE_BY_SLUG} ORDER BY slug, org_id NULLS LAST`);
 const TOLD = statement<ToldSkill>(`
-  SELECT DISTINCT ON (array_position($2, slug)) slug, name, description ${NAMED} ORDER BY array_position($2, slug), org_id NULLS LAST`);
-const HOLD = statement<{ slug: string }>(`SELECT slug ${NAMED} ORDER BY id FOR KEY SHARE`);
+  SELECT DISTINCT ON (array_position($2, slug)) slug, name, description ${LIVE_BY_SLUG} ORDER BY array_position($2, slug), org_id NULLS LAST`);
+const HOLD = statement<{ slug: string }>(`SELECT slug ${LIVE_BY_SLUG} ORDER BY id FOR KEY SHARE`);
 /** One of the system, as it is to be. Values: an id for where it is new, slug, name, description, content. */
 export const SEED_SKILL = statement(`
   INSERT INTO skills (id, org_id, slug, name, description, content) VALUES ($1, NULL, $2, $3, $4, $5)

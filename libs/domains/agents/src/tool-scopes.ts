@@ -14,7 +14,7 @@ const FIXED: Record<string, ToolScope> = {
   'system:web': { kind: 'web' },
   'system:exec': { kind: 'exec' },
 };
-const NAMED = /^(kb|con|agent|process|prompt):(.+)$/;
+const NAMED_SCOPE = /^(kb|con|agent|process|prompt):(.+)$/;
 /** A base that may be written to as well. */
 const WRITTEN = /^kb:(.+):write$/;
 /** An exact tool: the connection's slug, a dot, the name that its server gave the tool. */
@@ -30,7 +30,7 @@ export function parseToolScope(text: string): ToolScope | undefined {
   if (Object.hasOwn(FIXED, text)) return FIXED[text];
   const written = WRITTEN.exec(text);
   if (written) return isSlug(written[1]) ? { kind: 'kb', slug: written[1], write: true } : undefined;
-  const named = NAMED.exec(text);
+  const named = NAMED_SCOPE.exec(text);
   if (named) return isSlug(named[2]) ? { kind: named[1] as NamedKind, slug: named[2] } : undefined;
   const exact = EXACT.exec(text);
   return exact && isSlug(exact[1]) ? { kind: 'tool', connection: exact[1], name: exact[2] } : undefined;

@@ -139,7 +139,7 @@ const named = (condition: string) =>
   statement<{ slug: string }>(
     `SELECT slug FROM connections WHERE org_id = $1 AND slug = ANY($2) AND ${condition} AND deleted_at IS NULL ORDER BY id FOR KEY SHARE`,
   );
-const NAMED = { shared: named(`scope = 'org'`), any: named('true') };
+const HELD_SLUGS = { shared: named(`scope = 'org'`), any: named('true') };
 const LISTED = statement<{ slug: string; name: string }>(`
   SELECT c.slug, t.name FROM connections c JOIN connection_tools t ON t.connection_id = c.id AND t.gone_at IS NULL
   WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.slug, t.name) IN (SELECT * FROM unnest($2::text[], $3::text[]))`);
@@ -225,7 +225,7 @@ export class ConnectionsQueries {
 
   /** Those of the slugs that there is a connection of, for everybody or for anybody, held so that none is deleted before the transaction ends. */
   async existing(db: Db, scope: OrgScope, slugs: readonly string[], whose: 'shared' | 'any'): Promise<Set<string>> {
-    return new Set(slugs.length ? (await db.query(NAMED[whose], [scope.orgId, slugs])).map(({ slug }) => slug) : []);
+    return new Set(slugs.length ? (await db.query(HELD_SLUGS[whose], [scope.orgId, slugs])).map(({ slug }) => slug) : []);
   }
 
   /** Slugs of those of the tools that their server lists, whosever the connection is. */

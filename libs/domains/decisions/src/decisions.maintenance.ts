@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
 import { Database } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { KEEP_LONGER, KEPT, MAX_DAYS, PURGE } from './decisions.sql';
+import { KEEP_LONGER, MAX_DAYS, PURGE, RETENTIONS } from './decisions.sql';
 
 const BATCH = 1_000;
 /** How much longer a dispute is kept that nobody has put away. */
@@ -28,7 +28,7 @@ export class DecisionRetention {
    * @returns how many were removed; fewer than `batch` when nothing is left to remove, or to note
    */
   async purge(batch: number): Promise<number> {
-    const keeping = await this.db.query(KEPT);
+    const keeping = await this.db.query(RETENTIONS);
     const plans = await this.entitlements.ofMany([...new Set(keeping.map(({ org_id }) => org_id))]);
     const rules = keeping.flatMap(({ org_id: orgId, keep_days: kept }) => {
       const { decision_log, decision_retention_days: days } = plans.get(orgId)!;

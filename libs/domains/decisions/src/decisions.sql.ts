@@ -13,7 +13,7 @@ export const NEWEST_KIND = statement<{ kind: DecisionKind }>(
 export const MAX_DAYS = 365_000;
 
 /** For how long decisions are kept, of each organization, but for those that are kept for ever: from one to the next by the index, however many rows each has. */
-export const KEPT = statement<{ org_id: string; keep_days: number }>(`
+export const RETENTIONS = statement<{ org_id: string; keep_days: number }>(`
   WITH RECURSIVE k AS (
     (SELECT org_id, keep_days FROM decisions WHERE keep_days >= 0 ORDER BY org_id, keep_days LIMIT 1)
     UNION ALL

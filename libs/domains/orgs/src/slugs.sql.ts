@@ -2,8 +2,8 @@ import { statement } from '@aps/platform/database';
 
 /** For how many days a slug that was given up is nobody else's. */
 const KEPT_DAYS = 90;
-/** So many of one organization, the last: by changing its slug nobody keeps all good ones from everybody. */
-const KEPT = 5;
+/** The last ones are kept for an organization: by changing its slug nobody keeps all good ones from everybody. */
+const MAX_FORMER_SLUGS = 5;
 
 /**
  * Which slugs are no longer to be had by an organization, or by a new one: those that others have, and have had until lately; of deleted ones, where mail comes to them. In one statement, so
@@ -19,6 +19,6 @@ export const KEEP_SLUG = statement(`
 /** The same for those that it need not keep any more. Values: the organization, the slug that it has now. */
 export const FORGET_SLUGS = statement(`
   DELETE FROM former_slugs WHERE org_id = $1
-    AND slug NOT IN (SELECT slug FROM former_slugs WHERE org_id = $1 AND slug <> $2 ORDER BY since DESC, slug LIMIT ${KEPT})`);
+    AND slug NOT IN (SELECT slug FROM former_slugs WHERE org_id = $1 AND slug <> $2 ORDER BY since DESC, slug LIMIT ${MAX_FORMER_SLUGS})`);
 /** Values: the organization. */
 export const RECEIVES_MAIL = statement('UPDATE organizations SET receives_mail = true WHERE id = $1 AND NOT receives_mail');

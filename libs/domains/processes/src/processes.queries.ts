@@ -32,7 +32,7 @@ const VIEWS = new OrgListing<ProcessView, { project_id?: string }>({
 });
 
 const EXISTING = statement<{ slug: string }>('SELECT slug FROM processes WHERE org_id = $1 AND slug = ANY($2) AND deleted_at IS NULL');
-const NAMED = statement<{ slug: string; name: string }>(
+const FIRST_BY_SLUG = statement<{ slug: string; name: string }>(
   'SELECT slug, name FROM processes WHERE org_id = $1 AND deleted_at IS NULL ORDER BY slug LIMIT $2',
 );
 
@@ -73,6 +73,6 @@ export class ProcessesQueries {
 
   /** The first so many, by slug. */
   named(db: Db, scope: OrgScope, limit: number): Promise<{ slug: string; name: string }[]> {
-    return db.query(NAMED, [scope.orgId, limit]);
+    return db.query(FIRST_BY_SLUG, [scope.orgId, limit]);
   }
 }

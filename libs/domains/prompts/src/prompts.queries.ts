@@ -42,7 +42,7 @@ const RUNNABLE = statement<Omit<RunnablePrompt, 'variables'> & Pick<PromptConten
   FROM prompt_templates t JOIN prompt_revisions r ON r.template_id = t.id AND r.version = t.version
   WHERE t.org_id = $1 AND t.deleted_at IS NULL AND (t.slug = ANY($2) OR $3) ORDER BY t.slug LIMIT $4`);
 
-const NAMED = statement<{ slug: string; name: string }>(
+const FIRST_BY_SLUG = statement<{ slug: string; name: string }>(
   'SELECT slug, name FROM prompt_templates WHERE org_id = $1 AND deleted_at IS NULL ORDER BY slug LIMIT $2',
 );
 const NAMING_MODELS = statement<ModelUser>(`
@@ -89,7 +89,7 @@ export class PromptsQueries {
 
   /** The first so many, by slug. */
   named(db: Db, scope: OrgScope, limit: number): Promise<{ slug: string; name: string }[]> {
-    return db.query(NAMED, [scope.orgId, limit]);
+    return db.query(FIRST_BY_SLUG, [scope.orgId, limit]);
   }
 
   /** @throws DomainError `not_found` */

@@ -9,7 +9,7 @@ import { Database, mapListed, OrgTable, type Listed } from '@aps/platform/databa
 import type { CheckedDecision, ReplayedDecision, Verdict } from './replay.policy';
 import { ReplayStarts, type NewReplay } from './replay-starts.service';
 import { ReplaysRepository } from './replays.repository';
-import { AGREED, CHECK_TOTALS, DISPUTED, NAMED, type CheckTotals, type FoundDecision } from './replays.sql';
+import { AGREED, BY_IDS, CHECK_TOTALS, DISPUTED, type CheckTotals, type FoundDecision } from './replays.sql';
 
 /** Disputes of one check. */
 const MAX_DISPUTES = 200;
@@ -84,7 +84,7 @@ export class DraftChecks {
     const of = (await this.starts.configOf(scope, agentRef, {}))!;
     const reader = [scope.orgId, of.agent.id, scope.userId];
     const ids = decision_ids && [...new Set(decision_ids)];
-    const named = ids && (await this.db.query(NAMED, [...reader, ids]));
+    const named = ids && (await this.db.query(BY_IDS, [...reader, ids]));
     if (named && named.length < ids.length) throw notFound('Decision');
     const [disputed, agreed] = await Promise.all([
       named ? named.filter(isDisputed) : this.db.query(DISPUTED, [...reader, MAX_DISPUTES]),

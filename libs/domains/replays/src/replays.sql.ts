@@ -119,7 +119,7 @@ const newest = (held: string): string => {
 export const DISPUTED = statement<FoundDecision>(newest(`d.review_status = 'disputed' AND d.should_have IS NOT NULL`));
 export const AGREED = statement<FoundDecision>(newest(`d.review_status = 'agreed'`));
 /** Those of these that the caller may see, however they were reviewed. */
-export const NAMED = statement<FoundDecision>(`${FOUND} AND ${chatSeenBy('$3', 'd')} AND d.id = ANY ($4::uuid[]) ORDER BY d.id DESC`);
+export const BY_IDS = statement<FoundDecision>(`${FOUND} AND ${chatSeenBy('$3', 'd')} AND d.id = ANY ($4::uuid[]) ORDER BY d.id DESC`);
 
 const SHOWN = [
   ...(['id', 'org_id', 'revision_id', 'status', 'error', 'estimate', 'billing_unit'] as const),

@@ -87,7 +87,7 @@ export class Simulations {
   private async totalled(scope: OrgScope, replays: ShownReplay[]): Promise<Simulation[]> {
     const ids = replays.map(({ id }) => id);
     const totals = await this.db.query(TOTALS, [scope.orgId, ids, scope.actor.userId]);
-    return replays.map((replay) => ({ ...replay, totals: totals.find(({ replay_id }) => replay_id === replay.id) ?? NOTHING }));
+    return replays.map((replay) => ({ ...replay, totals: totals.find(({ replay_id }) => replay_id === replay.id) ?? NO_TOTALS }));
   }
 
   private async found(scope: OrgScope, agentRef: string, input: SimulationInput): Promise<NewReplay> {
@@ -126,7 +126,7 @@ function chatOf({ chat_id, result, differences, misses, ...took }: DoneItem): Si
   };
 }
 
-const NOTHING: Simulation['totals'] = {
+const NO_TOTALS: Simulation['totals'] = {
   ...{ chats: 0, same_tools: 0, same_decisions: 0, tool_call_misses: 0 },
   ...{ cost_before: '0', cost_after: '0', tokens_before: 0, tokens_after: 0 },
 };

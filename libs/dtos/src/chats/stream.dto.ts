@@ -244,7 +244,7 @@ export class SourceUpdate {
 }
 
 /** Every event that the event logs of chats keep. The type has the compiler ask for a schema where a type is added. */
-const KEPT: Record<Exclude<EventType, keyof typeof OF_OTHERS | 'org_suspended'>, new () => object> = {
+const CHAT_EVENTS: Record<Exclude<EventType, keyof typeof OF_OTHERS | 'org_suspended'>, new () => object> = {
   status_changed: EventOf('status_changed', StatusChange, { description: 'The chat is something else now.' }),
   message_created: EventOf('message_created', NewMessage, {
     description: 'Somebody has written: a user, or the system what a delegated chat came to.',
@@ -308,7 +308,7 @@ const FLEETING_OF_ORGS = {
 /** What the stream of a chat sends. */
 export const ChatStreamEvent = UnionOf('ChatStreamEvent', {
   snapshot: EventOf('snapshot', ChatSnapshot, { description: 'What the stream begins with.' }),
-  ...KEPT,
+  ...CHAT_EVENTS,
   ...FLEETING,
 });
 
@@ -320,7 +320,7 @@ const TopicSnapshot = EventOf('topic_snapshot', [ChatSnapshot, InboxSnapshot, Or
 /** What a stream of several topics sends. */
 export const TopicStreamEvent = UnionOf('TopicStreamEvent', {
   snapshot: TopicSnapshot,
-  ...KEPT,
+  ...CHAT_EVENTS,
   ...OF_OTHERS,
   ...FLEETING,
   ...FLEETING_OF_ORGS,

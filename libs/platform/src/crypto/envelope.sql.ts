@@ -1,7 +1,7 @@
 import { statement } from '@aps/platform/database';
 
-export const OF_ORG = statement<DataKeyRow>('SELECT id, org_id, master_version, wrapped_key FROM data_keys WHERE org_id = $1');
-export const BY_ID = statement<DataKeyRow>('SELECT id, org_id, master_version, wrapped_key FROM data_keys WHERE id = $1');
+export const KEY_OF_ORG = statement<DataKeyRow>('SELECT id, org_id, master_version, wrapped_key FROM data_keys WHERE org_id = $1');
+export const KEY_BY_ID = statement<DataKeyRow>('SELECT id, org_id, master_version, wrapped_key FROM data_keys WHERE id = $1');
 export const INSERT = statement(
   'INSERT INTO data_keys (id, org_id, master_version, wrapped_key) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
 );

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { Db } from '@aps/platform/database';
 import { uuidv7 } from 'uuidv7';
 import { requireMasterKeys, type MasterKeys } from './crypto.config';
-import { BY_ID, INSERT, OF_ORG, REWRAP, STALE, type DataKeyRow } from './envelope.sql';
+import { INSERT, KEY_BY_ID, KEY_OF_ORG, REWRAP, STALE, type DataKeyRow } from './envelope.sql';
 
 const NONCE = 12;
 const TAG = 16;
@@ -127,7 +127,7 @@ export class EnvelopeCrypto {
     if (cached) return cached;
     // In a transaction, so that "committed" is a moment that can be waited for, whatever the caller handed in.
     return db.transaction(NO_CALLER, async (tx) => {
-      const read = () => (orgId === null ? tx.query(BY_ID, [PLATFORM_KEY_ID]) : tx.query(OF_ORG, [orgId]));
+      const read = () => (orgId === null ? tx.query(KEY_BY_ID, [PLATFORM_KEY_ID]) : tx.query(KEY_OF_ORG, [orgId]));
       let [row] = await read();
       if (!row) {
         const id = orgId === null ? PLATFORM_KEY_ID : uuidv7();
@@ -146,7 +146,7 @@ export class EnvelopeCrypto {
   private async keyById(db: Db, id: string): Promise<DataKey> {
     const cached = fresh(this.byId, id);
     if (cached) return cached;
-    const [row] = await db.query(BY_ID, [id]);
+    const [row] = await db.query(KEY_BY_ID, [id]);
     if (!row) throw new DecryptionError('The data key of this ciphertext is gone.');
     const key = this.toKey(row);
     remember(this.byId, id, key);

@@ -45,8 +45,8 @@ export const MAX_REDIRECTS = 3;
 export const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** What may travel on to an origin that the caller did not name. Everything else may be a credential under any name. */
 const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
-/** Set here or by the connection. */
-const OURS = new Set([
+/** Headers that are set here or by the connection, and never by the caller. */
+const CONNECTION_HEADERS = new Set([
   'host',
   'content-length',
   'connection',
@@ -165,7 +165,7 @@ function without(headers: Record<string, string>, drop: (name: string) => boolea
 
 /** With names in lower case. */
 export const withoutOurs = (headers: Record<string, string>) =>
-  without(Object.fromEntries(Object.entries(headers).map(([k, v]) => [k.toLowerCase(), v])), (name) => OURS.has(name));
+  without(Object.fromEntries(Object.entries(headers).map(([k, v]) => [k.toLowerCase(), v])), (name) => CONNECTION_HEADERS.has(name));
 
 export function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(

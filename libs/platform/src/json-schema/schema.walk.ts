@@ -9,8 +9,8 @@ const MAX_VALUES = 1_000;
 const MAX_INSTRUCTIONS = 2_000;
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Where JSON Schema has schemas: one, a list of them, or one by name. */
-const ONE = [
+/** Keywords that have schemas: one, a list of them, or one by name. */
+const ONE_SCHEMA = [
   'additionalProperties',
   'items',
   'contains',
@@ -23,8 +23,8 @@ const ONE = [
   'unevaluatedProperties',
   'contentSchema',
 ];
-const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const NAMED = ['properties', 'patternProperties', 'dependentSchemas'];
+const SCHEMA_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+const NAMED_SCHEMAS = ['properties', 'patternProperties', 'dependentSchemas'];
 /** What asks the part of a value that its schema asks. Others ask its members. */
 const OF_THE_SAME = new Set(['not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf', 'dependentSchemas']);
 /** Of all that stands at these in a schema, one at most asks each member. */
@@ -112,16 +112,16 @@ class SchemaWalk {
       grow({ schemas: size.schemas, here: 0, within: one ? 0 : most });
     };
     if (own(schema, '$ref') !== undefined) grow(this.countReferred(schema.$ref, path));
-    for (const key of ONE) {
+    for (const key of ONE_SCHEMA) {
       const one = own(schema, key);
       // A true or false here belongs to its keyword, as in `additionalProperties: false`.
       if (one !== undefined && typeof one !== 'boolean') add(one, key);
     }
-    for (const key of LISTS) {
+    for (const key of SCHEMA_LISTS) {
       const list = own(schema, key);
       if (Array.isArray(list)) list.forEach((inner, i) => add(inner, key, `.${i}`));
     }
-    for (const key of NAMED) {
+    for (const key of NAMED_SCHEMAS) {
       const named = own(schema, key);
       if (isObject(named)) for (const [name, inner] of Object.entries(named)) add(inner, key, `.${name.slice(0, 50)}`);
     }

@@ -8,7 +8,7 @@ import { WorkersService } from '../workers.service';
 import { toWorker } from './administration.convert';
 
 /** No worker's id is a UUID. */
-const NAMED: AccessOptions = { params: { worker: 'string' } };
+const WORKER_PARAM: AccessOptions = { params: { worker: 'string' } };
 
 @ApiTags('Administration: workers')
 @Controller('/api/admin/workers')
@@ -31,7 +31,7 @@ export class AdminWorkersController {
   }
 
   @Post(':worker/drain')
-  @PlatformAdmin(NAMED)
+  @PlatformAdmin(WORKER_PARAM)
   @Operation({
     summary: 'Let a worker begin nothing new',
     description: 'It ends what it has, and stays. What waits goes to the others, or waits. Repeating it changes nothing.',
@@ -43,7 +43,7 @@ export class AdminWorkersController {
   }
 
   @Post(':worker/resume')
-  @PlatformAdmin(NAMED)
+  @PlatformAdmin(WORKER_PARAM)
   @Operation({
     summary: 'Let a drained worker take work again',
     description: 'Not one whose process was told to end. Repeating it changes nothing.',

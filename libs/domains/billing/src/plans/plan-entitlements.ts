@@ -11,11 +11,11 @@ const TTL_MS = 1_000;
 const MAX_ORGS = 20_000;
 
 const NAMES = [...FEATURES, ...CAPS];
-const NOTHING = Object.fromEntries([...FEATURES.map((name) => [name, false]), ...CAPS.map((name) => [name, 0])]) as EntitlementSet;
+const NO_ENTITLEMENTS = Object.fromEntries([...FEATURES.map((name) => [name, false]), ...CAPS.map((name) => [name, 0])]) as EntitlementSet;
 
 /** What a plan includes, and what of it an organization has otherwise. Without a subscription that counts, nothing. */
 export function resolved(subscribed: SubscribedPlan | null): EntitlementSet {
-  if (!subscribed) return NOTHING;
+  if (!subscribed) return NO_ENTITLEMENTS;
   const { plan, overrides } = subscribed;
   return Object.fromEntries(NAMES.map((name) => [name, overrides[name] ?? plan[name]])) as unknown as EntitlementSet;
 }
@@ -47,7 +47,7 @@ export class PlanEntitlements extends Entitlements {
   }
 
   async isSubscribed(orgId: string, db?: Db): Promise<boolean> {
-    return (await this.of(orgId, db)) !== NOTHING;
+    return (await this.of(orgId, db)) !== NO_ENTITLEMENTS;
   }
 
   /** Drops what is held of an organization or, with null, of all. */

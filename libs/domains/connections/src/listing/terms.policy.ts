@@ -97,7 +97,7 @@ function cautious(before: ToolTerms, now: ToolTerms): ToolTerms {
 /** Keywords of JSON Schema that say something to readers and nothing to validators. */
 const TEXTS = new Set(['title', 'description', 'examples', 'default', '$comment']);
 /** Keywords whose keys are names of the schema's author. */
-const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const NAMED_SCHEMAS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 
 /** Whether texts within the schema are new, as against what stood at the same place. One that only goes says nothing. */
 function isReworded(before: unknown, now: unknown, isNames = false): boolean {
@@ -105,7 +105,7 @@ function isReworded(before: unknown, now: unknown, isNames = false): boolean {
   if (!isObject(now)) return false;
   const old = isObject(before) ? before : {};
   return Object.entries(now).some(([key, value]) =>
-    !isNames && TEXTS.has(key) ? !isDeepStrictEqual(value, old[key]) : isReworded(old[key], value, !isNames && NAMED.has(key)),
+    !isNames && TEXTS.has(key) ? !isDeepStrictEqual(value, old[key]) : isReworded(old[key], value, !isNames && NAMED_SCHEMAS.has(key)),
   );
 }
 
@@ -119,7 +119,7 @@ function rewritten(now: unknown, before: unknown, isNames: boolean): unknown {
   if (!isObject(now)) return now;
   const old = isObject(before) ? before : {};
   const entries = Object.entries(now).flatMap(([key, value]): [string, unknown][] => {
-    if (isNames || !TEXTS.has(key)) return [[key, rewritten(value, old[key], !isNames && NAMED.has(key))]];
+    if (isNames || !TEXTS.has(key)) return [[key, rewritten(value, old[key], !isNames && NAMED_SCHEMAS.has(key))]];
     return key in old ? [[key, old[key]]] : [];
   });
   return Object.fromEntries(entries);

@@ -19,7 +19,7 @@ interface Frame extends Partial<Wanted> {
   reason: string;
 }
 
-const NOTHING = { command: null, workdir: '/workspace', timeout_s: 0, path: null, content_base64: null };
+const FRAME_DEFAULTS = { command: null, workdir: '/workspace', timeout_s: 0, path: null, content_base64: null };
 
 /** Frames over a WebSocket. */
 export class SocketLink implements Link {
@@ -96,7 +96,7 @@ export class SocketLink implements Link {
       case 'exec':
       case 'put_file':
       case 'get_file':
-        return works.start({ ...NOTHING, ...work, kind: type, id: work_id });
+        return works.start({ ...FRAME_DEFAULTS, ...work, kind: type, id: work_id });
       case 'cancel':
         return works.cancel(work_id);
       case 'bye':

@@ -16,7 +16,7 @@ const KILL_TRIES = 20;
 /** What `docker run` ends with where it, or the shell of the image, could not be run. */
 const NOT_BEGUN = [125, 126, 127];
 /** Below it an installation gives each image that it brings here a name beside its own, with its digest as the tag: these alone does it remove. */
-const KEPT = 'agent-platform/sandbox-image/';
+const KEPT_IMAGES = 'agent-platform/sandbox-image/';
 const NAMES = '{{range .RepoTags}}{{println .}}{{end}}{{range .RepoDigests}}{{println .}}{{end}}';
 /** The program hands the signal on to its container, and so ends it, when we die. */
 const ENDING_WITH_US = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'TERM', '--'] : [];
@@ -72,7 +72,7 @@ export class DockerDriver extends LocalDriver {
   }
 
   override async images(): Promise<string[]> {
-    const { stdout } = await this.docker('image', 'ls', '--filter', `reference=${KEPT}${this.installation}`, '--format', '{{.Tag}}');
+    const { stdout } = await this.docker('image', 'ls', '--filter', `reference=${KEPT_IMAGES}${this.installation}`, '--format', '{{.Tag}}');
     return stdout.split('\n').flatMap((tag) => (tag.startsWith('sha256-') ? tag.replace('-', ':') : []));
   }
 
@@ -122,7 +122,7 @@ export class DockerDriver extends LocalDriver {
   /** Whether an image is here that no installation has brought here, for all that is known: it is not ours to remove. */
   private async isForeign(image: string): Promise<boolean> {
     try {
-      return !(await this.namesOf(image)).some((name) => name.startsWith(KEPT));
+      return !(await this.namesOf(image)).some((name) => name.startsWith(KEPT_IMAGES));
     } catch (error) {
       return !saysNoImage(error);
     }
@@ -134,7 +134,7 @@ export class DockerDriver extends LocalDriver {
   }
 
   private keptAs(digest: string): string {
-    return `${KEPT}${this.installation}:${digest.replace(':', '-')}`;
+    return `${KEPT_IMAGES}${this.installation}:${digest.replace(':', '-')}`;
   }
 
   private async keep(image: string): Promise<void> {

@@ -16,7 +16,7 @@ import { evaluationStateOf } from '../messages/messages.policy';
 import type { MessageCounts, MessageDetail, MessageView } from '../messages/messages.queries';
 
 const NO_REPLY: InboxMessageReply = { state: 'none', due_at: null, sent_at: null };
-const NOTHING = { headers: {}, body_text: '', payload: null, attachments: [], auth: null };
+const NO_ENVELOPE = { headers: {}, body_text: '', payload: null, attachments: [], auth: null };
 
 /** What is computed of a message. */
 const computed = ({ channel_id, channel_kind, sender_address, sender_name, state, reply }: MessageView) => ({
@@ -32,7 +32,7 @@ export const toMessage = (message: MessageView): InboxMessageIndexResponse => an
 export const toMessageDetail = (message: MessageDetail, hideDollars: boolean): InboxMessageDetailResponse =>
   answer(InboxMessageDetailResponse, message, {
     ...computed(message),
-    envelope: answer(InboxMessageEnvelope, message.envelope ?? NOTHING),
+    envelope: answer(InboxMessageEnvelope, message.envelope ?? NO_ENVELOPE),
     trace: message.trace.map((row, i) => toTraceRow(row, i + 1, hideDollars)),
   });
 

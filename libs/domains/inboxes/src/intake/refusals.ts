@@ -8,14 +8,14 @@ export type Door = (typeof DOORS)[number];
 /** What a door could not do, so that its sender will try again: the fault is here. */
 export const FAILED = 'failed';
 
-/** Why, where that is no fault of who sends. */
-const OURS = [FAILED, 'service_unavailable', 'too_much_at_once'];
+/** Reasons that are no fault of the sender. */
+const SERVICE_FAULTS = [FAILED, 'service_unavailable', 'too_much_at_once'];
 
 const refused = counter(
   'inbox_refusals_total',
   'What doors did not take in, by door and why',
   ['door', 'reason'],
-  DOORS.flatMap((door) => OURS.map((reason) => ({ door, reason }))),
+  DOORS.flatMap((door) => SERVICE_FAULTS.map((reason) => ({ door, reason }))),
 );
 
 /**

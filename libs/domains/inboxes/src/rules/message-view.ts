@@ -61,10 +61,10 @@ function numberOf(value: Scalar): number {
 /** Reads a field of a message and the tags that it has by now. */
 export type FieldReader = (facts: MessageFacts, tags: readonly string[]) => FieldValue;
 
-const NOTHING = new FieldValue([]);
+const NO_VALUE = new FieldValue([]);
 
 const one = (value: string | number | null | undefined): FieldValue =>
-  value === null || value === undefined || value === '' ? NOTHING : new FieldValue([value]);
+  value === null || value === undefined || value === '' ? NO_VALUE : new FieldValue([value]);
 const several = (values: readonly string[]): FieldValue => new FieldValue(values.slice(0, LOOKED_AT_ELEMENTS));
 
 const READERS = new Map<string, FieldReader>([
@@ -96,12 +96,12 @@ export function readerOf(field: string): FieldReader {
 const headerReader =
   (name: string): FieldReader =>
   ({ headers }) =>
-    Object.hasOwn(headers, name) ? new FieldValue([headers[name]]) : NOTHING;
+    Object.hasOwn(headers, name) ? new FieldValue([headers[name]]) : NO_VALUE;
 
 function payloadReader(path: readonly string[]): FieldReader {
   return ({ payload }) => {
     const found = path.reduce(childOf, payload);
-    if (found === null || found === undefined) return NOTHING;
+    if (found === null || found === undefined) return NO_VALUE;
     return new FieldValue((Array.isArray(found) ? found.slice(0, LOOKED_AT_ELEMENTS) : [found]).filter(isScalar), true);
   };
 }

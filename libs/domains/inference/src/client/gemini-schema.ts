@@ -2,7 +2,7 @@ import { asObject } from './errors';
 
 type Schema = Record<string, unknown>;
 
-const KEPT = [
+const KEPT_KEYWORDS = [
   'description',
   'title',
   'minItems',
@@ -66,7 +66,7 @@ function cleaned(schema: Schema, context: Context, depth: number): Schema {
   const values = valuesOf(schema);
   const type = (real[0] ?? guess(schema, values)).toUpperCase();
   const out: Schema = { type };
-  for (const key of KEPT) if (schema[key] !== undefined && schema[key] !== null) out[key] = schema[key];
+  for (const key of KEPT_KEYWORDS) if (schema[key] !== undefined && schema[key] !== null) out[key] = schema[key];
   if (nullable) out.nullable = true;
   if (typeof schema.format === 'string' && FORMATS[type]?.includes(schema.format)) out.format = schema.format;
   if (values.length > 0 && type === 'STRING') Object.assign(out, { format: 'enum', enum: values.map(String) });

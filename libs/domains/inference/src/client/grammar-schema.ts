@@ -19,7 +19,7 @@ const MAX_ENUM_VALUES = 500;
 const MAX_LEVELS = 5;
 const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'];
 /** Compiled as they stand. */
-const KEPT = ['type', 'title', 'description', 'enum', 'const'];
+const KEPT_KEYWORDS = ['type', 'title', 'description', 'enum', 'const'];
 /** Compiled by some, refused by others. */
 const BOUNDS = [
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -28,7 +28,7 @@ const BOUNDS = [
 /** They say nothing about values. */
 const DROPPED = ['$schema', '$id', '$comment', 'deprecated', 'readOnly', 'writeOnly'];
 const READ = ['properties', 'required', 'additionalProperties', 'items', 'anyOf', 'oneOf'];
-const KNOWN = new Set([...KEPT, ...BOUNDS, ...DROPPED, ...READ]);
+const KNOWN = new Set([...KEPT_KEYWORDS, ...BOUNDS, ...DROPPED, ...READ]);
 
 interface Used extends GrammarLimits {
   properties: number;
@@ -68,7 +68,7 @@ function compile(input: unknown, used: Used, level: number): Schema {
   if (Array.isArray(schema.enum)) used.enumValues += schema.enum.length;
 
   const out: Schema = {};
-  for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key];
+  for (const key of KEPT_KEYWORDS) if (schema[key] !== undefined) out[key] = schema[key];
   const bounds = BOUNDS.filter((key) => schema[key] !== undefined);
   used.bounds += bounds.length;
   if (FORMATS.includes(schema.format as string)) out.format = schema.format;

@@ -11,7 +11,7 @@ const COMBINING = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum
 const FOLDED = ['allOf', '$ref'];
 /** Where no schemas stand, and where they do by name. */
 const VALUES = ['default', 'enum', 'const', 'examples'];
-const NAMED = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'];
+const BY_NAME = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'];
 
 /**
  * The parameters of a tool as OpenAI and Anthropic take them. Both answer 400 to a whole request for one tool whose schema combines others at
@@ -124,7 +124,7 @@ function withItems(value: unknown, named = false): unknown {
   if (Array.isArray(value)) return value.map((part) => withItems(part));
   if (typeof value !== 'object' || value === null) return value;
   const out: Schema = Object.fromEntries(
-    Object.entries(value).map(([key, of]) => [key, !named && VALUES.includes(key) ? of : withItems(of, !named && NAMED.includes(key))]),
+    Object.entries(value).map(([key, of]) => [key, !named && VALUES.includes(key) ? of : withItems(of, !named && BY_NAME.includes(key))]),
   );
   return !named && [out.type].flat().includes('array') && out.items === undefined ? { ...out, items: {} } : out;
 }

@@ -13,7 +13,7 @@ export interface EmbeddingModel {
   space: string;
 }
 
-const NOTHING = (): Promise<void> => Promise.resolve();
+const STORE_NOTHING = (): Promise<void> => Promise.resolve();
 
 const spaceOf = (key: string, remoteId: string): string => `${key}/${remoteId}`;
 /** What may be the key of the model behind a space: keys, and names of models at providers, may have slashes themselves. */
@@ -74,11 +74,11 @@ export class Embedder {
     { model }: EmbeddingModel,
     texts: string[],
     timed: Timed,
-    store: (tx: Tx, vectors: number[][]) => Promise<void> = NOTHING,
+    store: (tx: Tx, vectors: number[][]) => Promise<void> = STORE_NOTHING,
   ): Promise<number[][] | typeof REFUSED | null> {
     if (model instanceof OwnModel) {
       const said = texts.map((text) => model.embed(text));
-      if (store !== NOTHING) await this.db.transaction(NO_CALLER, (tx) => store(tx, said));
+      if (store !== STORE_NOTHING) await this.db.transaction(NO_CALLER, (tx) => store(tx, said));
       return said;
     }
     const call = { input: texts, feature: FEATURE };

@@ -27,7 +27,7 @@ const LEAST = 2_000;
 const OF_TOLD = 10;
 const MOST = 20_000;
 /** Of all bases of an organization, so many live ones are named to the index; of more, it finds also what is in those that are deleted, and not erased yet. */
-const NAMED = 50;
+const MAX_NAMED_BASES = 50;
 
 /**
  * Pieces with any of the words, the best first: those with more of the words, and with those that are rarer here, each by how often and where it stands
@@ -57,7 +57,7 @@ const BY_WORDS = statement<Hit>(`
     FROM rarest CROSS JOIN (SELECT are_many, (SELECT count(*) FROM sampled) / greatest(pieces, 1) AS share FROM size) size
     WHERE place <= ${MOST_WORDS} WINDOW rarer AS (ORDER BY n, place ROWS UNBOUNDED PRECEDING)
   ), within AS MATERIALIZED (
-    SELECT CASE WHEN $4::uuid[] IS NULL AND count(*) > ${NAMED} THEN format('''org:%s''', $1::uuid) ELSE string_agg(format('''kb:%s''', id), ' | ') END::tsquery AS theirs FROM live
+    SELECT CASE WHEN $4::uuid[] IS NULL AND count(*) > ${MAX_NAMED_BASES} THEN format('''org:%s''', $1::uuid) ELSE string_agg(format('''kb:%s''', id), ' | ') END::tsquery AS theirs FROM live
   ), words AS MATERIALIZED (SELECT string_agg(word::text, ' | ')::tsquery && (SELECT theirs FROM within) AS found_by FROM q WHERE finds HAVING count(*) > 0
   ), found AS MATERIALIZED (
     SELECT c.id, r.i, r.rank / (1 + ln(1 + c.token_count)) AS rank

@@ -320,8 +320,9 @@ interface Left {
 }
 
 /** Whether a run that has failed has done so by a fault of ours is what operators look at; all else is for its organization. */
-const outcomeOf = (end: RunOutcome): string => (end.status === 'failed' && !OURS.includes(end.error.code) ? 'unsuccessful' : end.status);
-const OURS: readonly string[] = ['internal', 'worker_lost'];
+const outcomeOf = (end: RunOutcome): string =>
+  end.status === 'failed' && !SERVICE_FAULTS.includes(end.error.code) ? 'unsuccessful' : end.status;
+const SERVICE_FAULTS: readonly string[] = ['internal', 'worker_lost'];
 
 const endEvents = (end: RunOutcome | null): RunEvent[] =>
   end ? [{ type: 'run_finished', step_id: null, path: null, metadata: { status: end.status } }] : [];

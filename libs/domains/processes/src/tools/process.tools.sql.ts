@@ -6,7 +6,7 @@ export interface NamedProcess {
   id: string;
   slug: string;
 }
-export const NAMED = statement<NamedProcess>(
+export const BY_ID_OR_SLUG = statement<NamedProcess>(
   'SELECT id, slug FROM processes WHERE org_id = $1 AND (id = $2 OR slug = $2) AND deleted_at IS NULL FOR KEY SHARE',
 );
 /** Tools of connections with a decision mode that a process calls, or one that its steps run, as they are now. Values: organization, process. */

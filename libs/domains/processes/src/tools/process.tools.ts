@@ -14,7 +14,7 @@ import {
 import { z } from 'zod';
 import { RunBegins, type RunBegin } from '../engine/run-begins';
 import { tooDeep } from '../engine/run-starter';
-import { ABOVE, CALLED, NAMED, RUNNABLE, SEEN, type NamedProcess } from './process.tools.sql';
+import { ABOVE, BY_ID_OR_SLUG, CALLED, RUNNABLE, SEEN, type NamedProcess } from './process.tools.sql';
 
 /** What the scope of a process begins with; its slug follows. */
 const SCOPE = 'process:';
@@ -116,7 +116,7 @@ export class ProcessTools {
   }
 
   private async granted(db: Db, { orgId, tools: { grants } }: Granted, ref: string): Promise<NamedProcess | null> {
-    const [process] = await db.query(NAMED, [orgId, ref]);
+    const [process] = await db.query(BY_ID_OR_SLUG, [orgId, ref]);
     return process && reachesProcess(grants, process.slug) ? process : null;
   }
 }

@@ -15,10 +15,10 @@ import { answer, Operation, PageQuery, toPage } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import { ProjectsQueries, type ProjectView } from '../projects.queries';
 
-const NOTHING = Object.fromEntries(PROJECT_RESOURCE_TYPES.map((type) => [type, 0])) as unknown as ProjectResourceCounts;
+const NO_RESOURCES = Object.fromEntries(PROJECT_RESOURCE_TYPES.map((type) => [type, 0])) as unknown as ProjectResourceCounts;
 
 const toProject = (project: ProjectView): ProjectResponse =>
-  answer(ProjectResponse, project, { resource_counts: { ...NOTHING, ...project.counts } });
+  answer(ProjectResponse, project, { resource_counts: { ...NO_RESOURCES, ...project.counts } });
 
 @ApiTags('Projects')
 @Controller('api/orgs/:org_id/projects')

@@ -5,7 +5,7 @@ import type { KubernetesObject } from './kubernetes-api';
 import { kubernetesConfig } from './kubernetes.config';
 
 /** By these all that the driver makes is found; policies of the network select by them, too. */
-export const OURS = { 'app.kubernetes.io/name': 'sandbox', 'app.kubernetes.io/part-of': 'agent-platform' };
+export const LABELS = { 'app.kubernetes.io/name': 'sandbox', 'app.kubernetes.io/part-of': 'agent-platform' };
 export const WORKSPACE_LABEL = 'agent-platform/workspace';
 /** When somebody used it last, by the clock of the cluster's API. */
 export const USED_AT = 'agent-platform/used-at';
@@ -38,7 +38,7 @@ export function claimManifest(workspace: string, usedAt: string): object {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: claimName(workspace), labels: { ...OURS, [WORKSPACE_LABEL]: workspace }, annotations: { [USED_AT]: usedAt } },
+    metadata: { name: claimName(workspace), labels: { ...LABELS, [WORKSPACE_LABEL]: workspace }, annotations: { [USED_AT]: usedAt } },
     spec: {
       accessModes: ['ReadWriteOnce'],
       ...(storageClass && { storageClassName: storageClass }),
@@ -60,7 +60,7 @@ export function podManifest(name: string, image: string, workspace: string | nul
     kind: 'Pod',
     metadata: {
       name,
-      labels: { ...OURS, ...ofWorkspace, 'agent-platform/sandbox-egress': sandboxConfig.value.egress },
+      labels: { ...LABELS, ...ofWorkspace, 'agent-platform/sandbox-egress': sandboxConfig.value.egress },
       annotations: { [USED_AT]: usedAt },
     },
     spec: {

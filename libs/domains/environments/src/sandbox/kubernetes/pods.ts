@@ -18,9 +18,9 @@ import {
   hasEnded,
   isOver,
   isRunning,
+  LABELS,
   lossOf,
   NO_ROOM,
-  OURS,
   podManifest,
   podName,
   startFailureOf,
@@ -40,7 +40,7 @@ const KILLS = 3;
 /** So often an ended pod is looked for where a command was killed, or the connection to it broke. */
 const LOOKS = 10;
 
-const OUR_LABELS = Object.entries(OURS)
+const LABEL_SELECTOR = Object.entries(LABELS)
   .map((label) => label.join('='))
   .join(',');
 
@@ -127,7 +127,7 @@ export class Pods {
 
   /** Keys of workspaces whose volumes nobody has used for so long. */
   async idleWorkspaces(idleMs: number): Promise<string[]> {
-    const claims = await this.api.list('persistentvolumeclaims', OUR_LABELS);
+    const claims = await this.api.list('persistentvolumeclaims', LABEL_SELECTOR);
     return claims.filter((claim) => this.isIdle(claim, idleMs)).map(({ labels }) => labels![WORKSPACE_LABEL]);
   }
 
@@ -135,7 +135,7 @@ export class Pods {
   async sweep(): Promise<void> {
     try {
       for (const [name, { workspace }] of this.held) await this.touch(name, workspace);
-      for (const pod of await this.api.list('pods', OUR_LABELS)) {
+      for (const pod of await this.api.list('pods', LABEL_SELECTOR)) {
         const { name, resourceVersion } = pod;
         // Not where somebody has said meanwhile that it is used.
         if (this.isIdle(pod, IDLE_MS)) await this.api.remove('pods', name, { resourceVersion }).catch(unlessConflict);
