@@ -1,2 +1,2 @@
-/** So many characters has the name of an organization at most. */
+/** Characters of the name of an organization. */
 export const MAX_ORG_NAME = 120;

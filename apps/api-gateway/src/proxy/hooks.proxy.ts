@@ -1,4 +1,4 @@
-import { MAX_WEBHOOK } from '@aps/inboxes/http';
+import { MAX_WEBHOOK_BYTES } from '@aps/inboxes/http';
 import { configSection, integer, setting } from '@aps/platform/config';
 import { z } from 'zod';
 import type { ProxiedPath } from './proxied-path';
@@ -19,6 +19,6 @@ export const hooksProxy: ProxiedPath = {
   prefix: '/api/hooks',
   target: () => ({ baseUrl: hooksProxyConfig.value.url, timeoutMs: hooksProxyConfig.value.timeoutMs }),
   // All webhooks, and most mails.
-  wholeBodies: MAX_WEBHOOK,
+  wholeBodies: MAX_WEBHOOK_BYTES,
   access: { tier: 'public', provenBy: 'authorization' },
 };

@@ -10,8 +10,7 @@ import { AgentsQueries } from './agents.queries';
 import { AgentsRepository } from './agents.repository';
 import { RevisionsService } from './revisions.service';
 
-/** Characters of an instruction. */
-const MAX_INSTRUCTION = 100_000;
+const MAX_INSTRUCTION_CHARS = 100_000;
 
 /** An agent's instruction: what is published, and what is being written. */
 export interface InstructionView {
@@ -88,8 +87,8 @@ export class InstructionsService {
     const current = await this.view(tx, scope, agent);
     const content = amend((current.draft ?? current.active)?.content ?? '');
     if (content === null) return { ...current, amended: false };
-    if (content.length > MAX_INSTRUCTION)
-      throw new DomainError('instruction_too_long', `An instruction may have ${MAX_INSTRUCTION} characters.`);
+    if (content.length > MAX_INSTRUCTION_CHARS)
+      throw new DomainError('instruction_too_long', `An instruction may have ${MAX_INSTRUCTION_CHARS} characters.`);
     return { ...(await this.writeDraft(tx, scope, agent, current, content)), amended: true };
   }
 

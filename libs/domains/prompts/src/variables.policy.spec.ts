@@ -1,5 +1,5 @@
 import { DomainError } from '@aps/contracts';
-import { MAX_RENDERED, render } from './variables.policy';
+import { MAX_RENDERED_CHARS, render } from './variables.policy';
 
 const filled = (text: string, variables: Record<string, unknown> = {}) => render({ text }, variables).text;
 
@@ -32,7 +32,7 @@ describe('variables', () => {
   });
 
   it('may not make a prompt of any length', () => {
-    expect(filled('{{a}}{{a}}', { a: 'x'.repeat(MAX_RENDERED / 2) })).toHaveLength(MAX_RENDERED);
+    expect(filled('{{a}}{{a}}', { a: 'x'.repeat(MAX_RENDERED_CHARS / 2) })).toHaveLength(MAX_RENDERED_CHARS);
     expect(() => filled('{{a}}'.repeat(20_000), { a: 'x'.repeat(1_000_000) })).toThrow(
       expect.objectContaining({ code: 'prompt_too_long' }),
     );

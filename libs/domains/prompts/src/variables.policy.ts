@@ -1,8 +1,7 @@
 import { DomainError, refuseField } from '@aps/contracts';
 import { asText } from '@aps/platform/definitions';
 
-/** Characters of a prompt whose variables are filled in. */
-export const MAX_RENDERED = 2_000_000;
+export const MAX_RENDERED_CHARS = 2_000_000;
 
 const VARIABLE = /\{\{[ \t]*([\p{L}_][\p{L}\p{N}_.-]{0,127})[ \t]*\}\}/gu;
 
@@ -32,7 +31,7 @@ function filled(text: string, values: ReadonlyMap<string, string>): string {
   // Before it is built: a short text may ask for a long value thousands of times.
   let length = text.length;
   for (const [place, name] of text.matchAll(VARIABLE)) length += values.get(name)!.length - place.length;
-  if (length > MAX_RENDERED)
-    throw refuseField('prompt_too_long', ['variables'], `With its variables the prompt has more than ${MAX_RENDERED} characters.`);
+  if (length > MAX_RENDERED_CHARS)
+    throw refuseField('prompt_too_long', ['variables'], `With its variables the prompt has more than ${MAX_RENDERED_CHARS} characters.`);
   return text.replace(VARIABLE, (_, name: string) => values.get(name)!);
 }

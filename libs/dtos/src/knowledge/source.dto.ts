@@ -10,8 +10,7 @@ import {
   UuidField,
 } from '@aps/platform/http';
 
-/** Bytes of UTF-8. */
-const MAX_CONTENT = 2 * 1024 * 1024;
+const MAX_CONTENT_BYTES = 2 * 1024 * 1024;
 export const MAX_SOURCE_TITLE = 500;
 
 export const SOURCE_STATES = ['PENDING', 'PROCESSING', 'READY', 'FAILED'] as const;
@@ -27,7 +26,7 @@ export const MarkdownField = (o: { optional?: boolean; notBlank?: boolean; defau
   StringField({
     optional: o.optional,
     default: o.default,
-    maxBytes: MAX_CONTENT,
+    maxBytes: MAX_CONTENT_BYTES,
     ...(o.notBlank && { pattern: /\S/, patternMessage: 'String should not be blank' }),
     description: `${o.description} At most 2 MiB of UTF-8.`,
     example: '# Holidays\n\nThirty days a year.',

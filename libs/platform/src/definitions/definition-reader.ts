@@ -4,8 +4,7 @@ export type Place = (string | number)[];
 
 /** So many are told: whoever has more mends these first. */
 const MAX_PROBLEMS = 100;
-/** So much of an unknown key is told. */
-const SHOWN_KEY = 100;
+const SHOWN_KEY_CHARS = 100;
 
 interface TextBounds {
   max: number;
@@ -46,7 +45,7 @@ export class DefinitionReader {
     const known = [...required, ...optional];
     for (const [key, inside] of Object.entries(value)) {
       if (!known.includes(key))
-        this.refuse([...loc, key.slice(0, SHOWN_KEY)], `Unknown key; known are ${listed(known)}`, 'value_error', known);
+        this.refuse([...loc, key.slice(0, SHOWN_KEY_CHARS)], `Unknown key; known are ${listed(known)}`, 'value_error', known);
       else if (inside !== undefined && inside !== null) keys.set(key, inside);
     }
     for (const key of required) if (!keys.has(key)) this.refuse([...loc, key], 'Field required', 'missing');

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 
-/** So long a Redis that is just being connected to is waited for. */
-const CONNECT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * Asks Redis once whether it drops keys when its memory is full: jobs would vanish without a word. One that is away, or does not say,
@@ -12,7 +11,7 @@ const CONNECT_MS = 5_000;
  * @throws Error that says what it is set to
  */
 export async function proveNoEviction(redis: Redis): Promise<void> {
-  if (redis.status !== 'ready') await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_MS) }).catch(() => undefined);
+  if (redis.status !== 'ready') await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).catch(() => undefined);
   if (redis.status !== 'ready') return;
   const info = await redis.info('memory').catch((error: Error) => {
     new Logger('Redis').warn(`Redis does not tell its maxmemory-policy, which must be noeviction: ${error.message}`);

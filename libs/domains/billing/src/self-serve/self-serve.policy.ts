@@ -24,8 +24,7 @@ const notSellable = (sentence: string): DomainError => new DomainError('not_sell
 export const intervalFor = (plan: Plan, paid: ExternalSubscription | null): Interval =>
   isByTheYear(paid) && plan.polar_product_id_annual ? 'annual' : 'monthly';
 
-/** So many wishes that are not answered yet are remembered. */
-const MAX_MARKS = 10;
+const MAX_OPEN_WISHES = 10;
 
 /** A mark with those that it has taken the place of, the newest first. */
 export function marksOf(pending: PendingChange | null): PendingChange[] {
@@ -36,7 +35,7 @@ export function marksOf(pending: PendingChange | null): PendingChange[] {
 
 /** The newest of these, which remembers the others. */
 export function markOf([newest, ...replaced]: PendingChange[]): PendingChange | null {
-  return newest ? { ...newest, ...(replaced.length && { replaced: replaced.slice(0, MAX_MARKS) }) } : null;
+  return newest ? { ...newest, ...(replaced.length && { replaced: replaced.slice(0, MAX_OPEN_WISHES) }) } : null;
 }
 
 /** After so long nobody waits any more for a change to be paid. */

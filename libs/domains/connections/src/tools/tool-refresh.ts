@@ -8,8 +8,7 @@ import { ConnectionListings, type Refreshed } from '../listing/connection-listin
 import type { LookedAt } from '../listing/terms.policy';
 import { toolSlug } from './tool-names.policy';
 
-/** So many servers are asked at a time. */
-const AT_ONCE = 8;
+const SERVERS_AT_ONCE = 8;
 
 /** What servers have answered. */
 export interface RefreshedTools {
@@ -47,7 +46,7 @@ export class ToolRefresh {
         if (answer) answers.push([connection, answer]);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, ask));
+    await Promise.all(Array.from({ length: SERVERS_AT_ONCE }, ask));
     return inWords(answers.sort(([a], [b]) => (a.slug < b.slug ? -1 : 1)));
   }
 

@@ -2,8 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 /** With the line between them, head and tail are no more than the 256 KiB that are kept of a stream. */
 export const HALF = 128 * 1024 - 64;
-/** Bytes of a stream that travel in one frame. */
-const PIECE = 32 * 1024;
+const FRAME_BYTES = 32 * 1024;
 
 /** Head and tail of what is longer than both, with a line that says how many bytes are missing between them. */
 export const joined = (head: Buffer, tail: Buffer, written: number): Buffer =>
@@ -44,7 +43,7 @@ export class Kept {
   *untold(isOver: boolean): Generator<string> {
     const all = isOver ? this.all() : this.head;
     while (this.told < all.length) {
-      const piece = all.subarray(this.told, this.told + PIECE);
+      const piece = all.subarray(this.told, this.told + FRAME_BYTES);
       this.told += piece.length;
       const text = this.decoder.write(piece);
       if (text) yield text;

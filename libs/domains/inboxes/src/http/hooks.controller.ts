@@ -10,8 +10,7 @@ import { MailHooks } from '../intake/mail/providers/mail-hooks';
 import { countingRefusals, TooMuchOfOne } from '../intake/refusals';
 import { WebhookDoor } from '../intake/webhooks/webhook-door';
 
-/** Bytes of a webhook. */
-export const MAX_WEBHOOK = 5 * 1024 * 1024;
+export const MAX_WEBHOOK_BYTES = 5 * 1024 * 1024;
 /** So many times what came of a webhook is in memory while it is stored: what it says, parsed and written out. */
 const OF_WEBHOOK = 4;
 
@@ -48,8 +47,8 @@ export class HooksController {
     const channel = await this.webhooks.channelOf(token);
     const rate = { perMinute: rateLimitConfig.value.webhook_channel };
     holdToRates([await this.limiter.take(`webhook_channel:${channel.channel_id}`, rate)], response);
-    const receipt = await this.holding('webhooks', channel.channel_id, OF_WEBHOOK * MAX_WEBHOOK, async (hold) =>
-      this.webhooks.receive(channel, request.headers, await rawBody(request, MAX_WEBHOOK, (bytes) => hold(OF_WEBHOOK * bytes))),
+    const receipt = await this.holding('webhooks', channel.channel_id, OF_WEBHOOK * MAX_WEBHOOK_BYTES, async (hold) =>
+      this.webhooks.receive(channel, request.headers, await rawBody(request, MAX_WEBHOOK_BYTES, (bytes) => hold(OF_WEBHOOK * bytes))),
     );
     if ('message_id' in receipt && !receipt.duplicate) return { message_id: receipt.message_id, status: 'received' };
     response.status(200);

@@ -9,7 +9,7 @@ import { MessagesController } from './messages.controller';
 import { InboxRevisionsController } from './revisions.controller';
 
 export { DoorsModule } from './doors.module';
-export { MAX_WEBHOOK } from './hooks.controller';
+export { MAX_WEBHOOK_BYTES } from './hooks.controller';
 
 @Module({
   imports: [InboxesModule, MessagesModule],

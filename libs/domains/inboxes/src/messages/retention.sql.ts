@@ -1,8 +1,7 @@
 import { statement } from '@aps/platform/database';
 import { hashed } from '../pipeline/evaluation.sql';
 
-/** Characters of what a message says that stay with it. */
-const KEPT_CHARS = 2_000;
+const KEPT_BODY_CHARS = 2_000;
 
 /** Messages whose time is over, longest ago first, of whatever organizations. */
 export const EXPIRE = statement<{ id: string; org_id: string }>(`
@@ -12,5 +11,5 @@ export const EXPIRE = statement<{ id: string; org_id: string }>(`
   UPDATE inbox_messages m SET raw_available = false FROM x WHERE m.id = x.id RETURNING m.id, m.org_id`);
 /** Once. Who took part in a thread goes on with it, however long it takes. */
 export const FORGET = statement(`
-  UPDATE inbox_envelopes SET headers = '{}', body_text = left(body_text, ${KEPT_CHARS}), payload = NULL, attachments = '[]', participants = ARRAY(SELECT ${hashed('p')} FROM unnest(participants) p)
+  UPDATE inbox_envelopes SET headers = '{}', body_text = left(body_text, ${KEPT_BODY_CHARS}), payload = NULL, attachments = '[]', participants = ARRAY(SELECT ${hashed('p')} FROM unnest(participants) p)
   WHERE message_id = ANY ($1)`);

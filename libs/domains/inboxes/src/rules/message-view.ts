@@ -3,8 +3,7 @@ import { HEADERS, PAYLOAD, type Scalar } from './rule-set.schema';
 
 /** So much of what a field holds is searched by `contains` and `matches`: what a chat takes of a text, too. */
 export const SEARCHED_CHARACTERS = 100_000;
-/** So many elements of a list are looked at. */
-export const LOOKED_AT_ELEMENTS = 1_000;
+export const MAX_ELEMENTS = 1_000;
 
 /** Digits of which a double keeps most; longer texts are no numbers. */
 const MAX_NUMBER = 40;
@@ -65,7 +64,7 @@ const NO_VALUE = new FieldValue([]);
 
 const one = (value: string | number | null | undefined): FieldValue =>
   value === null || value === undefined || value === '' ? NO_VALUE : new FieldValue([value]);
-const several = (values: readonly string[]): FieldValue => new FieldValue(values.slice(0, LOOKED_AT_ELEMENTS));
+const several = (values: readonly string[]): FieldValue => new FieldValue(values.slice(0, MAX_ELEMENTS));
 
 const READERS = new Map<string, FieldReader>([
   ['channel', ({ channel }) => one(channel)],
@@ -102,7 +101,7 @@ function payloadReader(path: readonly string[]): FieldReader {
   return ({ payload }) => {
     const found = path.reduce(childOf, payload);
     if (found === null || found === undefined) return NO_VALUE;
-    return new FieldValue((Array.isArray(found) ? found.slice(0, LOOKED_AT_ELEMENTS) : [found]).filter(isScalar), true);
+    return new FieldValue((Array.isArray(found) ? found.slice(0, MAX_ELEMENTS) : [found]).filter(isScalar), true);
   };
 }
 

@@ -10,7 +10,7 @@ import { JournalRepository } from './journal.repository';
 import { CHATS_OF, CHILDREN, LOCK_LIVE, TREE } from './process-run.sql';
 import { RunEnds } from './run-ends';
 
-/** So many runs does a statement end at most. */
+/** Runs that one statement ends. */
 const AT_ONCE = 1_000;
 
 /** Ends runs by somebody's wish, with all that they have begun: at once, or nothing of it. */

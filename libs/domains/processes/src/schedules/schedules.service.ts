@@ -10,8 +10,7 @@ import { nextFiring, timingProblems } from './cron.policy';
 import { payloadProblems } from './payload.policy';
 import { SchedulesQueries, type ScheduleView } from './schedules.queries';
 
-/** So many an organization has at most. */
-export const MAX_SCHEDULES = 500;
+export const MAX_SCHEDULES_OF_ORG = 500;
 
 /** What people set of a schedule. */
 export type ScheduleSettings = Pick<
@@ -41,9 +40,9 @@ export class SchedulesService {
     return this.db.transaction(scope, async (tx) => {
       requireValid(timingProblems(wished, this.db.now()));
       await advisoryLock(tx, `cap:schedules:${scope.orgId}`);
-      if ((await this.schedules.count(tx, scope)) >= MAX_SCHEDULES)
-        throw new DomainError('limit_reached', `An organization has at most ${MAX_SCHEDULES} schedules.`, {
-          context: { limit: MAX_SCHEDULES },
+      if ((await this.schedules.count(tx, scope)) >= MAX_SCHEDULES_OF_ORG)
+        throw new DomainError('limit_reached', `An organization has at most ${MAX_SCHEDULES_OF_ORG} schedules.`, {
+          context: { limit: MAX_SCHEDULES_OF_ORG },
         });
       await this.requireTarget(tx, scope, wished);
       const next_run_at = this.next(wished);
