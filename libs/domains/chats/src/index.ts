@@ -9,7 +9,7 @@ export { RunQuestions, type RunAsker } from './hitl/run-questions';
 export { ChatStarts, type GivenMessage } from './sending/chat-starts';
 export { SendService } from './sending/send.service';
 export { QueueDepth } from './turns/queue-depth';
-export type { TranscriptRow } from './state/chat.types';
+export { transcriptRow, type TranscriptRow } from './state/chat.types';
 export { refuseLong } from './turns/answer-size';
 export { cutPoint, tokensOfRows } from './turns/compaction';
 export type { CallingTurn } from './turns/running-turn';

@@ -1,4 +1,4 @@
-import type { TranscriptRow } from '@aps/chats';
+import { transcriptRow, type TranscriptRow } from '@aps/chats';
 import {
   advance as goOn,
   answerOf,
@@ -15,10 +15,7 @@ import {
 } from './replay.policy';
 import { judged } from './judge.policy';
 
-const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({
-  ...{ role, content, tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null },
-  ...more,
-});
+const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}) => transcriptRow({ role, content, ...more });
 const called = (id: string, name: string, args: string, result: string) => [
   row('assistant', '', { tool_calls: [{ id, name, arguments: args }] }),
   row('tool', result, { tool_call_id: id, tool_name: name }),

@@ -1,4 +1,4 @@
-import { cutPoint, STEP_LIMIT, storableCalls, storableState, tokensOfRows, type TranscriptRow } from '@aps/chats';
+import { cutPoint, STEP_LIMIT, storableCalls, storableState, tokensOfRows, transcriptRow, type TranscriptRow } from '@aps/chats';
 import { DECISION_KINDS, type DecisionKind } from '@aps/entities';
 import type { ChatResult } from '@aps/inference';
 import { storable } from '@aps/platform/database';
@@ -60,8 +60,6 @@ export interface Doings {
 export const DIFFERENCES = ['tools', 'decisions', 'final_text'] as const;
 export type Difference = (typeof DIFFERENCES)[number];
 
-const emptyRow = { tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null };
-
 /** A call as the journal knows it: the order of keys and the writing of numbers make no other of it. */
 function keyOf(slug: string, args: string): string {
   try {
@@ -115,10 +113,10 @@ export function advance(
 ): Progress {
   const calls = answer.tool_calls ?? [];
   const next: Progress = { rows: [...rows], turn, steps: steps + 1, taken: { ...taken }, misses, isOver: false };
-  next.rows.push({ ...emptyRow, role: 'assistant', ...answer });
+  next.rows.push(transcriptRow({ role: 'assistant', ...answer }));
   for (const { id, name, arguments: args } of calls) {
     const content = of.isLast ? STEP_LIMIT : answerTo(next, keyOf(of.slugOf(name), args), of.journal);
-    next.rows.push({ ...emptyRow, role: 'tool', content, tool_call_id: id, tool_name: name });
+    next.rows.push(transcriptRow({ role: 'tool', content, tool_call_id: id, tool_name: name }));
   }
   if (calls.length > 0 && !of.isLast) return next;
   const said = of.said[turn + 1];
@@ -158,7 +156,7 @@ export function toldOf(rows: TranscriptRow[], untold: number, answered: Said): T
   if (untold === 0) return rows;
   const summary = rows[0].role === 'summary' ? rows[0].content : '';
   return [
-    { ...emptyRow, role: 'summary', content: summary, left_out: untold },
+    transcriptRow({ role: 'summary', content: summary, left_out: untold }),
     ...rows.slice(0, untold).filter((row) => answered.includes(row)),
     ...rows.slice(untold),
   ];

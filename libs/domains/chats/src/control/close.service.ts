@@ -4,7 +4,7 @@ import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, type Tx } from '@aps/platform/database';
-import type { NewEvent } from '../state/chat.types';
+import { statusChanged, type NewEvent } from '../state/chat.types';
 import { ChatLog } from '../state/chat-log';
 import { ChatEnds } from '../state/chat-ends';
 import { effectOf } from '../state/chat-state.policy';
@@ -144,7 +144,4 @@ const OVER: ChatStatus[] = ['ERRORED', 'ARCHIVED', 'ABANDONED'];
 
 const turnIdOf = ({ turn }: ControlledChat): string | null => turn?.id ?? null;
 
-const closed = (chat: ControlledChat, stopReason: string): NewEvent => ({
-  type: 'status_changed',
-  data: { from: chat.status, to: 'ARCHIVED', stop_reason: stopReason, pause: null },
-});
+const closed = (chat: ControlledChat, stopReason: string): NewEvent => statusChanged(chat.status, 'ARCHIVED', { stop_reason: stopReason });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
 import { Broadcaster } from '@aps/platform/broadcast';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
-import type { NewEvent } from '../state/chat.types';
+import { statusChanged, type NewEvent } from '../state/chat.types';
 import { ChatLog } from '../state/chat-log';
 import { ChatEnds } from '../state/chat-ends';
 import { ChatState } from '../state/chat-state.repository';
@@ -116,10 +116,10 @@ export class EndService {
     const waits = await this.teardown.endTurns(tx, chats, why, at);
     await this.chats.clearTurns(tx, ids, at, false);
     await this.chats.setStopReason(tx, ids, why);
-    const events = chats.map(({ id, status }): { chat_id: string; events: NewEvent[] } => {
-      const changed: NewEvent = { type: 'status_changed', data: { from: status, to: 'ACTIVE', stop_reason: why, pause: null } };
-      return { chat_id: id, events: [...(waits.get(id) ?? []), changed] };
-    });
+    const events = chats.map(({ id, status }) => ({
+      chat_id: id,
+      events: [...(waits.get(id) ?? []), statusChanged(status, 'ACTIVE', { stop_reason: why })],
+    }));
     await this.log.tellEach(tx, events, at);
   }
 
@@ -132,10 +132,7 @@ export class EndService {
       await this.chats.clearTurns(tx, [chat.id], at, chat.turn.status === 'running');
       await this.chats.setStopReason(tx, [chat.id], why);
       await this.children.abandonOf(tx, [chat.id]);
-      events.push(...(waits.get(chat.id) ?? []), {
-        type: 'status_changed',
-        data: { from: chat.status, to: 'ACTIVE', stop_reason: why, pause: null },
-      });
+      events.push(...(waits.get(chat.id) ?? []), statusChanged(chat.status, 'ACTIVE', { stop_reason: why }));
     }
     await this.log.tell(tx, chat.id, [...cancelled, ...events], at);
     if (chat.turn) await this.ends.tell(tx, chat, 'stopped', chat.turn.id);

@@ -3,7 +3,7 @@ import { notFound } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, type Tx } from '@aps/platform/database';
-import type { NewEvent, Pause } from '../state/chat.types';
+import { statusChanged, type Pause } from '../state/chat.types';
 import { ChatLog } from '../state/chat-log';
 import { ChatEnds } from '../state/chat-ends';
 import { effectOf } from '../state/chat-state.policy';
@@ -84,13 +84,8 @@ export class StopService {
       at,
       true,
     );
-    const events = busy.map((c): { chat_id: string; events: NewEvent[] } => {
-      const changed: NewEvent = {
-        type: 'status_changed',
-        data: { from: c.status, to: 'ACTIVE', stop_reason: 'stopped', pause: null, ...(reason !== null && { reason }) },
-      };
-      return { chat_id: c.id, events: [...(waits.get(c.id) ?? []), changed] };
-    });
+    const why = { stop_reason: 'stopped', ...(reason !== null && { reason }) };
+    const events = busy.map((c) => ({ chat_id: c.id, events: [...(waits.get(c.id) ?? []), statusChanged(c.status, 'ACTIVE', why)] }));
     await this.log.tellEach(tx, events, at);
     return requested as Map<string, Date>;
   }

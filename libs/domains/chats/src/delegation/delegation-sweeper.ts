@@ -9,6 +9,7 @@ import { ChildWaits } from './child-waits';
 import { ChatEnds } from '../state/chat-ends';
 import { mayMove } from '../state/chat-state.policy';
 import { ChatState } from '../state/chat-state.repository';
+import { statusChanged } from '../state/chat.types';
 import { DelegationRepository } from './delegation.repository';
 
 const BATCH = 100;
@@ -94,12 +95,7 @@ export class DelegationSweeper {
     }
     const at = this.db.now();
     await this.chats.abandon(tx, chatId, at);
-    await this.log.tell(
-      tx,
-      chatId,
-      [{ type: 'status_changed', data: { from: child.status, to: 'ABANDONED', stop_reason: null, pause: null } }],
-      at,
-    );
+    await this.log.tell(tx, chatId, [statusChanged(child.status, 'ABANDONED')], at);
     await this.ends.tell(tx, { id: chatId }, 'abandoned', null);
     return true;
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { HitlRequest, type HitlStatus } from '@aps/entities';
+import { HitlRequest, type ChatStatus, type HitlStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { OrgTable, statement, type Columns, type Db, type Tx } from '@aps/platform/database';
 import { canonicalEmail } from '@aps/platform/email';
@@ -15,7 +15,7 @@ export interface DueRequest {
 /** The chat of a request, locked. */
 export interface LockedChat {
   id: string;
-  status: string;
+  status: ChatStatus;
   current_turn_id: string | null;
 }
 

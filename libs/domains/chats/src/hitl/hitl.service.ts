@@ -11,7 +11,7 @@ import { counter, durationHistogram } from '@aps/platform/observability';
 import { ToolCatalog, type ToolContext } from '@aps/tools';
 import { ChatLog } from '../state/chat-log';
 import { ChatState } from '../state/chat-state.repository';
-import type { NewEvent } from '../state/chat.types';
+import { statusChanged, type NewEvent } from '../state/chat.types';
 import { TurnEndings } from '../turns/turn-endings';
 import { TurnWaits, type AbandonReason } from '../turns/turn-waits';
 import { expiryOf } from './hitl.config';
@@ -226,7 +226,7 @@ export class HitlService {
 
   private async showNext(tx: Tx, chatId: string, requestId: string): Promise<NewEvent[]> {
     const pause = await this.chats.showQuestion(tx, chatId, requestId);
-    return pause ? [{ type: 'status_changed', data: { from: 'PAUSED', to: 'PAUSED', stop_reason: null, pause } }] : [];
+    return pause ? [statusChanged('PAUSED', 'PAUSED', { pause })] : [];
   }
 
   private recordApproval(tx: Tx, scope: OrgScope, { id, chat_id, run_id, tool_call, answer }: HitlRequest): Promise<void> {

@@ -9,7 +9,7 @@ import { alreadyCommitted, Database, storable, type Ahead, type Tx } from '@aps/
 import { IdempotencyStore, type Attempt } from '@aps/platform/idempotency';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { ChatLog } from '../state/chat-log';
-import { numbered } from '../state/chat.types';
+import { numbered, statusChanged } from '../state/chat.types';
 import { agentDeleted } from '../state/chats.errors';
 import { effectOf, type FoundChat } from '../state/chat-state.policy';
 import { ChatState, type LockedChat } from '../state/chat-state.repository';
@@ -275,12 +275,7 @@ export class SendService {
     const effect = effectOf('message', chat);
     if (effect === 'revive') {
       await this.chats.revive(tx, chat.id, m.at);
-      await this.log.tell(
-        tx,
-        chat.id,
-        [{ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } }],
-        m.at,
-      );
+      await this.log.tell(tx, chat.id, [statusChanged('ERRORED', 'ACTIVE')], m.at);
     } else if (effect === 'interrupt' && chat.turn) {
       const wait = await this.turns.waitOf(tx, chat.turn);
       const over = wait && (await this.waits.interrupt(tx, wait));
@@ -290,16 +285,7 @@ export class SendService {
         { id: chat.turn, chat_id: chat.id, org_id: scope.orgId },
         { turnStatus: 'stopped', chat: 'rest', error: null, stopReason: null, at: m.at, dispatchNext: true },
       );
-      await this.log.tell(
-        tx,
-        chat.id,
-        [
-          ...answered,
-          ...(over?.events ?? []),
-          { type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } },
-        ],
-        m.at,
-      );
+      await this.log.tell(tx, chat.id, [...answered, ...(over?.events ?? []), statusChanged(chat.status, 'ACTIVE')], m.at);
     }
     const sent = await this.sending.send(tx, scope, agentId, chat.id, m);
     if (sent?.agent_deleted) throw agentDeleted();

@@ -68,7 +68,7 @@ const CLEAR_TURNS = statement<{ id: string; stop_requested_at: Date | null }>(`
     stop_requested_at = CASE WHEN $3 THEN clock_timestamp() ELSE stop_requested_at END
   WHERE id = ANY($1) RETURNING id, stop_requested_at`);
 const SET_STOP_REASON = statement('UPDATE chats SET stop_reason = $2 WHERE id = ANY($1)');
-const SHOW_QUESTION = statement<{ pause: Record<string, unknown> }>(`
+const SHOW_QUESTION = statement<{ pause: Pause }>(`
   UPDATE chats SET pause = jsonb_set(pause, '{request_id}', to_jsonb($2::text))
   WHERE id = $1 AND status = 'PAUSED' AND pause->>'kind' = 'human' AND pause->>'request_id' <> $2 RETURNING pause`);
 const READ_BY = statement('UPDATE messages SET turn_id = $1 WHERE id = $2');
@@ -257,7 +257,7 @@ export class ChatState {
   }
 
   /** Shows a paused chat's next open question, where the one that it showed has been answered. */
-  async showQuestion(tx: Db, chatId: string, requestId: string): Promise<Record<string, unknown> | null> {
+  async showQuestion(tx: Db, chatId: string, requestId: string): Promise<Pause | null> {
     return (await tx.query(SHOW_QUESTION, [chatId, requestId]))[0]?.pause ?? null;
   }
 

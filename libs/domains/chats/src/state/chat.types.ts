@@ -1,5 +1,5 @@
 import { type MessageFinish, type TopicEvent, type ModelMode } from '@aps/contracts';
-import type { Chat, ChatPause, Message, ToolCallRecord } from '@aps/entities';
+import type { Chat, ChatPause, ChatStatus, Message, ToolCallRecord } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { Usage } from '@aps/inference';
 
@@ -33,6 +33,12 @@ export interface TranscriptRow {
   /** The summary covers it already; it is what the turn answers, and stays word for word. */
   covered?: boolean;
 }
+
+/** @param row what is known of it */
+export const transcriptRow = (row: Pick<TranscriptRow, 'role' | 'content'> & Partial<TranscriptRow>): TranscriptRow => ({
+  ...{ tool_calls: null, tool_call_id: null, tool_name: null, provider_state: null, finish_reason: null, turn_id: null },
+  ...row,
+});
 
 type InnerColumns =
   | 'originator'
@@ -112,6 +118,13 @@ export function eventMessage({
 
 /** An event before it has a number. */
 export type NewEvent = Omit<TopicEvent, 'id' | 'at'>;
+
+/** What readers of a chat are told when its status, its pause or why it stopped is another. @param more `reason`: said by who stopped it */
+export const statusChanged = (
+  from: ChatStatus,
+  to: ChatStatus,
+  more: { stop_reason?: string | null; pause?: Pause; error?: ChatError; reason?: string } = {},
+): NewEvent => ({ type: 'status_changed', data: { from, to, stop_reason: null, pause: null, ...more } });
 
 /** Numbers events that a statement has appended after `lastSeq`, for the signal that follows the commit. */
 export function numbered(events: NewEvent[], lastSeq: number, at: Date): TopicEvent[] {

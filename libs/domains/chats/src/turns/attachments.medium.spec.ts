@@ -12,7 +12,7 @@ import { Maintenance } from '@aps/platform/maintenance';
 import { ObjectStorage } from '@aps/platform/storage';
 import { eventually, sql, type Answer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
-import type { TranscriptRow } from '../state/chat.types';
+import { transcriptRow } from '../state/chat.types';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { TurnAttachments, withFiles } from './attachments';
 import { DocumentTexts } from './document-texts';
@@ -290,17 +290,7 @@ describe('what the model gets', () => {
   describe('has its bounds', () => {
     const model = (supports_vision: boolean, context_window: number | null) =>
       ({ entry: { supports_vision }, context_window }) as ResolvedModel;
-    const userRow = (attachments: FileReference[]): TranscriptRow => ({
-      role: 'user',
-      content: 'x',
-      tool_calls: null,
-      tool_call_id: null,
-      tool_name: null,
-      provider_state: null,
-      finish_reason: null,
-      turn_id: null,
-      attachments,
-    });
+    const userRow = (attachments: FileReference[]) => transcriptRow({ role: 'user', content: 'x', attachments });
     const reference = async (content: Buffer | string, filename: string): Promise<FileReference> =>
       attachmentOf(await uploaded(content, filename));
     const readBy = async (to: ResolvedModel, messages: FileReference[][], readingMs?: number) => {

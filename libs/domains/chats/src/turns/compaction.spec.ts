@@ -1,19 +1,9 @@
 import { tokensOf } from '@aps/inference';
-import type { TranscriptRow } from '../state/chat.types';
+import { transcriptRow, type TranscriptRow } from '../state/chat.types';
 import { cutPoint, pieces, tokensOfRows, withNames } from './compaction';
 import { toModelMessages } from './transcript';
 
-const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({
-  role,
-  content,
-  tool_calls: null,
-  tool_call_id: null,
-  tool_name: null,
-  provider_state: null,
-  finish_reason: null,
-  turn_id: null,
-  ...more,
-});
+const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}) => transcriptRow({ role, content, ...more });
 const called = (id: string, chars: number) => [
   row('assistant', '', { tool_calls: [{ id, name: 'lookup', arguments: '{}' }] }),
   row('tool', 'x'.repeat(chars), { tool_call_id: id, tool_name: 'lookup' }),

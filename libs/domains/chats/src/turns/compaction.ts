@@ -19,7 +19,7 @@ import { counter } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
-import type { NewEvent, TranscriptRow } from '../state/chat.types';
+import { transcriptRow, type NewEvent, type TranscriptRow } from '../state/chat.types';
 import { TurnAttachments, type FilesOfMessages } from './attachments';
 import { heldTurn } from './held-turn';
 import type { RunningTurn } from './running-turn';
@@ -230,20 +230,7 @@ export class Compaction {
     const { claim } = turn;
     const old = turn.rows.slice(0, cut);
     const answered = old.filter((row) => row.role === 'user' && row.turn_id === claim.id).map((row) => ({ ...row, covered: true }));
-    const rows: TranscriptRow[] = [
-      {
-        role: 'summary',
-        content: summary,
-        tool_calls: null,
-        tool_call_id: null,
-        tool_name: null,
-        provider_state: null,
-        finish_reason: null,
-        turn_id: null,
-      },
-      ...answered,
-      ...turn.rows.slice(cut),
-    ];
+    const rows = [transcriptRow({ role: 'summary', content: summary }), ...answered, ...turn.rows.slice(cut)];
     const [before, after] = [turn.rows, rows].map((read) => tokensOfRows(read));
     // What was left out of the reading is behind the summary, too.
     const covered = old.reduce((n, row) => n + (row.role === 'summary' ? (row.left_out ?? 0) : row.covered ? 0 : 1), 0);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TurnStatus } from '@aps/entities';
+import type { ChatStatus, TurnStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { statement, type Db, type Tx } from '@aps/platform/database';
 import type { ChatOrigin } from '@aps/tools';
@@ -68,7 +68,7 @@ const OF_MESSAGE = statement<TurnToResume>(
 const CHOICES = statement<TurnChoices & Pick<TurnToResume, 'principal_id'>>(
   'SELECT model, model_mode_override, reasoning_effort, principal_id FROM turns WHERE id = $1',
 );
-const LOCK_QUEUED = statement<{ status: string }>(
+const LOCK_QUEUED = statement<{ status: ChatStatus }>(
   `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status = 'queued' AND t.started_at IS NULL AND c.pending_turns = 0 FOR NO KEY UPDATE OF c, t`,
 );
 const ANSWERING = statement<{
@@ -136,7 +136,7 @@ export class DispatchRepository {
    *
    * @returns the chat's status, null when there is no such turn
    */
-  async lockQueued(tx: Tx, turnId: string): Promise<string | null> {
+  async lockQueued(tx: Tx, turnId: string): Promise<ChatStatus | null> {
     return (await tx.query(LOCK_QUEUED, [turnId]))[0]?.status ?? null;
   }
 

@@ -7,7 +7,7 @@ import { LeaseEnded } from '@aps/platform/runs';
 import { Outbox } from '@aps/platform/outbox';
 import { labelOf } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
-import { eventMessage, numbered, type NewEvent } from '../state/chat.types';
+import { eventMessage, numbered, statusChanged, transcriptRow, type NewEvent } from '../state/chat.types';
 import { ChatEnds } from '../state/chat-ends';
 import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
@@ -195,7 +195,7 @@ export class ModelStepRunner {
         data: { tool_call_id: call.id, name: call.name, arguments: call.arguments, message_id: step.messageId, turn_id: claim.id },
       })),
       ...refused.map(toolResultEvent),
-      ...(step.final ? [{ type: 'status_changed' as const, data: { from: 'RUNNING', to: 'ACTIVE', stop_reason: null, pause: null } }] : []),
+      ...(step.final ? [statusChanged('RUNNING', 'ACTIVE')] : []),
     ];
     const write: Committing = {
       turn_id: claim.id,
@@ -237,16 +237,9 @@ export class ModelStepRunner {
     for (const call of refused) toolCallsTotal.inc({ tool: labelOf(turn.tools.find(call.toolName)), outcome: 'step_limit' });
     turn.stepsDone += 1;
     turn.modelSteps += 1;
-    turn.rows.push({
-      role: 'assistant',
-      content,
-      tool_calls: toolCalls,
-      tool_call_id: null,
-      tool_name: null,
-      provider_state: state,
-      finish_reason: finish,
-      turn_id: claim.id,
-    });
+    turn.rows.push(
+      transcriptRow({ role: 'assistant', content, tool_calls: toolCalls, provider_state: state, finish_reason: finish, turn_id: claim.id }),
+    );
     this.signal(turn, done, events, at);
   }
 

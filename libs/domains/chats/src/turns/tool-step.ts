@@ -8,7 +8,7 @@ import { capResult, effectOf, labelOf, parseArguments, type Tool, type ToolOutco
 import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
-import type { NewEvent } from '../state/chat.types';
+import { statusChanged, transcriptRow, type NewEvent } from '../state/chat.types';
 import type { RunningTurn } from './running-turn';
 import { CUT_OFF, OUTCOME_UNKNOWN, type OpenCall } from './transcript';
 import { ToolCalls, ToolFailed, type Step } from './tool-call';
@@ -207,17 +207,7 @@ export class ToolStepRunner {
       }
       const pause = pauseOf(wait);
       await this.turns.beginWait(tx, turn.claim, wait, pause, at);
-      await this.announce(
-        tx,
-        turn,
-        [
-          {
-            type: 'status_changed',
-            data: { from: 'RUNNING', to: wait.kind === 'human' ? 'PAUSED' : 'ACTIVE', stop_reason: null, pause: { ...pause } },
-          },
-        ],
-        at,
-      );
+      await this.announce(tx, turn, [statusChanged('RUNNING', wait.kind === 'human' ? 'PAUSED' : 'ACTIVE', { pause })], at);
       // A slot is free now.
       await this.turns.runs.dispatchParked(tx, turn.claim.org_id);
       return 'waiting';
@@ -362,16 +352,9 @@ export class ToolStepRunner {
     tx.afterCommit(() => {
       turn.stepsDone += 1;
       turn.wait = wait;
-      turn.rows.push({
-        role: 'tool',
-        content: result.content,
-        tool_calls: null,
-        tool_call_id: step.id,
-        tool_name: step.name,
-        provider_state: null,
-        finish_reason: null,
-        turn_id: turn.claim.id,
-      });
+      turn.rows.push(
+        transcriptRow({ role: 'tool', content: result.content, tool_call_id: step.id, tool_name: step.name, turn_id: turn.claim.id }),
+      );
     });
   }
 

@@ -1,17 +1,7 @@
-import type { TranscriptRow } from '../state/chat.types';
+import { transcriptRow, type TranscriptRow } from '../state/chat.types';
 import { storableCalls, toModelMessages } from './transcript';
 
-const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}): TranscriptRow => ({
-  role,
-  content,
-  tool_calls: null,
-  tool_call_id: null,
-  tool_name: null,
-  provider_state: null,
-  finish_reason: null,
-  turn_id: null,
-  ...more,
-});
+const row = (role: TranscriptRow['role'], content: string, more: Partial<TranscriptRow> = {}) => transcriptRow({ role, content, ...more });
 
 describe('calls as they are stored', () => {
   it('gives every call of an answer an id of its own', () => {

@@ -5,7 +5,7 @@ import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox, type OutboxJob } from '@aps/platform/outbox';
 import { uuidv7 } from 'uuidv7';
 import { ChatLog } from '../state/chat-log';
-import type { ChatError } from '../state/chat.types';
+import { statusChanged, type ChatError } from '../state/chat.types';
 import { ChatEnds } from '../state/chat-ends';
 import { ChatState, type LockedChat } from '../state/chat-state.repository';
 import { QueueDepth } from './queue-depth';
@@ -86,12 +86,7 @@ export class TurnDispatch {
         at,
         dispatchNext: false,
       });
-      await this.log.tell(
-        tx,
-        turn.chat_id,
-        [{ type: 'status_changed', data: { from, to: 'ERRORED', stop_reason: null, pause: null, error: DISPATCH_FAILED } }],
-        at,
-      );
+      await this.log.tell(tx, turn.chat_id, [statusChanged(from, 'ERRORED', { error: DISPATCH_FAILED })], at);
       await this.ends.tell(tx, { id: turn.chat_id }, 'cancelled', turn.id);
       return true;
     });
@@ -141,12 +136,7 @@ export class TurnDispatch {
     // From now on nobody takes the turn back.
     if (messageId) await this.chats.readBy(tx, id, messageId);
     await this.chats.revive(tx, chat.id, at);
-    await this.log.tell(
-      tx,
-      chat.id,
-      [{ type: 'status_changed', data: { from: chat.status, to: 'ACTIVE', stop_reason: null, pause: null } }],
-      at,
-    );
+    await this.log.tell(tx, chat.id, [statusChanged(chat.status, 'ACTIVE')], at);
     return id;
   }
 }

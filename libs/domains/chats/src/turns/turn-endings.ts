@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { ChatStatus } from '@aps/entities';
 import { CommandsRepository } from '@aps/environments';
 import { InferenceError } from '@aps/inference';
 import { NO_CALLER, Database, type Tx } from '@aps/platform/database';
 import { Outbox } from '@aps/platform/outbox';
 import { ChatLog } from '../state/chat-log';
-import type { ChatError, NewEvent } from '../state/chat.types';
+import { statusChanged, type ChatError, type NewEvent } from '../state/chat.types';
 import { ChatEnds, type ChatEnd } from '../state/chat-ends';
 import { MOVES } from '../state/chat-state.policy';
 import { ChatState } from '../state/chat-state.repository';
@@ -119,7 +120,7 @@ export class TurnEndings {
   }
 
   /** Ends a turn whose chat and turn rows this transaction has locked. */
-  async end(tx: Tx, turn: TurnRef, from: string, ending: Ending): Promise<void> {
+  async end(tx: Tx, turn: TurnRef, from: ChatStatus, ending: Ending): Promise<void> {
     const at = this.db.now();
     const { turnStatus, chat, error = null, stopReason = null } = ending;
     const to = MOVES[chat].to;
@@ -137,11 +138,11 @@ export class TurnEndings {
       dispatchNext: chat !== 'archive' && chat !== 'abandon',
     });
     const events: NewEvent[] = [...withdrawn, ...lost, ...(ending.events ?? [])];
-    if (from !== to || stopReason) events.push({ type: 'status_changed', data: { from, to, stop_reason: stopReason, pause: null } });
+    if (from !== to || stopReason) events.push(statusChanged(from, to, { stop_reason: stopReason }));
     if (chat === 'fail' && goesOn) {
       // The message that waited behind the failed turn revives the chat, like one that comes after the failure.
       await this.chats.revive(tx, turn.chat_id, at);
-      events.push({ type: 'status_changed', data: { from: 'ERRORED', to: 'ACTIVE', stop_reason: null, pause: null } });
+      events.push(statusChanged('ERRORED', 'ACTIVE'));
     }
     await this.log.tell(tx, turn.chat_id, events, at);
     await this.ends.tell(tx, { id: turn.chat_id }, endOf(ending), turn.id);

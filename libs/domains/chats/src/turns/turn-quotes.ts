@@ -6,7 +6,7 @@ import type { FileReference } from '@aps/files';
 import { OrgScope } from '@aps/guards';
 import { Holds, InferenceError, type Quote, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
-import type { TranscriptRow } from '../state/chat.types';
+import { transcriptRow, type TranscriptRow } from '../state/chat.types';
 import { agentDeleted } from '../state/chats.errors';
 import { DispatchRepository, type AskingChat } from './dispatch.repository';
 import { carriedChoices, type TurnChoices } from './turn-choices';
@@ -49,17 +49,7 @@ export class TurnQuotes {
   /** @throws DomainError 404; 409 `agent_deleted`; 422 `model_not_callable` */
   async ofMessage(scope: OrgScope, agentId: string, chatId: string, message: QuotedMessage): Promise<TurnQuote> {
     const chat = await this.chat(scope, agentId, chatId);
-    const said: TranscriptRow = {
-      role: 'user',
-      content: message.content,
-      tool_calls: null,
-      tool_call_id: null,
-      tool_name: null,
-      provider_state: null,
-      finish_reason: null,
-      turn_id: null,
-      attachments: message.attachments,
-    };
+    const said = transcriptRow({ role: 'user', content: message.content, attachments: message.attachments });
     // Of a model without a price it is said what it would keep, not that it would.
     const turn = await this.turnOf(scope, chat, { ...message, unpricedAllowed: true }, [said]);
     try {

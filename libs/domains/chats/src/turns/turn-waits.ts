@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TurnWait, WaitingCall } from '@aps/entities';
 import { Database, type Db, type Tx } from '@aps/platform/database';
-import type { NewEvent, Pause } from '../state/chat.types';
+import { statusChanged, type NewEvent, type Pause } from '../state/chat.types';
 import { TurnRepository, type AnsweredCall, type TurnBar } from './turn.repository';
 
 /** What a waiting call gets when its wait is over: a result, or another call that runs in its place. */
@@ -86,7 +86,7 @@ export class TurnWaits {
     const row = await this.turns.lockWaiting(tx, turnId);
     if (!row || (await this.isOpen(tx, row.wait))) return null;
     await this.turns.endWait(tx, { id: turnId, org_id: row.org_id, chat_id: row.chat_id }, at);
-    return [{ type: 'status_changed', data: { from: row.chat_status, to: 'ACTIVE', stop_reason: null, pause: null } }];
+    return [statusChanged(row.chat_status, 'ACTIVE')];
   }
 }
 

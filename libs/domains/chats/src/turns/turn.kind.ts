@@ -9,7 +9,7 @@ import type { JobContext } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { MAX_DELIVERIES, RunKind, RunSweeper, type Claiming, type Lease } from '@aps/platform/runs';
 import { ChatLog } from '../state/chat-log';
-import type { ChatError, Pause } from '../state/chat.types';
+import { numbered, statusChanged, type ChatError, type Pause } from '../state/chat.types';
 import { ModelStepRunner } from './model-step';
 import type { OwnedTurn, RunningTurn } from './running-turn';
 import { ToolStepRunner } from './tool-step';
@@ -67,8 +67,8 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
   async park(tx: Tx, turns: TurnAnswer[], at: Date): Promise<void> {
     const pause: Pause = { kind: 'queued', since: at.toISOString() };
     for (const turn of turns) {
-      const data = { from: turn.chat_status, to: 'ACTIVE', stop_reason: null, pause };
-      if (await this.turns.park(tx, turn, pause, at)) await this.log.tell(tx, turn.chat_id, [{ type: 'status_changed', data }], at);
+      if (await this.turns.park(tx, turn, pause, at))
+        await this.log.tell(tx, turn.chat_id, [statusChanged(turn.chat_status, 'ACTIVE', { pause })], at);
     }
   }
 
@@ -116,8 +116,8 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     const topic = chatTopic(claim.chat_id);
     const signals = new TurnSignals((signal) => this.realtime.publish(topic, signal), claim.committed);
     if (claim.chat_status !== 'RUNNING') {
-      const data = { from: claim.chat_status, to: 'RUNNING', stop_reason: null, pause: null };
-      signals.event({ id: claim.event_seq + 1, type: 'status_changed', at: claim.claimed_at.toISOString(), data });
+      const [begun] = numbered([statusChanged(claim.chat_status, 'RUNNING')], claim.event_seq, claim.claimed_at);
+      signals.event(begun);
     }
     return {
       signals,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
-import type { TurnWait, WaitingCall } from '@aps/entities';
+import type { ChatStatus, TurnWait, WaitingCall } from '@aps/entities';
 import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
 import { deleteJobs, Outbox } from '@aps/platform/outbox';
 import type { ChatOrigin } from '@aps/tools';
@@ -47,7 +47,7 @@ export interface ClaimedTurn extends ClaimedRun {
   unpriced_allowed: boolean;
   chat_title: string | null;
   chat_mode: string | null;
-  chat_status: string;
+  chat_status: ChatStatus;
   created_by: string | null;
   enabled_scopes: string[] | null;
   /** Of the chat. */
@@ -109,11 +109,11 @@ const LOCK_OWNED = statement<{
   event_seq: number;
   message_seq: number;
   pending_turns: number;
-  status: string;
+  status: ChatStatus;
 }>(`SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
        FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR NO KEY UPDATE OF c, t`);
 const IS_STOPPED = statement(`SELECT 1 FROM turns WHERE id = $1 AND fence = $2 AND status = 'stopped'`);
-const LOCK_OPEN = statement<{ status: string }>(
+const LOCK_OPEN = statement<{ status: ChatStatus }>(
   `SELECT c.status FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.status IN ('queued', 'running', 'waiting') FOR NO KEY UPDATE OF c, t`,
 );
 const COMMIT_TOOL_STEP =
@@ -158,7 +158,7 @@ const WAIT_OF = statement<{ wait: TurnWait | null }>('SELECT wait FROM turns WHE
 const LOCK_WAITING = statement<{
   org_id: string;
   chat_id: string;
-  chat_status: string;
+  chat_status: ChatStatus;
   wait: TurnWait;
 }>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
        WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR NO KEY UPDATE OF c, t`);
@@ -268,7 +268,14 @@ export class TurnRepository {
     tx: Db,
     turnId: string,
     fence: string,
-  ): Promise<{ chat_id: string; org_id: string; event_seq: number; message_seq: number; pending_turns: number; status: string } | null> {
+  ): Promise<{
+    chat_id: string;
+    org_id: string;
+    event_seq: number;
+    message_seq: number;
+    pending_turns: number;
+    status: ChatStatus;
+  } | null> {
     const [row] = await tx.query(LOCK_OWNED, [turnId, fence]);
     return row ?? null;
   }
@@ -357,7 +364,7 @@ export class TurnRepository {
   }
 
   /** Locks a turn that is not over, and its chat. @returns the chat's status; null when the turn is over */
-  async lockOpen(tx: Tx, turnId: string): Promise<string | null> {
+  async lockOpen(tx: Tx, turnId: string): Promise<ChatStatus | null> {
     return (await tx.query(LOCK_OPEN, [turnId]))[0]?.status ?? null;
   }
 
@@ -367,7 +374,7 @@ export class TurnRepository {
   }
 
   /** Locks a turn that waits, with its chat, for the rest of the transaction. */
-  async lockWaiting(tx: Db, turnId: string): Promise<{ org_id: string; chat_id: string; chat_status: string; wait: TurnWait } | null> {
+  async lockWaiting(tx: Db, turnId: string): Promise<{ org_id: string; chat_id: string; chat_status: ChatStatus; wait: TurnWait } | null> {
     const [row] = await tx.query(LOCK_WAITING, [turnId]);
     return row ?? null;
   }
