@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { JobName, JobPayload } from '@aps/contracts';
-import { alreadyCommitted, type Ahead, type BatchStatement, type Database, type Tx } from '@aps/platform/database';
+import type { Ahead, BatchStatement, Database, Tx } from '@aps/platform/database';
 import { RunKind, type ClaimAnswer, type ClaimedRun, type OwnedRun } from './run-kind';
 import type { RunRows } from './run-rows';
 import type { RunSweeper } from './run-sweeper';
@@ -20,7 +20,7 @@ export abstract class PlainKind<N extends JobName, R extends ClaimedRun> extends
   constructor(
     protected readonly db: Database,
     readonly rows: RunRows<N>,
-    private readonly claim: BatchStatement<Claiming>,
+    protected readonly claim: BatchStatement<Claiming>,
     protected readonly cap: number,
     sweeper: RunSweeper,
   ) {
@@ -37,13 +37,11 @@ export abstract class PlainKind<N extends JobName, R extends ClaimedRun> extends
     return { run_id: id, key: id };
   }
 
-  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<R> | null)[]> {
-    return (await tx.batchedAll<Claiming, ClaimAnswer<R>>(this.claim, claimings)).map((answer) => answer && this.withTimes(answer));
-  }
-
-  async claimAhead(claiming: Claiming): Promise<Ahead<ClaimAnswer<R>> | null> {
-    const answer = await this.db.batched<Claiming, ClaimAnswer<R>>(this.claim, claiming);
-    return answer && alreadyCommitted(this.withTimes(answer));
+  /** Nothing of a run is begun before its claim is committed. */
+  override async claimAhead(claiming: Claiming): Promise<Ahead<ClaimAnswer<R>> | null> {
+    const ahead = await super.claimAhead(claiming);
+    await ahead?.committed;
+    return ahead;
   }
 
   awaitWriter(): Promise<void> {
@@ -68,10 +66,5 @@ export abstract class PlainKind<N extends JobName, R extends ClaimedRun> extends
     if (deliveries + 1 < MAX_DELIVERIES) return false;
     this.faults.error({ msg: 'Run given up', kind: this.rows.kind, run_id: id, error: (fault as Error)?.stack ?? String(fault) });
     return true;
-  }
-
-  /** Claims answer in JSON, which has no times. */
-  protected withTimes(answer: ClaimAnswer<R>): ClaimAnswer<R> {
-    return { ...answer, ready_at: new Date(answer.ready_at), retry_at: answer.retry_at && new Date(answer.retry_at) };
   }
 }

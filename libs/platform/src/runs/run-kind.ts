@@ -1,5 +1,5 @@
 import type { JobName, JobPayload } from '@aps/contracts';
-import type { Ahead, Tx } from '@aps/platform/database';
+import type { Ahead, BatchStatement, Database, Tx } from '@aps/platform/database';
 import type { JobContext } from '@aps/platform/queues';
 import type { Lease } from './run-leases';
 import type { RunRows } from './run-rows';
@@ -55,7 +55,10 @@ export type OwnedRun<R extends ClaimedRun> = R & {
  * @typeParam Refusal its own reasons not to run
  */
 export abstract class RunKind<N extends JobName, R extends ClaimedRun, Refusal extends string = never> {
+  protected abstract readonly db: Database;
   abstract readonly rows: RunRows<N>;
+  /** The kind's `claimStatement`. */
+  protected abstract readonly claim: BatchStatement<Claiming>;
 
   /** How many runs of an organization may be at work; negative for any number. */
   abstract capOf(orgId: string): Promise<number>;
@@ -64,10 +67,16 @@ export abstract class RunKind<N extends JobName, R extends ClaimedRun, Refusal e
 
   /** What is asked of the claim. */
   abstract claiming(payload: JobPayload<N>): Pick<Claiming, 'run_id' | 'key'>;
-  /** Claims runs by the kind's own statement, no two of one key. Null for one that there is not. */
-  abstract claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<R, Refusal> | null)[]>;
-  /** Claims one, told while it is being committed, where the kind can. */
-  abstract claimAhead(claiming: Claiming): Promise<Ahead<ClaimAnswer<R, Refusal>> | null>;
+  /** Claims runs, no two of one key. Null for one that there is not. */
+  async claimAll(tx: Tx, claimings: Claiming[]): Promise<(ClaimAnswer<R, Refusal> | null)[]> {
+    const answers = await tx.batchedAll<Claiming, ClaimAnswer<R, Refusal>>(this.claim, claimings);
+    return answers.map((answer) => answer && this.withTimes(answer));
+  }
+  /** Claims one, told while it is being committed. */
+  async claimAhead(claiming: Claiming): Promise<Ahead<ClaimAnswer<R, Refusal>> | null> {
+    const ahead = await this.db.batchedAhead<Claiming, ClaimAnswer<R, Refusal>>(this.claim, claiming);
+    return ahead && { ...ahead, answer: this.withTimes(ahead.answer) };
+  }
   /** Returns when a transaction that is writing the run, if there is one, has ended: a job may be faster than that. */
   abstract awaitWriter(payload: JobPayload<N>): Promise<void>;
 
@@ -95,4 +104,9 @@ export abstract class RunKind<N extends JobName, R extends ClaimedRun, Refusal e
 
   /** What its span says beside the organization and the steps. */
   abstract attributesOf(run: R): Record<string, string>;
+
+  /** Claims answer in JSON, which has no times. */
+  protected withTimes(answer: ClaimAnswer<R, Refusal>): ClaimAnswer<R, Refusal> {
+    return { ...answer, ready_at: new Date(answer.ready_at), retry_at: answer.retry_at && new Date(answer.retry_at) };
+  }
 }

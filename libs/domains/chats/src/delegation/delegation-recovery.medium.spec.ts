@@ -203,10 +203,9 @@ describe('delegation when workers die, or all comes at once', () => {
     const chat = await app.chat(boss);
     jest.spyOn(get(Runs), 'run').mockResolvedValue();
     const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
-    const turns = get(TurnRepository);
     const claiming = await app.db.transaction(NO_CALLER, async (tx) => {
       await tx.query(sql('SELECT id FROM chats WHERE id = $1 FOR UPDATE'), [chat]);
-      const claim = turns.claim(app.db, { run_id: id, key: chat, worker: 'one', cap: -1, at: new Date() });
+      const claim = get(Runs).claim(get(TurnKind), { org_id: boss.id, chat_id: chat, turn_id: id });
       await eventually(
         () => app.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
         (rows) => rows.length > 0,
@@ -217,8 +216,8 @@ describe('delegation when workers die, or all comes at once', () => {
       return { claim };
     });
     const claim = await claiming.claim;
-    expect(claim?.verdict).toBe('claimed');
-    const rows = claim!.transcript ?? (await turns.transcript(app.db, claim!));
+    await claim!.committed;
+    const rows = claim!.transcript ?? (await get(TurnRepository).transcript(app.db, claim!));
     expect(rows.map((r) => r.role)).toEqual(['user', 'system']);
     jest.restoreAllMocks();
     await app.expireLease(chat);
@@ -254,7 +253,8 @@ describe('delegation when workers die, or all comes at once', () => {
       [1, 2].map(async () => {
         const chat = await app.chat(boss);
         const { turn_id: id } = (await app.send(boss, chat, 'hello')).body as { turn_id: string };
-        const claim = await turns.claim(app.db, { run_id: id, key: chat, worker: 'one', cap: -1, at: new Date() });
+        const claim = await get(Runs).claim(get(TurnKind), { org_id: boss.id, chat_id: chat, turn_id: id });
+        await claim!.committed;
         await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() + interval '5 seconds' WHERE id = $1`), [id]);
         return { id, fence: claim!.fence, chat };
       }),

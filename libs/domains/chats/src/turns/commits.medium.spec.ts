@@ -6,7 +6,7 @@ import { sql } from '@aps/platform/testing';
 import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { Outbox } from '@aps/platform/outbox';
 import { RunLeases } from '@aps/platform/runs';
-import { TurnRepository } from './turn.repository';
+import { TurnKind } from './turn.kind';
 
 type Message = { role: string; content: string };
 
@@ -199,9 +199,9 @@ describe('a commit that is slow', () => {
     const chat = await app.chat(org);
     const sent = await whileCommitting('send', async () => {
       const claiming = new Promise<void>((resolve) => {
-        const repository = get(TurnRepository);
-        const awaitWriter = repository.awaitWriter.bind(repository);
-        jest.spyOn(repository, 'awaitWriter').mockImplementationOnce((...args) => {
+        const kind = get(TurnKind);
+        const awaitWriter = kind.awaitWriter.bind(kind);
+        jest.spyOn(kind, 'awaitWriter').mockImplementationOnce((...args) => {
           resolve();
           return awaitWriter(...args);
         });

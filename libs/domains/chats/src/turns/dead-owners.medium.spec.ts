@@ -6,6 +6,7 @@ import { ownersAreBelieved, sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import type { Client } from 'pg';
 import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
+import { TurnKind } from './turn.kind';
 import { TurnRepository, type TurnAnswer } from './turn.repository';
 
 const app = chatsService();
@@ -53,9 +54,10 @@ async function heldBy(name: string): Promise<{ chat: string; claim: TurnAnswer }
     () => Promise.resolve(inert.mock.calls.length),
     (n) => n > 0,
   );
-  const claim = await app.get(TurnRepository).claim(app.db, { run_id: turn_id, key: chat, worker: name, cap: -1, at: new Date() });
+  const claim = await app.get(TurnKind).claimAhead({ run_id: turn_id, key: chat, worker: name, cap: -1, at: new Date() });
+  await claim!.committed;
   inert.mockRestore();
-  return { chat, claim: claim! };
+  return { chat, claim: claim!.answer };
 }
 
 const turn = (id: string) => app.db.manager.findOneByOrFail(Turn, { id });

@@ -11,7 +11,7 @@ import { eventMessage, numbered, statusChanged, transcriptRow, type NewEvent } f
 import { ChatEnds } from '../state/chat-ends';
 import { heldTurn } from './held-turn';
 import { Compaction } from './compaction';
-import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
+import { toolCallsTotal, toolResultEvent } from './tool-results';
 import { STEP_LIMIT, storableCalls, storableState } from './transcript';
 import { cutOffTokens, finishOf, StepAnswers, type PartialAnswer } from './step-answers';
 import { ToolRouter } from './tool-router';
@@ -19,7 +19,7 @@ import { isLastStep, TurnCalls } from './turn-calls';
 import { TurnCharges } from './turn-charges';
 import { TurnEndings } from './turn-endings';
 import type { RunningTurn } from './running-turn';
-import { TurnRepository, type StepCommit } from './turn.repository';
+import { TurnRepository, type CallResult, type StepCommit } from './turn.repository';
 import { TURNS_BEFORE_TITLE, type Committing } from './turn.sql';
 
 /**

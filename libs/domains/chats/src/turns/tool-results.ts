@@ -5,22 +5,11 @@ import { capResult, ToolCatalog } from '@aps/tools';
 import { uuidv7 } from 'uuidv7';
 import type { NewEvent } from '../state/chat.types';
 import { OUTCOME_UNKNOWN } from './transcript';
-import { TurnRepository, type AnsweredCall, type CallStatus } from './turn.repository';
+import { TurnRepository, type AnsweredCall, type CallResult } from './turn.repository';
 
 export const toolCallsTotal = counter('tool_calls_total', 'Tool calls, by outcome', ['tool', 'outcome']);
 
-/** What a call has come to. */
-export interface CallResult {
-  turnId: string;
-  stepNo: number;
-  messageId: string;
-  content: string;
-  toolCallId: string;
-  toolName: string;
-  status: CallStatus;
-}
-
-/** The same as the chat's readers are told. */
+/** What a call has come to, as the chat's readers are told. */
 export const toolResultEvent = ({ messageId, toolCallId, toolName, status, content, turnId }: CallResult): NewEvent => ({
   type: 'tool_result',
   data: { message_id: messageId, tool_call_id: toolCallId, name: toolName, status, content, turn_id: turnId },

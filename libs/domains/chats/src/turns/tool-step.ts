@@ -12,9 +12,9 @@ import { statusChanged, transcriptRow, type NewEvent } from '../state/chat.types
 import type { RunningTurn } from './running-turn';
 import { CUT_OFF, OUTCOME_UNKNOWN, type OpenCall } from './transcript';
 import { ToolCalls, ToolFailed, type Step } from './tool-call';
-import { toolCallsTotal, toolResultEvent, type CallResult } from './tool-results';
+import { toolCallsTotal, toolResultEvent } from './tool-results';
 import { INTERRUPTED_BY_MESSAGE, pauseOf, TurnWaits, type WaitOutcome } from './turn-waits';
-import { TurnRepository, type CallStatus } from './turn.repository';
+import { TurnRepository, type CallResult, type CallStatus } from './turn.repository';
 
 /** Calls that wait for the same are made together; these kinds come after all other calls, in this order. */
 const WAIT_ORDER: readonly (WaitKind | undefined)[] = [undefined, 'children', 'human', 'timer'];

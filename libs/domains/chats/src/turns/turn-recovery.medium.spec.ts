@@ -3,9 +3,10 @@ import { Outbox } from '@aps/platform/outbox';
 import { sql, undisturbed } from '@aps/platform/testing';
 import { LeaseEnded, Runs } from '@aps/platform/runs';
 import { chatsService, HELD, script, type TestOrg } from '../testing/chats';
+import type { OwnedTurn } from './running-turn';
 import { ToolStepRunner } from './tool-step';
 import { TurnKind } from './turn.kind';
-import { TurnRepository, type TurnAnswer } from './turn.repository';
+import { TurnRepository } from './turn.repository';
 
 type Message = { role: string; content: string };
 const contents = (chat: { messages: Message[] }, role: string) => chat.messages.filter((m) => m.role === role).map((m) => m.content);
@@ -21,7 +22,11 @@ describe('turns that are cut off at a bad moment', () => {
   afterEach(() => jest.restoreAllMocks());
 
   const get = <T>(type: new (...args: never[]) => T): T => app.get(type);
-  /** What the death of a worker leaves: the lease runs out by itself. */
+  const claimed = async (chat: string, id: string): Promise<OwnedTurn> => {
+    const claim = await get(Runs).claim(get(TurnKind), { org_id: org.id, chat_id: chat, turn_id: id });
+    await claim!.committed;
+    return claim!;
+  };
 
   it('do not wait a second time when the worker dies right after the wait', async () => {
     const chat = await app.chat(org);
@@ -92,7 +97,7 @@ describe('turns that are cut off at a bad moment', () => {
     const turns = get(TurnRepository);
     const expired = async () =>
       (await metrics.getSingleMetric('lease_expired_total')!.get()).values.find(({ labels }) => labels.kind === 'turn')!.value;
-    const ends: [(claim: TurnAnswer, chat: string) => Promise<unknown>, number][] = [
+    const ends: [(claim: OwnedTurn, chat: string) => Promise<unknown>, number][] = [
       [(claim) => turns.runs.release(app.db, claim), 0],
       [(_, chat) => app.expireLease(chat), 1],
     ];
@@ -102,10 +107,10 @@ describe('turns that are cut off at a bad moment', () => {
         jest.spyOn(get(Runs), 'run').mockResolvedValue();
         const chat = await app.chat(org);
         const { turn_id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
-        const claim = await turns.claim(app.db, { run_id: turn_id, key: chat, worker: 'one', cap: -1, at: new Date() });
+        const claim = await claimed(chat, turn_id);
         jest.restoreAllMocks();
         const before = await expired();
-        await end(claim!, chat);
+        await end(claim, chat);
         await app.settled(org, chat, 1);
         return (await expired()) - before;
       });
@@ -119,22 +124,21 @@ describe('turns that are cut off at a bad moment', () => {
     jest.spyOn(get(Runs), 'run').mockResolvedValue();
     const { turn_id: id } = (await app.send(org, chat, 'hello')).body as { turn_id: string };
     const [before] = await app.db.query(sql<{ fence: string }>('SELECT fence FROM turns WHERE id = $1'), [id]);
-    const first = await turns.claim(app.db, { run_id: id, key: chat, worker: 'one', cap: -1, at: new Date() });
+    const first = await claimed(chat, id);
     await app.db.execute(sql(`UPDATE turns SET status = 'queued', fence = $2, lease_owner = NULL, lease_expires_at = NULL WHERE id = $1`), [
       id,
       before.fence,
     ]);
-    const second = await turns.claim(app.db, { run_id: id, key: chat, worker: 'two', cap: -1, at: new Date() });
-    expect([first?.verdict, second?.verdict]).toEqual(['claimed', 'claimed']);
-    expect(await turns.lockOwned(app.db, id, first!.fence)).toBeNull();
-    expect(await turns.lockOwned(app.db, id, second!.fence)).not.toBeNull();
+    const second = await claimed(chat, id);
+    expect(await turns.lockOwned(app.db, id, first.fence)).toBeNull();
+    expect(await turns.lockOwned(app.db, id, second.fence)).not.toBeNull();
     jest.restoreAllMocks();
     await app.expireLease(chat);
     await app.settled(org, chat, 1);
   });
 
   it('count each other when they are claimed together', async () => {
-    const turns = get(TurnRepository);
+    const kind = get(TurnKind);
     jest.spyOn(get(Runs), 'run').mockResolvedValue();
     const sent = await Promise.all(
       Array.from({ length: 5 }, async () => {
@@ -149,9 +153,9 @@ describe('turns that are cut off at a bad moment', () => {
       [org.id],
     );
     const claims = await Promise.all(
-      sent.map((ids) => turns.claim(app.db, { run_id: ids.turn_id, key: ids.chat_id, worker: 'one', cap: running + 2, at: new Date() })),
+      sent.map((ids) => kind.claimAhead({ ...kind.claiming({ org_id: org.id, ...ids }), worker: 'one', cap: running + 2, at: new Date() })),
     );
-    expect(claims.map((c) => c!.verdict).sort()).toEqual(['claimed', 'claimed', 'over_cap', 'over_cap', 'over_cap']);
+    expect(claims.map((c) => c!.answer.verdict).sort()).toEqual(['claimed', 'claimed', 'over_cap', 'over_cap', 'over_cap']);
   });
 
   it('do not begin to wait when a message waits behind them', async () => {

@@ -4,7 +4,7 @@ import { Entitlements } from '@aps/billing';
 import { chatTopic, type JobPayload } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { InferenceError } from '@aps/inference';
-import { Database, type Ahead, type Tx } from '@aps/platform/database';
+import { Database, type Tx } from '@aps/platform/database';
 import type { JobContext } from '@aps/platform/queues';
 import { RealtimePublisher } from '@aps/platform/realtime';
 import { MAX_DELIVERIES, RunKind, RunSweeper, type Claiming, type Lease } from '@aps/platform/runs';
@@ -19,15 +19,17 @@ import { TurnBudgets } from './turn-budgets';
 import { TurnSignals } from './turn-signals';
 import { TurnTools } from './turn-tools';
 import { TurnRepository, type ClaimedTurn, type TurnAnswer, type TurnRefusal } from './turn.repository';
+import { AWAIT_WRITER, CLAIM } from './turn.sql';
 
 /** A turn is one answer of an agent: models are asked and tools called until there is nothing left to call. */
 @Injectable()
 export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
   private readonly logger = new Logger('TurnKind');
   readonly rows = this.turns.runs;
+  protected readonly claim = CLAIM;
 
   constructor(
-    private readonly db: Database,
+    protected readonly db: Database,
     private readonly turns: TurnRepository,
     private readonly endings: TurnEndings,
     private readonly entitlements: Entitlements,
@@ -52,16 +54,8 @@ export class TurnKind extends RunKind<'turn.run', ClaimedTurn, TurnRefusal> {
     return { run_id: turn_id, key: chat_id };
   }
 
-  claimAll(tx: Tx, claimings: Claiming[]): Promise<(TurnAnswer | null)[]> {
-    return this.turns.claimAll(tx, claimings);
-  }
-
-  claimAhead(claiming: Claiming): Promise<Ahead<TurnAnswer> | null> {
-    return this.turns.claimAhead(this.db, claiming);
-  }
-
-  awaitWriter({ chat_id }: JobPayload<'turn.run'>): Promise<void> {
-    return this.turns.awaitWriter(this.db, chat_id);
+  async awaitWriter({ chat_id }: JobPayload<'turn.run'>): Promise<void> {
+    await this.db.query(AWAIT_WRITER, [chat_id]);
   }
 
   async park(tx: Tx, turns: TurnAnswer[], at: Date): Promise<void> {

@@ -1,24 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { JobPayload } from '@aps/contracts';
 import type { ChatStatus, TurnWait, WaitingCall } from '@aps/entities';
-import { statement, type Ahead, type Database, type Db, type Tx } from '@aps/platform/database';
+import { statement, type Db, type Tx } from '@aps/platform/database';
 import { deleteJobs, Outbox } from '@aps/platform/outbox';
 import type { ChatOrigin } from '@aps/tools';
-import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Claiming, type Noted } from '@aps/platform/runs';
+import { runOver, RunRows, stepDone, type ClaimAnswer, type ClaimedRun, type Noted } from '@aps/platform/runs';
 import type { ChatError, NewEvent, Pause, TranscriptRow } from '../state/chat.types';
 import { ChatState } from '../state/chat-state.repository';
 import { changeChats, insertMessages } from '../state/chat-state.sql';
-import {
-  AWAIT_WRITER,
-  CHOSEN_TOOLS,
-  CLAIM,
-  COMMIT_FINAL_STEP,
-  COMMIT_STEP,
-  KEEP_INTERRUPTED,
-  TRANSCRIPT,
-  TURN_RUNS,
-  type Committing,
-} from './turn.sql';
+import { CHOSEN_TOOLS, COMMIT_FINAL_STEP, COMMIT_STEP, KEEP_INTERRUPTED, TRANSCRIPT, TURN_RUNS, type Committing } from './turn.sql';
 
 /** A turn, its chat and its organization. */
 export interface TurnRef {
@@ -65,14 +55,6 @@ export type TurnBar = 'agent_deleted' | 'member_left' | 'unshared';
 export type TurnRefusal = TurnBar | 'skipped';
 export type TurnAnswer = ClaimAnswer<ClaimedTurn, TurnRefusal>;
 
-/** As it comes: in JSON. */
-type TurnRow = Omit<TurnAnswer, 'retry_at' | 'ready_at'> & { retry_at: string | null; ready_at: string };
-const withTimes = (row: TurnRow): TurnAnswer => ({
-  ...row,
-  ready_at: new Date(row.ready_at),
-  retry_at: row.retry_at === null ? null : new Date(row.retry_at),
-});
-
 /** A call that has no result yet. */
 export interface OpenStep {
   step_no: number;
@@ -89,8 +71,36 @@ export interface SentCall extends Omit<WaitingCall, 'ref'> {
 /** How a call ended. */
 export type CallStatus = 'done' | 'failed' | 'outcome_unknown';
 
+/** What a call has come to. */
+export interface CallResult {
+  turnId: string;
+  stepNo: number;
+  messageId: string;
+  content: string;
+  toolCallId: string;
+  toolName: string;
+  status: CallStatus;
+}
+
 /** A call that is over without an answer of its own, and what it gets. */
 export type AnsweredCall = WaitingCall & { content: string; status: CallStatus };
+
+/** The chat of a turn that its owner has locked with it. */
+interface OwnedChat {
+  chat_id: string;
+  org_id: string;
+  event_seq: number;
+  message_seq: number;
+  pending_turns: number;
+  status: ChatStatus;
+}
+
+interface WaitingTurn {
+  org_id: string;
+  chat_id: string;
+  chat_status: ChatStatus;
+  wait: TurnWait;
+}
 
 /** What a finished step leaves behind, for the signal that follows its commit. */
 export interface StepCommit {
@@ -103,14 +113,7 @@ export interface StepCommit {
   parked: boolean;
 }
 
-const LOCK_OWNED = statement<{
-  chat_id: string;
-  org_id: string;
-  event_seq: number;
-  message_seq: number;
-  pending_turns: number;
-  status: ChatStatus;
-}>(`SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
+const LOCK_OWNED = statement<OwnedChat>(`SELECT c.id AS chat_id, c.org_id, c.event_seq, c.message_seq, c.pending_turns, c.status
        FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1 AND t.fence = $2 AND t.status = 'running' FOR NO KEY UPDATE OF c, t`);
 const IS_STOPPED = statement(`SELECT 1 FROM turns WHERE id = $1 AND fence = $2 AND status = 'stopped'`);
 const LOCK_OPEN = statement<{ status: ChatStatus }>(
@@ -155,12 +158,8 @@ const INSERT_COMPACTION = statement(
   `INSERT INTO chat_compactions (id, org_id, chat_id, turn_id, through_turn_no, through_seq, summary, tokens_before, tokens_after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 );
 const WAIT_OF = statement<{ wait: TurnWait | null }>('SELECT wait FROM turns WHERE id = $1');
-const LOCK_WAITING = statement<{
-  org_id: string;
-  chat_id: string;
-  chat_status: ChatStatus;
-  wait: TurnWait;
-}>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
+const LOCK_WAITING =
+  statement<WaitingTurn>(`SELECT t.org_id, t.chat_id, c.status AS chat_status, t.wait FROM turns t JOIN chats c ON c.id = t.chat_id
        WHERE t.id = $1 AND t.status = 'waiting' AND c.status IN ('ACTIVE', 'PAUSED') AND c.deleted_at IS NULL FOR NO KEY UPDATE OF c, t`);
 const NEXT_TURN = statement<{ id: string }>(`SELECT id FROM turns WHERE chat_id = $1 AND status = 'queued' ORDER BY seq LIMIT 1`);
 const SKIP_QUEUED = statement(
@@ -187,28 +186,6 @@ export class TurnRepository {
     outbox: Outbox,
   ) {
     this.runs = new RunRows(TURN_RUNS, outbox);
-  }
-
-  /** Tries to become the owner of a turn. Null when there is no such turn. */
-  async claim(db: Db, claim: Claiming): Promise<TurnAnswer | null> {
-    const row = await db.batched<Claiming, TurnRow>(CLAIM, claim);
-    return row && withTimes(row);
-  }
-
-  /** The same for several, no two of one chat. */
-  async claimAll(tx: Tx, claims: Claiming[]): Promise<(TurnAnswer | null)[]> {
-    return (await tx.batchedAll<Claiming, TurnRow>(CLAIM, claims)).map((row) => row && withTimes(row));
-  }
-
-  /** The same, told while the claim is still being committed. */
-  async claimAhead(db: Database, claim: Claiming): Promise<Ahead<TurnAnswer> | null> {
-    const ahead = await db.batchedAhead<Claiming, TurnRow>(CLAIM, claim);
-    return ahead && { answer: withTimes(ahead.answer), committed: ahead.committed };
-  }
-
-  /** Returns when a transaction that is writing to this chat, if there is one, has ended. */
-  async awaitWriter(db: Db, chatId: string): Promise<void> {
-    await db.query(AWAIT_WRITER, [chatId]);
   }
 
   /** The messages that a turn sees: up to its own, and what it has written itself. */
@@ -264,20 +241,8 @@ export class TurnRepository {
   }
 
   /** Whether this owner may still write: locks the chat and the turn for the rest of the transaction. */
-  async lockOwned(
-    tx: Db,
-    turnId: string,
-    fence: string,
-  ): Promise<{
-    chat_id: string;
-    org_id: string;
-    event_seq: number;
-    message_seq: number;
-    pending_turns: number;
-    status: ChatStatus;
-  } | null> {
-    const [row] = await tx.query(LOCK_OWNED, [turnId, fence]);
-    return row ?? null;
+  async lockOwned(tx: Db, turnId: string, fence: string): Promise<OwnedChat | null> {
+    return (await tx.query(LOCK_OWNED, [turnId, fence]))[0] ?? null;
   }
 
   /**
@@ -285,20 +250,7 @@ export class TurnRepository {
    *
    * @param step `wait`: what the turn waits for after this
    */
-  async commitToolStep(
-    tx: Db,
-    step: {
-      turnId: string;
-      stepNo: number;
-      messageId: string;
-      content: string;
-      toolCallId: string;
-      toolName: string;
-      status: CallStatus;
-      wait: TurnWait | null;
-      at: Date;
-    },
-  ): Promise<void> {
+  async commitToolStep(tx: Db, step: CallResult & { wait: TurnWait | null; at: Date }): Promise<void> {
     await tx.execute(COMMIT_TOOL_STEP, [
       step.turnId,
       step.stepNo,
@@ -374,9 +326,8 @@ export class TurnRepository {
   }
 
   /** Locks a turn that waits, with its chat, for the rest of the transaction. */
-  async lockWaiting(tx: Db, turnId: string): Promise<{ org_id: string; chat_id: string; chat_status: ChatStatus; wait: TurnWait } | null> {
-    const [row] = await tx.query(LOCK_WAITING, [turnId]);
-    return row ?? null;
+  async lockWaiting(tx: Db, turnId: string): Promise<WaitingTurn | null> {
+    return (await tx.query(LOCK_WAITING, [turnId]))[0] ?? null;
   }
 
   /**
