@@ -50,6 +50,9 @@ describe('the diagnosis of a chat', () => {
     standStill(app.get(RunLeases), turn.id);
     await app.db.execute(sql(`UPDATE turns SET lease_expires_at = now() - interval '1 second' WHERE chat_id = $1`), [chat]);
     expect(await of(chat)).toMatchObject({ blocked_by: { kind: 'lease', ref: turn.lease_owner }, next_action: 'wait' });
+    // As the sweeper leaves it for another worker.
+    await app.db.execute(sql('UPDATE turns SET lease_expires_at = NULL WHERE chat_id = $1'), [chat]);
+    expect(await of(chat)).toMatchObject({ blocked_by: { kind: 'lease', since: null, ref: turn.lease_owner }, lease: null });
     await stop(chat);
     expect(await of(chat)).toMatchObject({ state: 'ACTIVE', blocked_by: null, lease: null, next_action: 'message' });
   });

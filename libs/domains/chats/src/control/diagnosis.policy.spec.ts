@@ -11,8 +11,8 @@ const turn = (over: Partial<NonNullable<ChatFacts['turn']>> = {}): NonNullable<C
   dispatched_at: t0,
   lease_owner: null,
   lease_expires_at: null,
-  lease_expired: false,
   fence: '1',
+  ...{ lease_expired: false, ahead: 0, oldest_ahead_s: null },
   ...over,
 });
 const chat = (over: Partial<ChatFacts> = {}): ChatFacts => ({

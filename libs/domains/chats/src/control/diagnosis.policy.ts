@@ -1,4 +1,6 @@
 import type { CallBlocker } from '@aps/billing';
+import { isRouteError } from '@aps/inference';
+import type { RunSurroundings } from '@aps/platform/runs';
 import type { ChatError, Pause } from '../state/chat.types';
 import { effectOf, type FoundChat } from '../state/chat-state.policy';
 import type { ChatAction } from './actions.policy';
@@ -47,19 +49,18 @@ export interface ChatFacts extends FoundChat {
   org_suspended_at: Date | null;
   agent_id: string;
   agent_deleted_at: Date | null;
-  turn: {
-    status: 'queued' | 'running' | 'waiting';
-    parked: boolean;
-    dispatched_at: Date;
-    lease_owner: string | null;
-    lease_expires_at: Date | null;
-    lease_expired: boolean;
-    fence: string;
-  } | null;
+  turn:
+    | (RunSurroundings & {
+        status: 'queued' | 'running' | 'waiting';
+        parked: boolean;
+        dispatched_at: Date;
+        lease_owner: string | null;
+        lease_expires_at: Date | null;
+        fence: string;
+      })
+    | null;
 }
 
-/** What the route, its key or its model is to blame for: no message and no repeat will help. */
-const ROUTE_ERRORS: readonly string[] = ['route_disabled', 'model_unavailable', 'provider_auth'];
 const SPENDING = { credits_exhausted: 'credits', model_unpriced: 'credits', budget_exceeded: 'budget' } as const;
 
 /** Why a chat does not go on by itself at this moment; null when nothing is in its way, or nothing is to be done. */
@@ -83,7 +84,7 @@ function closedBy(chat: ChatFacts): BlockedBy | null {
   if (code === null || effectOf('continue', chat) === 'refuse') return null;
   const since = chat.archived_at ?? chat.last_turn_at;
   if (code in SPENDING) return { kind: SPENDING[code as keyof typeof SPENDING], since, ref: code };
-  return ROUTE_ERRORS.includes(code) ? { kind: 'route', since, ref: code } : null;
+  return isRouteError(code) ? { kind: 'route', since, ref: code } : null;
 }
 
 /** What a person would do next to have the chat go on: something that is allowed now, or that lifts what is in the way; null where nothing will. */

@@ -3,6 +3,7 @@ import { DomainError, notFound, type MessageFinish } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Database, statement } from '@aps/platform/database';
+import { standingOf, surroundings, type RunStanding } from '@aps/platform/runs';
 import type { ChatError } from '../state/chat.types';
 import { allowedActions, type ChatAction } from './actions.policy';
 import { effectOf } from '../state/chat-state.policy';
@@ -11,13 +12,10 @@ import { blockedBy, nextAction, type BlockedBy, type ChatFacts, type NextAction 
 import { TurnQuotes } from '../turns/turn-quotes';
 import { HAS_OPENING } from './retry.queries';
 
-export interface Diagnosis {
+/** Why a chat does what it does, and where its turn stands. */
+export interface Diagnosis extends RunStanding {
   state: ChatStatus;
   blocked_by: BlockedBy | null;
-  /** Who runs the turn. */
-  lease: { worker: string | null; expires_at: Date; fence: string } | null;
-  /** Turns of the organization that were dispatched before this one and have not begun. */
-  queue: { position: number; oldest_ahead_s: number } | null;
   /** The newest turn that ran and is over: why its answer ended, and how it failed. */
   last_turn: { turn_id: string; finish_reason: MessageFinish | null; error: ChatError | null } | null;
   next_action: NextAction | null;
@@ -29,9 +27,10 @@ type Row = ChatFacts & {
   parent_chat_id: string | null;
   has_opening: boolean;
   last_turn: Diagnosis['last_turn'];
-  ahead: number;
-  oldest_ahead_s: number | null;
 };
+
+/** What waits behind another turn of its chat is before nobody. */
+const IS_AHEAD = `w.status = 'queued' AND w.finished_at IS NULL AND EXISTS (SELECT 1 FROM chats x WHERE x.id = w.chat_id AND x.current_turn_id = w.id)`;
 
 const FACTS = statement<Row>(`
   SELECT c.org_id, c.agent_id, ${agentDeletedAt('c.agent_id')} AS agent_deleted_at, c.status, c.pause, c.stop_reason, c.error, c.archived_at, c.created_by, c.parent_chat_id, ${HAS_OPENING} AS has_opening,
@@ -41,15 +40,11 @@ const FACTS = statement<Row>(`
        SELECT m.finish_reason FROM messages m WHERE m.turn_id = f.id AND m.role = 'assistant' ORDER BY m.seq DESC LIMIT 1) END)
      FROM turns f WHERE f.chat_id = c.id AND f.status IN ('done', 'failed', 'stopped') ORDER BY f.seq DESC LIMIT 1) AS last_turn,
     CASE WHEN t.id IS NOT NULL THEN json_build_object('status', t.status, 'parked', t.parked, 'dispatched_at', t.dispatched_at, 'lease_owner', t.lease_owner,
-      'lease_expires_at', t.lease_expires_at, 'lease_expired', t.lease_expires_at < now(), 'fence', t.fence::text) END AS turn,
-    q.ahead, q.oldest_ahead_s
+      'lease_expires_at', t.lease_expires_at, 'fence', t.fence::text,
+      'lease_expired', q.lease_expired, 'ahead', q.ahead, 'oldest_ahead_s', q.oldest_ahead_s) END AS turn
   FROM chats c
   LEFT JOIN turns t ON t.id = c.current_turn_id AND t.status IN ('queued', 'running', 'waiting')
-  LEFT JOIN LATERAL (
-    SELECT count(*)::int AS ahead, extract(epoch FROM now() - min(w.dispatched_at))::float8 AS oldest_ahead_s
-    FROM turns w JOIN chats x ON x.current_turn_id = w.id
-    WHERE t.status = 'queued' AND w.org_id = c.org_id AND w.status = 'queued' AND w.finished_at IS NULL AND w.dispatched_at < t.dispatched_at
-  ) q ON true
+  CROSS JOIN ${surroundings('turns', 't', { of: 'org_id', waits: IS_AHEAD })} q
   WHERE ${VISIBLE_CHAT}`);
 
 /** Tells why a chat does what it does. Asks no queue and no worker, so it works while they do not. */
@@ -88,11 +83,7 @@ export class DiagnosisQueries {
     return {
       state: chat.status,
       blocked_by: by,
-      lease:
-        chat.turn?.status === 'running' && chat.turn.lease_expires_at
-          ? { worker: chat.turn.lease_owner, expires_at: chat.turn.lease_expires_at, fence: chat.turn.fence }
-          : null,
-      queue: turn?.status === 'queued' ? { position: row.ahead, oldest_ahead_s: Math.max(0, Math.round(row.oldest_ahead_s ?? 0)) } : null,
+      ...(chat.turn ? standingOf(chat.turn) : { lease: null, queue: null }),
       last_turn: row.last_turn,
       next_action: nextAction(chat, by, blocker, allowed),
       allowed_actions: allowed,
