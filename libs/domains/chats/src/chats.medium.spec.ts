@@ -1,6 +1,6 @@
 import { entitle } from '@aps/billing/testing';
 import { OrgScope } from '@aps/guards';
-import { ModelCalls } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { batchesOf } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';

@@ -1,7 +1,7 @@
 export { isRefusal, jsonIn, repairOf } from './answers';
 export type { ChatMessage, ChatResult, Dialect, ProviderState, Usage, UserContent } from './client';
 export { InferenceMaintenanceModule } from './holds/hold.maintenance';
-export { Holds, type HoldingWork, type Quote, type WorkHold } from './holds/holds.service';
+export { Holds, type HoldingWork, type MeteredResult, type Quote, type TextModels, type WorkHold } from './holds/holds.service';
 export { estimateOf } from './holds/estimate.policy';
 export { sumOf, tokensOf, tokensOfCalls, withinTokens } from './client';
 export { InferenceError, isRouteError } from './inference.errors';
@@ -12,7 +12,7 @@ export { InferenceSettings } from './inference.settings';
 export type { InferenceFeature, ModelWish } from './inference.types';
 export { ModelCatalog } from './model-catalog.service';
 export { ModelQueries } from './model.queries';
-export { ModelCalls, type ModelCall } from './model-calls.service';
+export type { ModelCall } from './model-calls.service';
 export { contentWith, hidden, ModelFiles, type ModelFile, type ReadableFile } from './model-files';
 export { ModelResolver, type ResolvedModel } from './choice/model-resolver.service';
 export { ModelHealthQueries, type ModelFault } from './governance/model-health.queries';

@@ -18,7 +18,6 @@ const exported = [
   Holds,
   InferenceRepository,
   InferenceSettings,
-  ModelCalls,
   ModelCatalog,
   ModelQueries,
   ModelResolver,
@@ -32,7 +31,7 @@ const exported = [
 @Module({
   imports: [EgressModule, RateCardsModule],
   controllers: [InferenceBroadcasts],
-  providers: [...exported, HoldRepository, { provide: Blockers, useExisting: Holds }],
+  providers: [...exported, HoldRepository, ModelCalls, { provide: Blockers, useExisting: Holds }],
   exports: [...exported, Blockers],
 })
 export class InferenceModule {}

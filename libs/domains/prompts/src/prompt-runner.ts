@@ -9,7 +9,6 @@ import {
   contentWith,
   InferenceError,
   isRefusal,
-  ModelCalls,
   ModelCatalog,
   ModelResolver,
   ReceiptsRepository,
@@ -136,7 +135,6 @@ export class PromptRunner implements BeforeApplicationShutdown {
     private readonly blockers: Blockers,
     private readonly catalog: ModelCatalog,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
     private readonly files: PromptFiles,
@@ -316,8 +314,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
   ): Promise<ChatResult> {
     let length = 0;
     const asked: ModelCall = { ...call, feature: 'prompt' };
-    await work.hold.reserve(model, asked);
-    const result = await this.models.streamChat(model, asked, {
+    const result = await work.hold.ask(model, asked, {
       signal,
       onEvent: (event) => {
         if (event.type !== 'text') return;
@@ -330,7 +327,6 @@ export class PromptRunner implements BeforeApplicationShutdown {
         onRestart?.();
       },
     });
-    work.hold.receipt({ resolved: model, ...result });
     work.usage = work.usage ? sumOf(work.usage, result.usage) : result.usage;
     if (isRefusal(result.finishReason)) throw new PromptFailure('model_refused', 'The model did not answer this.');
     return result;

@@ -10,7 +10,6 @@ import {
   InferenceError,
   isPriced,
   isRouteError,
-  ModelCalls,
   ModelResolver,
   type ChatResult,
   type ModelCall,
@@ -99,7 +98,6 @@ export class Replays {
     private readonly calls: TurnCalls,
     private readonly tools: TurnTools,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly holds: Holds,
   ) {}
 
@@ -240,15 +238,13 @@ export class Replays {
     if (budget && !(replay.billing_unit === 'usd' ? dollarPriced : isPriced)(model.entry))
       throw new ItemFailed('model_not_priced', `The model "${model.requested_model}" has no price that the budget could be held to by.`);
     return this.holds.holding(work, async (hold) => {
-      await hold.reserve(model, call);
       let size = 0;
-      const result = await this.models.streamChat(model, call, {
+      const result = await hold.ask(model, call, {
         signal: lease.signal,
         // Calls come when the answer is whole, and known with its receipt.
         onEvent: (event) => event.type !== 'tool_call' && refuseLong(model, (size += event.text.length)),
         onRestart: () => void (size = 0),
       });
-      hold.receipt({ resolved: model, ...result });
       const charged = { receipts: hold.receipts, unit: replay.billing_unit };
       try {
         refuseLong(model, size, result);

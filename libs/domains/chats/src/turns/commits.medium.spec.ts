@@ -1,7 +1,8 @@
 import { entitle } from '@aps/billing/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ModelCalls, ModelResolver } from '@aps/inference';
+import { ModelResolver } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, SLOW, type TestOrg } from '../testing/chats';
 import { Outbox } from '@aps/platform/outbox';

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { FilesService } from '@aps/files';
 import { OrgScope } from '@aps/guards';
-import { InferenceError, ModelCalls } from '@aps/inference';
+import { InferenceError } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { Compaction } from './compaction';

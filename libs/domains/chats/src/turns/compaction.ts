@@ -4,7 +4,6 @@ import {
   estimateOf,
   Holds,
   InferenceError,
-  ModelCalls,
   ModelResolver,
   OrgRuntimeService,
   tokensOf,
@@ -161,7 +160,6 @@ export class Compaction {
     private readonly turns: TurnRepository,
     private readonly runtime: OrgRuntimeService,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly calls: TurnCalls,
     private readonly charges: TurnCharges,
@@ -252,9 +250,7 @@ export class Compaction {
       const content = summary ? `Summary of what came before:\n\n${summary}\n\nThe conversation went on:\n\n${piece}` : piece;
       const messages: ModelCall['messages'] = [{ role: 'user', content }];
       const call: ModelCall = { system: SYSTEM, messages, maxOutputTokens: maxTokens, feature: 'compaction' };
-      await hold.reserve(model, call);
-      const result = await this.models.streamChat(model, call, { signal: turn.lease.signal });
-      hold.receipt({ resolved: model, ...result });
+      const result = await hold.ask(model, call, { signal: turn.lease.signal });
       // Not every model keeps to its cap.
       summary = result.text
         .replaceAll('\0', '')

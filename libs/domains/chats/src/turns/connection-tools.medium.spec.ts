@@ -1,7 +1,8 @@
 import { entitle } from '@aps/billing/testing';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, connectManaged, tool } from '@aps/connections/testing';
-import { ModelCalls, type ResolvedModel } from '@aps/inference';
+import type { ResolvedModel } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { ToolSet, type Tool, type ToolGrants } from '@aps/tools';
 import { startDemoTools } from '../../../../../tools/demo-tools/server';

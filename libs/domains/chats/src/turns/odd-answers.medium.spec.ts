@@ -1,4 +1,5 @@
-import { ModelCalls, type ChatResult, type Dialect, type ResolvedModel } from '@aps/inference';
+import type { ChatResult, Dialect, ResolvedModel } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { sql } from '@aps/platform/testing';
 import { chatsService, script, type TestOrg } from '../testing/chats';
 import { refuseLong } from './answer-size';

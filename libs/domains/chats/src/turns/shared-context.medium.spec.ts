@@ -1,5 +1,5 @@
 import { entitle } from '@aps/billing/testing';
-import { ModelCalls } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { FilesHttpModule } from '@aps/files/http';
 import { fileForm, sql } from '@aps/platform/testing';
 import { aProject } from '@aps/agents/testing';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { MessageFinish } from '@aps/contracts';
-import { InferenceError, isRefusal, ModelCalls, sumOf, tokensOf, type ChatResult, type ResolvedModel, type WorkHold } from '@aps/inference';
+import { InferenceError, isRefusal, sumOf, tokensOf, type ChatResult, type ResolvedModel, type WorkHold } from '@aps/inference';
 import { Database, NO_CALLER } from '@aps/platform/database';
 import { counter, durationHistogram } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
@@ -46,7 +46,6 @@ export class StepAnswers {
     private readonly db: Database,
     private readonly turns: TurnRepository,
     private readonly calls: TurnCalls,
-    private readonly models: ModelCalls,
     private readonly log: ChatLog,
     private readonly compaction: Compaction,
   ) {}
@@ -91,8 +90,7 @@ export class StepAnswers {
       const { call, contextHash } = await this.calls.of(turn, model);
       partial.contextHash = contextHash;
       partial.size = 0;
-      await partial.hold.reserve(model, call);
-      const result = await this.models.streamChat(model, call, {
+      const result = await partial.hold.ask(model, call, {
         signal: lease.signal,
         onEvent: (event) => {
           // Those come when the answer is whole, and known with its receipt.
@@ -106,7 +104,6 @@ export class StepAnswers {
         },
         onRestart: () => void this.forget(turn, messageId, partial),
       });
-      partial.hold.receipt({ resolved: model, ...result });
       refuseLong(model, partial.size, result);
       return result;
     } catch (error) {

@@ -1,15 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AgentRevisions } from '@aps/agents';
-import {
-  Holds,
-  InferenceError,
-  ModelCalls,
-  ModelResolver,
-  ReceiptsRepository,
-  type WorkHold,
-  type ModelCall,
-  type ReceiptRow,
-} from '@aps/inference';
+import { Holds, InferenceError, ModelResolver, ReceiptsRepository, type WorkHold, type ModelCall } from '@aps/inference';
 import { NO_CALLER, Database, insist, type Tx } from '@aps/platform/database';
 import { ChatLog } from '../state/chat-log';
 import { ChatState } from '../state/chat-state.repository';
@@ -34,7 +25,6 @@ export class TitleService {
     private readonly chats: ChatState,
     private readonly revisions: AgentRevisions,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
     private readonly log: ChatLog,
@@ -45,46 +35,31 @@ export class TitleService {
     if (!chat?.opening) return;
     const { opening, org_id: orgId, agent_id: agentId } = chat;
     await this.holds.holding({ orgId, chatId, agentId, name: `title:${chatId}`, feature: 'title' }, async (hold) => {
-      const receipt = await this.nameIt(chatId, { ...chat, opening }, hold, signal);
-      if (!receipt) await hold.release();
+      await this.nameIt(chatId, { ...chat, opening }, hold, signal);
+      if (!hold.receipts.length) await hold.release();
     });
   }
 
-  /** @returns the receipt of its call, if one was answered */
-  private async nameIt(
-    chatId: string,
-    chat: UntitledChat & { opening: string },
-    hold: WorkHold,
-    signal: AbortSignal,
-  ): Promise<ReceiptRow | undefined> {
+  private async nameIt(chatId: string, chat: UntitledChat & { opening: string }, hold: WorkHold, signal: AbortSignal): Promise<void> {
     let title: string;
-    let receipt: ReceiptRow | undefined;
     try {
       const requested = wishOf(chat, await this.revisions.config(chat.agent_revision_id));
       const model = await this.resolver.resolve({ orgId: chat.org_id, scope: 'chat', feature: 'title', requested });
       const messages: ModelCall['messages'] = [{ role: 'user', content: chat.opening }];
       const call: ModelCall = { system: SYSTEM, messages, maxOutputTokens: 100, feature: 'title' };
-      await hold.reserve(model, call);
-      const result = await this.models.streamChat(model, call, { signal });
+      const result = await hold.ask(model, call, { signal });
       title = cleanTitle(result.text) || cleanTitle(chat.opening);
-      receipt = hold.receipt({ resolved: model, ...result });
     } catch (error) {
       if (!(error instanceof InferenceError)) throw error;
       // A title is no reason to try for hours: the opening words name the chat well enough.
       this.logger.warn(`No title from the model (${error.code}); the opening words serve`);
       title = cleanTitle(chat.opening);
     }
-    await this.store(chatId, chat, title, receipt);
-    return receipt;
+    await this.store(chatId, chat, title, hold);
   }
 
   /** The call is paid for, also where the chat has got a title meanwhile. Tried again here, since the job would ask the model again. */
-  private async store(
-    chatId: string,
-    chat: { org_id: string; agent_id: string },
-    title: string,
-    receipt: ReceiptRow | undefined,
-  ): Promise<void> {
+  private async store(chatId: string, chat: { org_id: string; agent_id: string }, title: string, { receipts }: WorkHold): Promise<void> {
     const at = this.db.now();
     const write = async (tx: Tx) => {
       // Where there is no word to name it by, a later turn may have one.
@@ -92,10 +67,9 @@ export class TitleService {
         await this.chats.rename(tx, chatId, title, at);
         await this.log.tell(tx, chatId, [{ type: 'title_changed', data: { title } }], at);
       }
-      if (!receipt) return;
       const { org_id, agent_id } = chat;
       const owner = { org_id, chat_id: chatId, agent_id };
-      await this.receipts.insertOnce(tx, [receipt], owner, (cost) => this.chats.addCost(tx, chatId, cost));
+      await this.receipts.insertOnce(tx, receipts, owner, (cost) => this.chats.addCost(tx, chatId, cost));
     };
     await insist(() => this.db.transaction(NO_CALLER, write));
   }

@@ -3,7 +3,6 @@ import { instructionsOf } from '@aps/agents';
 import {
   Holds,
   InferenceError,
-  ModelCalls,
   ModelResolver,
   tokensOf,
   withinTokens,
@@ -95,7 +94,6 @@ export class ToolRouter {
   constructor(
     private readonly db: Database,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly charges: TurnCharges,
     private readonly turns: TurnRepository,
@@ -142,9 +140,7 @@ export class ToolRouter {
     };
     const cut = new Cutoff(turn.lease.signal, CHOOSING_MS);
     try {
-      await hold.reserve(model, call);
-      const result = await this.models.streamChat(model, call, { signal: cut.signal });
-      hold.receipt({ resolved: model, ...result });
+      const result = await hold.ask(model, call, { signal: cut.signal });
       const names = namedIn(result.text, tools);
       if (names.length === 0) throw new InferenceError('provider_bad_response', 'The model that chooses tools named none.');
       return names;

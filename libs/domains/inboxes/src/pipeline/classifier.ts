@@ -1,15 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { HeldFor, TraceRow } from '@aps/entities';
-import {
-  costOf,
-  Holds,
-  InferenceError,
-  ModelCalls,
-  ModelResolver,
-  ReceiptsRepository,
-  type ResolvedModel,
-  type WorkHold,
-} from '@aps/inference';
+import { costOf, Holds, InferenceError, ModelResolver, ReceiptsRepository, type ResolvedModel, type WorkHold } from '@aps/inference';
 import { Database, type Tx, NO_CALLER } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { LeaseEnded } from '@aps/platform/runs';
@@ -53,7 +44,6 @@ export class Classifier {
     private readonly repository: EvaluationRepository,
     private readonly entitlements: Entitlements,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
   ) {}
@@ -105,24 +95,22 @@ export class Classifier {
       model = await this.resolver.resolve({ orgId: m.org_id, scope: CLASSIFIER_FEATURE, requested });
       for (let tries = 0; tries < 2 && !answer; tries++) {
         const call = classifierCall(stage, factsOf(m, m));
-        await hold.reserve(model, call);
-        // Once nothing else keeps it from being made.
-        if (await this.count(m)) calls++;
-        else if (tries === 0) throw new NotAsked('classifier_quota');
-        else break;
-        const result = await this.models.streamChat(model, call, { signal });
-        hold.receipt({ resolved: model, ...result });
+        // Counted once nothing else keeps it from being made.
+        const before = () => this.count(m).then(() => void calls++);
+        const result = await hold.ask(model, call, { signal, before });
         answer = answerOf(stage, parsed(result.text));
       }
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof NotAsked) throw error;
-      // One that was asked is paid, whatever its answer.
-      if (error instanceof InferenceError && error.code === 'credits_exhausted' && !receipts.length)
-        throw new NotAsked('credits_exhausted', { credits: error.credits });
-      // The provider is away: the rule says what then.
-      if (!(error instanceof InferenceError)) throw error;
-      failed = true;
+      // Without room for another call, it is left at what the first was answered.
+      if (!(error instanceof NotAsked && receipts.length)) {
+        signal.throwIfAborted();
+        // One that was asked is paid, whatever its answer.
+        if (error instanceof InferenceError && error.code === 'credits_exhausted' && !receipts.length)
+          throw new NotAsked('credits_exhausted', { credits: error.credits });
+        // The provider is away: the rule says what then.
+        if (!(error instanceof InferenceError)) throw error;
+        failed = true;
+      }
     }
     asked.inc({ outcome: answer ? 'label' : failed ? 'failed' : 'no_label' });
     if (!receipts.length) await hold.release();
@@ -141,23 +129,17 @@ export class Classifier {
     };
   }
 
-  /** Counts a call before it is made, also where there is no cap: there may be one later that day. @returns false where the inbox or the plan has no room for it; then none is counted */
-  private async count(m: LoadedMessage): Promise<boolean> {
+  /** Counts a call before it is made, also where there is no cap: there may be one later that day. @throws NotAsked where the inbox or the plan has no room for it; then none is counted */
+  private async count(m: LoadedMessage): Promise<void> {
     const { intake_classifier_calls_per_day: plan } = await this.entitlements.of(m.org_id);
     const caps = [
       { of: m.inbox_id, limit: m.rate_limit_classifier_calls_per_day },
       { of: '', limit: plan < 0 ? null : plan },
     ];
-    const full = new Error('full');
-    return this.db
-      .transaction(NO_CALLER, async (tx) => {
-        for (const { of, limit } of caps) if (!(await this.repository.countCall(tx, m.org_id, of, limit))) throw full;
-        return true;
-      })
-      .catch((error: unknown) => {
-        if (error === full) return false;
-        throw error;
-      });
+    await this.db.transaction(NO_CALLER, async (tx) => {
+      for (const { of, limit } of caps)
+        if (!(await this.repository.countCall(tx, m.org_id, of, limit))) throw new NotAsked('classifier_quota');
+    });
   }
 }
 

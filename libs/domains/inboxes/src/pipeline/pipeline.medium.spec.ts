@@ -1,7 +1,7 @@
 import { entitle, override, withCredits, withRateCard } from '@aps/billing/testing';
 import { docx, paragraph } from '@aps/files/testing';
-import { ModelCalls, type ChatResult } from '@aps/inference';
-import { addModel, addRoute } from '@aps/inference/testing';
+import type { ChatResult } from '@aps/inference';
+import { ModelCalls, addModel, addRoute } from '@aps/inference/testing';
 import { RunLeases } from '@aps/platform/runs';
 import { eventually, sql, times } from '@aps/platform/testing';
 import type { TestOrg } from '@aps/chats/testing';

@@ -10,7 +10,7 @@ import { Allowances, type Spender } from './allowances';
 import { HoldRepository, type Verdict, type WideHold } from './hold.repository';
 import { Holds, type WorkHold } from './holds.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
-import type { ModelCall } from '../model-calls.service';
+import { askFor, askInVain } from '../testing/calls';
 import { inferenceService } from '../testing/inference';
 import { aModel } from '../testing/views';
 
@@ -40,14 +40,13 @@ const held = async () =>
     .filter((text) => text !== 'turn 0.000001')
     .sort();
 
-const CALL: ModelCall = { messages: [], feature: 'turn' };
 /** A call whose estimate is so many dollars. */
 const costing = (usd: string) =>
   ({ entry: aModel('m', 'r', { input_price_per_1m: '0', output_price_per_1m: usd }), max_output_tokens: 1_000_000 }) as ResolvedModel;
 const holding = <T>(act: (hold: WorkHold) => Promise<T>, agentId: string | null = null) =>
   t.get(Holds).holding({ orgId: org.id, chatId: uuidv7(), agentId, name: `turn:${uuidv7()}`, feature: 'turn' }, act);
 /** Has what comes next follow another call. */
-const precede = (agentId: string | null = null) => holding((hold) => hold.reserve(costing('0.000001'), CALL), agentId);
+const precede = (agentId: string | null = null) => holding((hold) => askInVain(hold, costing('0.000001')), agentId);
 /** How often somebody asked to hold something. */
 const asked = () => ['reserveBudget' as const, 'reserveCredits' as const].map((name) => jest.spyOn(HoldRepository.prototype, name));
 
@@ -60,25 +59,25 @@ describe('calls of an organization with plenty', () => {
     await precede();
     const [ask] = asked();
     await holding(async (first) => {
-      await first.reserve(costing('1'), CALL);
+      await askInVain(first, costing('1'));
       expect(await held()).toEqual(['calls 2']);
       await holding(async (second) => {
-        await second.reserve(costing('1'), CALL);
+        await askInVain(second, costing('1'));
         expect(ask).toHaveBeenCalledTimes(1);
         // All three, and as much again.
-        await holding((third) => third.reserve(costing('0.5'), CALL));
+        await holding((third) => askInVain(third, costing('0.5')));
         expect(await held()).toEqual(['calls 5']);
       });
     });
     expect(ask).toHaveBeenCalledTimes(2);
     // Nothing is under way: what one call alone needs is there.
-    await holding((hold) => hold.reserve(costing('5'), CALL));
+    await holding((hold) => askInVain(hold, costing('5')));
     expect(ask).toHaveBeenCalledTimes(2);
   });
 
   it('have holds of their own where they come alone', async () => {
     await limit('1000');
-    await holding((hold) => hold.reserve(costing('1'), CALL));
+    await holding((hold) => askInVain(hold, costing('1')));
     expect(await held()).toEqual(['turn 1']);
   });
 
@@ -87,8 +86,8 @@ describe('calls of an organization with plenty', () => {
     await spend(900);
     await precede();
     await holding(async (dear) => {
-      await dear.reserve(costing('1'), CALL);
-      await holding((cheap) => cheap.reserve(costing('0.4'), CALL));
+      await askInVain(dear, costing('1'));
+      await holding((cheap) => askInVain(cheap, costing('0.4')));
       expect(await held()).toEqual(['calls 0.8', 'turn 1']);
     });
   });
@@ -97,7 +96,7 @@ describe('calls of an organization with plenty', () => {
     await limit('100');
     await precede();
     await holding(async (hold) => {
-      await hold.reserve(costing('0.4'), CALL);
+      await askInVain(hold, costing('0.4'));
       await spend(98.9);
       // 98.9 and 0.8 are less than 100, and so is 0.25 beside it; 99.95 and 0.05 are not.
       const call = { org_id: org.id, agent_id: null, spent: '0' };
@@ -110,12 +109,12 @@ describe('calls of an organization with plenty', () => {
     await limit('100');
     await precede();
     await holding(async (hold) => {
-      await hold.reserve(costing('0.4'), CALL);
+      await askInVain(hold, costing('0.4'));
       await spend(70);
-      await holding((next) => next.reserve(costing('0.5'), CALL));
+      await holding((next) => askInVain(next, costing('0.5')));
       expect(await held()).toEqual(['calls 0.8', 'turn 0.5']);
       // It would have been room for this one.
-      await holding((next) => next.reserve(costing('0.3'), CALL));
+      await holding((next) => askInVain(next, costing('0.3')));
       expect(await held()).toEqual(['calls 0.8', 'turn 0.3', 'turn 0.5']);
     });
     await eventually(held, (all) => !all.some((work) => work.startsWith('calls')));
@@ -124,31 +123,24 @@ describe('calls of an organization with plenty', () => {
   it('ask anew where one has cost more than was thought', async () => {
     await limit('1000');
     await precede();
-    const called = {
-      resolved: { ...costing('1'), requested_model: null, reason: 'default', route: { id: org.id } } as ResolvedModel,
-      durationMs: 1,
-    };
-    const used = (output: number) => ({ ...called, usage: { input: 0, cached_input: 0, cache_write: 0, output, reasoning: 0 } });
+    const model = { ...costing('1'), requested_model: null, reason: 'default', route: { id: org.id } } as ResolvedModel;
+    const used = (output: number) => ({ input: 0, cached_input: 0, cache_write: 0, output, reasoning: 0 });
     const [ask] = asked();
     for (const [output, asks] of [
       [1_000_000, 1],
       [900_000_000, 1],
       [1, 2],
     ])
-      await holding(async (hold) => {
-        await hold.reserve(costing('1'), CALL);
-        expect(ask).toHaveBeenCalledTimes(asks);
-        hold.receipt(used(output));
-      });
+      await holding((hold) => askFor(hold, model, used(output), () => expect(ask).toHaveBeenCalledTimes(asks)));
   });
 
   it('are held to another limit as soon as it is known', async () => {
     await limit('1000');
     await precede();
-    await holding((hold) => hold.reserve(costing('1'), CALL));
+    await holding((hold) => askInVain(hold, costing('1')));
     await spend(5);
     await limit('5');
-    await expect(holding((hold) => hold.reserve(costing('1'), CALL))).rejects.toMatchObject({ code: 'budget_exceeded' });
+    await expect(holding((hold) => askInVain(hold, costing('1')))).rejects.toMatchObject({ code: 'budget_exceeded' });
     await eventually(held, (all) => all.length === 0);
     expect(await t.get<Blockers>(Blockers).of(org.id)).toMatchObject({ code: 'budget_exceeded' });
   });
@@ -156,11 +148,11 @@ describe('calls of an organization with plenty', () => {
   it('need a hold each where they cost nothing', async () => {
     await limit('1000');
     await precede();
-    await holding((hold) => hold.reserve(costing('0'), CALL));
+    await holding((hold) => askInVain(hold, costing('0')));
     expect(await held()).toEqual(['turn 0']);
     await holding(async (dear) => {
-      await dear.reserve(costing('1'), CALL);
-      await holding((hold) => hold.reserve(costing('0'), CALL));
+      await askInVain(dear, costing('1'));
+      await holding((hold) => askInVain(hold, costing('0')));
       expect(await held()).toEqual(['calls 2', 'turn 0', 'turn 0']);
     });
   });
@@ -185,8 +177,7 @@ describe('calls of an organization with plenty', () => {
         JSON.stringify({ budget_credits_per_period: budget }),
       ]);
     }
-    const ofAgent = (agent: string) =>
-      holding((hold) => hold.reserve({ ...costing('0.01'), byo_key: false } as ResolvedModel, CALL), agent);
+    const ofAgent = (agent: string) => holding((hold) => askInVain(hold, { ...costing('0.01'), byo_key: false } as ResolvedModel), agent);
     for (const agent of agents) {
       await ofAgent(agent);
       await ofAgent(agent);

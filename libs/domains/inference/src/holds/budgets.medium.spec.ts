@@ -8,9 +8,11 @@ import { sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { HoldRepository } from './hold.repository';
 import { Holds, type WorkHold } from './holds.service';
+import type { ChatResult } from '../client';
 import { InferenceSettings } from '../inference.settings';
-import type { ModelCall } from '../model-calls.service';
+import { ModelCalls } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
+import { askFor, askInVain, CALL } from '../testing/calls';
 import { inferenceService } from '../testing/inference';
 import { aModel, aRoute } from '../testing/views';
 
@@ -54,9 +56,14 @@ const pass = (minutes: number) =>
 const blocker = () => t.get<Blockers>(Blockers).of(org.id);
 
 /** A call whose estimate is so many dollars. */
-const CALL: ModelCall = { messages: [], feature: 'turn' };
 const costing = (usd: string | null) =>
-  ({ entry: aModel('m', 'r', { input_price_per_1m: '0', output_price_per_1m: usd }), max_output_tokens: 1_000_000 }) as ResolvedModel;
+  ({
+    entry: aModel('m', 'r', { input_price_per_1m: '0', output_price_per_1m: usd }),
+    max_output_tokens: 1_000_000,
+    requested_model: null,
+    reason: 'default',
+    route: aRoute('r'),
+  }) as ResolvedModel;
 const holding = <T>(act: (hold: WorkHold) => Promise<T>, over: { name?: string; chatId?: string | null } = {}) =>
   holds.holding({ orgId: org.id, chatId: uuidv7(), agentId: null, name: `turn:${uuidv7()}`, feature: 'turn', ...over }, act);
 
@@ -225,7 +232,7 @@ describe('work that calls models', () => {
   it('holds its estimate until it fails', async () => {
     await limit('1');
     const held = await holding(async (hold) => {
-      await hold.reserve(costing('0.25'), CALL);
+      await askInVain(hold, costing('0.25'));
       const [row] = await reservations();
       return row;
     });
@@ -233,7 +240,7 @@ describe('work that calls models', () => {
     expect(await reservations()).toHaveLength(1);
     await expect(
       holding(async (hold) => {
-        await hold.reserve(costing('0.25'), CALL);
+        await askInVain(hold, costing('0.25'));
         throw new Error('no answer');
       }),
     ).rejects.toThrow('no answer');
@@ -243,23 +250,41 @@ describe('work that calls models', () => {
   it('holds what its earlier calls have cost beside the estimate of the next', async () => {
     await limit('1');
     await holding(async (hold) => {
-      await hold.reserve(costing('0.25'), CALL);
+      await askInVain(hold, costing('0.25'));
       const usage = { input: 0, cached_input: 0, cache_write: 0, output: 2_000_000, reasoning: 0 };
-      hold.receipt({
-        resolved: { ...costing('0.25'), requested_model: null, reason: 'default', route: aRoute('r') } as ResolvedModel,
-        usage,
-        durationMs: 1,
-      });
-      await hold.reserve(costing('0.25'), CALL);
+      await askFor(hold, costing('0.25'), usage);
+      await askInVain(hold, costing('0.25'));
     });
     expect(await reservations()).toMatchObject([{ amount: '0.750000' }]);
+  });
+
+  it('reserves before a call is made, and has a receipt of what is answered alone', async () => {
+    await limit('1');
+    const usage = { input: 0, cached_input: 0, cache_write: 0, output: 1_000_000, reasoning: 0 };
+    const happened: string[] = [];
+    const made = jest.spyOn(t.get(ModelCalls), 'streamChat').mockImplementation(() => {
+      happened.push('call');
+      return Promise.resolve({ usage, durationMs: 7, firstTokenMs: 3 } as ChatResult);
+    });
+    await holding(async (hold) => {
+      const before = async () => void happened.push(`${(await reservations()).length} held`, `${hold.receipts.length} answered`);
+      await hold.ask(costing('0.25'), CALL, { before });
+      expect(happened).toEqual(['1 held', '0 answered', 'call']);
+      made.mockRejectedValueOnce(new Error('away'));
+      await expect(hold.ask(costing('0.25'), CALL)).rejects.toThrow('away');
+      await expect(hold.ask(costing('0.25'), CALL, { before: () => Promise.reject(new Error('no room')) })).rejects.toThrow('no room');
+      await limit('0');
+      await expect(hold.ask(costing('0.25'), CALL)).rejects.toMatchObject({ code: 'budget_exceeded' });
+      expect(made).toHaveBeenCalledTimes(2);
+      expect(hold.receipts).toMatchObject([{ usd_cost: '0.25', duration_ms: 7, first_token_ms: 3 }]);
+    });
   });
 
   it('is refused before its call, and counted', async () => {
     await limit('1');
     await receipt('1');
     const before = await refusedCalls('turn');
-    await expect(holding((hold) => hold.reserve(costing(null), CALL))).rejects.toMatchObject({
+    await expect(holding((hold) => askInVain(hold, costing(null)))).rejects.toMatchObject({
       name: 'InferenceError',
       code: 'budget_exceeded',
       message: 'The budget of this organization is used up.',
@@ -271,7 +296,7 @@ describe('work that calls models', () => {
     await limit('1');
     const left = async () => ((await reservations())[0].expires_at.getTime() - t.db.now().getTime()) / 60_000;
     await holding(async (hold) => {
-      await hold.reserve(costing('0.25'), CALL);
+      await askInVain(hold, costing('0.25'));
       await pass(5);
       expect(await left()).toBeLessThan(6);
       await holds.renew();
@@ -298,7 +323,7 @@ describe('work that calls models', () => {
       jest.spyOn(Database.prototype, 'query'),
       jest.spyOn(Database.prototype, 'execute'),
     ];
-    await holding((hold) => hold.reserve(costing('1'), CALL), work);
+    await holding((hold) => askInVain(hold, costing('1')), work);
     if (!('chatId' in work)) expect(await blocker()).toBeNull();
     expect(asked.flatMap((spy): unknown[] => spy.mock.calls)).toEqual([]);
   });
@@ -308,7 +333,7 @@ describe('work that calls models', () => {
     const after = Promise.reject(new Error('the claim failed'));
     after.catch(() => undefined);
     const work = { orgId: org.id, chatId: uuidv7(), agentId: null, name: 'turn:unowned', feature: 'turn', after };
-    await expect(holds.holding(work, (hold) => hold.reserve(costing('1'), CALL))).rejects.toThrow('the claim failed');
+    await expect(holds.holding(work, (hold) => askInVain(hold, costing('1')))).rejects.toThrow('the claim failed');
     expect(await reservations()).toEqual([]);
   });
 });

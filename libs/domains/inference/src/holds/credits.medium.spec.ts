@@ -8,9 +8,9 @@ import { uuidv7 } from 'uuidv7';
 import { HoldRepository } from './hold.repository';
 import { Holds, type HoldingWork, type WorkHold } from './holds.service';
 import type { Usage } from '../client';
-import type { ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
 import { ReceiptsRepository } from '../receipts.repository';
+import { askFor, askInVain } from '../testing/calls';
 import { inferenceService } from '../testing/inference';
 import { aModel, aRoute } from '../testing/views';
 
@@ -65,7 +65,6 @@ const write = (receipts: { credits: string; id?: string; of?: TestTeam; enforced
       ),
     ],
   );
-const CALL: ModelCall = { messages: [], feature: 'turn' };
 const used: Usage = { input: 1_000_000, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 };
 /** A million tokens of output are one dollar, and a million of input are two. */
 const model = (over: Partial<ResolvedModel> = {}) =>
@@ -164,11 +163,11 @@ describe('the credits of an organization', () => {
     t.get(PlanEntitlements).drop(org.id);
     expect(await blocker()).toEqual({ code: 'credits_exhausted', credits_remaining: '10', because: 'no_subscription' });
     const refused = { name: 'InferenceError', code: 'credits_exhausted' };
-    await expect(holding((hold) => hold.reserve(model({ byo_key: true }), CALL))).rejects.toMatchObject(refused);
+    await expect(holding((hold) => askInVain(hold, model({ byo_key: true })))).rejects.toMatchObject(refused);
     await t.db.manager.delete(Subscription, { org_id: org.id });
     t.get(PlanEntitlements).drop(org.id);
     expect([await reserve('1'), await blocker()]).toMatchObject([refused.code, { code: refused.code, credits_remaining: '0' }]);
-    await expect(holding((hold) => hold.reserve(model(), CALL))).rejects.toMatchObject(refused);
+    await expect(holding((hold) => askInVain(hold, model()))).rejects.toMatchObject(refused);
     expect(await holds()).toEqual([]);
   });
 });
@@ -321,10 +320,10 @@ describe('the budget of an agent', () => {
 });
 
 describe('work that calls models for credits', () => {
-  const called = (hold: WorkHold, of = model(), usage = used) => hold.receipt({ resolved: of, usage, durationMs: 10 });
+  const called = (hold: WorkHold, of = model(), usage = used) => askFor(hold, of, usage);
   const written = ({ receipts }: WorkHold) => t.get(ReceiptsRepository).insertOnce(t.db, receipts, { org_id: org.id });
-  const receipt = (hold: WorkHold, of = model()) => {
-    called(hold, of);
+  const receipt = async (hold: WorkHold, of = model()) => {
+    await called(hold, of);
     return written(hold);
   };
   const receipts = () => t.db.manager.findBy(InferenceReceipt, { org_id: org.id });
@@ -333,10 +332,10 @@ describe('work that calls models for credits', () => {
   it('holds its estimate, chat or not, and is charged what it used', async () => {
     await subscribed({ granted: '1000' });
     await holding(async (hold) => {
-      await hold.reserve(model(), CALL);
+      await askInVain(hold, model());
       expect(await holds()).toMatchObject([{ amount: '50.000000', unit: 'credits' }]);
-      called(hold);
-      await hold.reserve(model(), CALL);
+      await called(hold);
+      await askInVain(hold, model());
       expect(await holds()).toMatchObject([{ amount: '250.000000' }]);
       await written(hold);
     });
@@ -355,7 +354,7 @@ describe('work that calls models for credits', () => {
 
   it('is refused before its call', async () => {
     await subscribed({ granted: '49' });
-    const refused = holding((hold) => hold.reserve(model(), CALL));
+    const refused = holding((hold) => askInVain(hold, model()));
     await expect(refused).rejects.toMatchObject({ name: 'InferenceError', code: 'credits_exhausted' });
     expect(await holds()).toEqual([]);
   });
@@ -369,7 +368,7 @@ describe('work that calls models for credits', () => {
     });
     await subscribed({ granted: '1000' });
     await holding(async (hold) => {
-      await hold.reserve(model(), CALL);
+      await askInVain(hold, model());
       expect(await holds()).toMatchObject([{ amount: '25.000000' }]);
       await receipt(hold);
     });
@@ -383,10 +382,10 @@ describe('work that calls models for credits', () => {
     await withRateCard(t, { rules: [{ match: { model_key: 'm' }, multiplier: '1', min_credits: '30' }] });
     await subscribed({ granted: '1000' });
     await holding(async (hold) => {
-      called(hold, model({ entry }), call);
-      called(hold, model({ entry }), { ...call, input: 480_000 });
-      called(hold, model({ entry }), call);
-      await hold.reserve(model(), CALL);
+      await called(hold, model({ entry }), call);
+      await called(hold, model({ entry }), { ...call, input: 480_000 });
+      await called(hold, model({ entry }), call);
+      await askInVain(hold, model());
       expect(await holds()).toMatchObject([{ amount: '302.000000' }]);
       await written(hold);
     });
@@ -409,10 +408,7 @@ describe('work that calls models for credits', () => {
 
   it('costs nothing with a key of one’s own, and leaves a receipt', async () => {
     await subscribed({});
-    await holding(async (hold) => {
-      await hold.reserve(model({ byo_key: true }), CALL);
-      await receipt(hold, model({ byo_key: true }));
-    });
+    await holding((hold) => receipt(hold, model({ byo_key: true })));
     expect([await receipts(), await burns()]).toMatchObject([
       [{ credits: '0.000000', byo_key: true, enforced: true, rate_card_version: 1 }],
       [],
@@ -422,33 +418,23 @@ describe('work that calls models for credits', () => {
   it('is not done where nobody knows a price, unless somebody lets it through: then it costs nothing, and says so', async () => {
     await subscribed({});
     const entry = aModel('m', 'r', { input_price_per_1m: null, output_price_per_1m: null });
-    await expect(holding((hold) => hold.reserve(model({ entry }), CALL))).rejects.toMatchObject({ code: 'model_unavailable' });
-    await holding((hold) => hold.reserve(model({ entry, byo_key: true }), CALL));
-    await holding(
-      async (hold) => {
-        await hold.reserve(model({ entry }), CALL);
-        await receipt(hold, model({ entry }));
-      },
-      { unpricedAllowed: true },
-    );
+    await expect(holding((hold) => askInVain(hold, model({ entry })))).rejects.toMatchObject({ code: 'model_unavailable' });
+    await holding((hold) => askInVain(hold, model({ entry, byo_key: true })));
+    await holding((hold) => receipt(hold, model({ entry })), { unpricedAllowed: true });
     expect([await receipts(), await burns()]).toMatchObject([[{ credits: '0.000000', usd_cost: null, unpriced: true }], []]);
   });
 
   it('has a receipt and burns nothing where its organization does not pay in credits', async () => {
     await subscribed({ granted: '1' });
     await override(t, org.id, { enforces_credits: false });
-    await holding(async (hold) => {
-      await hold.reserve(model(), CALL);
-      await receipt(hold);
-    });
+    await holding((hold) => receipt(hold));
     expect([await receipts(), await burns(), await holds()]).toMatchObject([[{ credits: '200.000000', enforced: false }], [], []]);
   });
 
   it('writes several receipts that end its hold together', async () => {
     await subscribed({ granted: '1000' });
     await holding(async (hold) => {
-      await hold.reserve(model(), CALL);
-      called(hold);
+      await called(hold);
       await receipt(hold);
       // Whose commit was not heard of.
       await written(hold);

@@ -5,16 +5,16 @@ import { Database, type Db } from '@aps/platform/database';
 import { counter } from '@aps/platform/observability';
 import { uuidv7 } from 'uuidv7';
 import { chargeFor, type Terms } from '../charge';
-import type { Usage } from '../client';
+import type { ChatResult, StreamOptions, Usage } from '../client';
 import { Allowances, type Spender } from './allowances';
 import { HoldRepository, type CreditUse, type Reserved, type Reserving, type Verdict, type WideHold } from './hold.repository';
-import { ESTIMATED_SECONDS, estimateOf } from './estimate.policy';
+import { ESTIMATED_SECONDS, estimateOf, type EstimatedCall } from './estimate.policy';
 import { InferenceError } from '../inference.errors';
 import { InferenceSettings } from '../inference.settings';
-import type { ModelCall } from '../model-calls.service';
+import { ModelCalls, type ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
 import { isPriced, priceOf } from '../pricing';
-import { costOf, receiptRow, type CallCost, type ReceiptInput, type ReceiptRow } from '../receipts.repository';
+import { costOf, receiptRow, type CallCost, type ReceiptRow } from '../receipts.repository';
 
 /** Far less than a reservation holds without. */
 const RENEW_MS = 60_000;
@@ -69,19 +69,44 @@ export interface HoldingWork {
   budget?: (used: string) => Promise<void>;
 }
 
+/** What is heard of a call, what ends it, and what comes first. */
+export interface AskOptions extends StreamOptions {
+  /** Comes once the call is reserved, right before it is made; what it throws keeps it from being made. */
+  before?: () => Promise<void>;
+}
+
+/** What puts texts into numbers or in order. */
+export type TextModels = Pick<ModelCalls, 'embed' | 'rerank'>;
+
+/** What a call has come to. */
+export interface MeteredResult {
+  usage: Usage;
+  /** Default: as it is measured here. */
+  durationMs?: number;
+  firstTokenMs?: number | null;
+}
+
 /** What a piece of work holds of its organization's budget or credits, and what it is charged by. */
 export interface WorkHold {
   /**
-   * Comes before each call. Without a budget, and where no credits are paid, it asks nothing but whether its agent has one; where there is plenty of either, hardly ever.
-   * Without a subscription that counts, it refuses every call.
+   * Has a model answer: reserves what the call may cost, makes it, and adds its receipt. Without a budget, and where no credits are paid, reserving asks
+   * nothing but whether its agent has one; where there is plenty of either, hardly ever. Without a subscription that counts, every call is refused.
    *
-   * @throws InferenceError `budget_exceeded`, `credits_exhausted`; `model_unavailable` for a model without a price where credits are paid
+   * @throws InferenceError, of the call or, before it is made, `budget_exceeded`, `credits_exhausted`; `model_unavailable` for a model without a price
+   *   where credits are paid; the reason of the signal; what `onEvent` and `before` throw
    */
-  reserve(model: ResolvedModel, call: ModelCall): Promise<void>;
-  /** Of each call that was answered, in their order. They are written together: the first has the id that ends the reservation. */
+  ask(model: ResolvedModel, call: ModelCall, options?: AskOptions): Promise<ChatResult>;
+  /**
+   * The same of calls that are no chat's.
+   *
+   * @param estimated what the model is to read and may write, as a chat would have it
+   */
+  metered<R extends MeteredResult>(model: ResolvedModel, estimated: EstimatedCall, call: (models: TextModels) => Promise<R>): Promise<R>;
+  /**
+   * Of each call that was answered, in their order. They are written together: the first has the id that ends the reservation. What further calls may cost is
+   * reserved beside what these have come to.
+   */
   readonly receipts: readonly ReceiptRow[];
-  /** Adds what a call has come to; what further calls may cost is reserved beside it. */
-  receipt(called: Omit<ReceiptInput, 'id' | 'feature' | 'terms'>): ReceiptRow;
   /** Ends the reservation where no receipt will. */
   release(): Promise<void>;
 }
@@ -119,6 +144,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     private readonly settings: InferenceSettings,
     private readonly entitlements: Entitlements,
     private readonly cards: RateCards,
+    private readonly models: ModelCalls,
   ) {
     super();
     this.allowances = new Allowances(db, repository);
@@ -156,55 +182,64 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     const isSubscribed = await this.entitlements.isSubscribed(work.orgId);
     const receipts: ReceiptRow[] = [];
     let newest: { spender: Spender; estimate: number } | undefined;
+    const reserve = async (model: ResolvedModel, call: EstimatedCall): Promise<void> => {
+      if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
+      if (!work.unpricedAllowed && isUncounted(terms.enforced, model)) throw new InferenceError('model_unavailable', unpriced(model));
+      const spent = costOf(receipts);
+      await work.budget?.(spent.credits);
+      // Where credits are paid, it is decided with them.
+      if (!terms.enforced && work.agentId && (await this.budgeted.get(work.agentId))) {
+        const { held, free } = this.estimate({ ...terms, enforced: true }, feature, model, call, spent);
+        if (!free) {
+          await work.after;
+          this.held.add(ofAgent);
+          const asking = { ...ofAgent, org_id: work.orgId, agent_id: work.agentId, ...held, unpaid: true };
+          if ((await this.repository.reserveCredits(this.db, asking)) !== 'granted')
+            throw refused('budget_exceeded', feature, AGENT_BUDGET);
+        }
+      }
+      const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
+      if (!terms.enforced && limit === null) return;
+      const cost = this.estimate(terms, feature, model, call, spent);
+      // A budget that is used up keeps calls that cost nothing, too.
+      if (terms.enforced && cost.free) return;
+      const spender: Spender = { org_id: work.orgId, agent_id: work.agentId, unit: terms.enforced ? 'credits' : 'usd', limit };
+      const estimate = Number(cost.held.amount) + Number(cost.held.spent);
+      newest = { spender, estimate };
+      const holds = this.held.has(reserved);
+      if (!holds && this.allowances.cover(spender, receiptId, estimate)) return;
+      await work.after;
+      // Known before it is there: what fails on the way may have been written.
+      this.held.add(reserved);
+      const ask = (wide: WideHold | null) =>
+        this.ask(terms, { ...reserved, org_id: work.orgId, agent_id: work.agentId, ...cost.held }, wide);
+      const verdict = holds ? await ask(null) : await this.allowances.ask(spender, receiptId, estimate, ask);
+      if (verdict === 'plenty') return void this.held.delete(reserved);
+      if (verdict === 'granted') return this.allowances.end(receiptId);
+      const says = terms.enforced && verdict === 'budget_exceeded' ? AGENT_BUDGET : undefined;
+      throw refused(
+        verdict,
+        feature,
+        says,
+        verdict === 'credits_exhausted' ? text(new Money(cost.held.amount).plus(cost.held.spent)) : undefined,
+      );
+    };
     const hold: WorkHold = {
       receipts,
-      reserve: async (model, call) => {
-        if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
-        if (!work.unpricedAllowed && isUncounted(terms.enforced, model)) throw new InferenceError('model_unavailable', unpriced(model));
-        const spent = costOf(receipts);
-        await work.budget?.(spent.credits);
-        // Where credits are paid, it is decided with them.
-        if (!terms.enforced && work.agentId && (await this.budgeted.get(work.agentId))) {
-          const { held, free } = this.estimate({ ...terms, enforced: true }, feature, model, call, spent);
-          if (!free) {
-            await work.after;
-            this.held.add(ofAgent);
-            const asking = { ...ofAgent, org_id: work.orgId, agent_id: work.agentId, ...held, unpaid: true };
-            if ((await this.repository.reserveCredits(this.db, asking)) !== 'granted')
-              throw refused('budget_exceeded', feature, AGENT_BUDGET);
-          }
-        }
-        const limit = terms.enforced || work.chatId === null ? null : await this.settings.budgetLimit(work.orgId);
-        if (!terms.enforced && limit === null) return;
-        const cost = this.estimate(terms, feature, model, call, spent);
-        // A budget that is used up keeps calls that cost nothing, too.
-        if (terms.enforced && cost.free) return;
-        const spender: Spender = { org_id: work.orgId, agent_id: work.agentId, unit: terms.enforced ? 'credits' : 'usd', limit };
-        const estimate = Number(cost.held.amount) + Number(cost.held.spent);
-        newest = { spender, estimate };
-        const holds = this.held.has(reserved);
-        if (!holds && this.allowances.cover(spender, receiptId, estimate)) return;
-        await work.after;
-        // Known before it is there: what fails on the way may have been written.
-        this.held.add(reserved);
-        const ask = (wide: WideHold | null) =>
-          this.ask(terms, { ...reserved, org_id: work.orgId, agent_id: work.agentId, ...cost.held }, wide);
-        const verdict = holds ? await ask(null) : await this.allowances.ask(spender, receiptId, estimate, ask);
-        if (verdict === 'plenty') return void this.held.delete(reserved);
-        if (verdict === 'granted') return this.allowances.end(receiptId);
-        const says = terms.enforced && verdict === 'budget_exceeded' ? AGENT_BUDGET : undefined;
-        throw refused(
-          verdict,
-          feature,
-          says,
-          verdict === 'credits_exhausted' ? text(new Money(cost.held.amount).plus(cost.held.spent)) : undefined,
-        );
-      },
-      receipt: (called) => {
-        const row = receiptRow({ ...called, ...(receipts.length === 0 && { id: receiptId }), feature, terms });
-        receipts.push(row);
+      ask: (model, call, { before, ...options } = {}) =>
+        hold.metered(model, call, async () => {
+          await before?.();
+          return this.models.streamChat(model, call, options);
+        }),
+      metered: async (model, estimated, call) => {
+        await reserve(model, estimated);
+        const began = performance.now();
+        const result = await call(this.models);
+        const { usage, durationMs = performance.now() - began, firstTokenMs } = result;
+        const id = receipts.length === 0 ? receiptId : undefined;
+        receipts.push(receiptRow({ resolved: model, usage, durationMs, firstTokenMs, id, feature, terms }));
         if (newest && Number(amountOf(terms, costOf(receipts))) > newest.estimate) this.allowances.doubt(newest.spender);
-        return row;
+        return result;
       },
       release: async () => {
         for (const each of [reserved, ofAgent]) {
@@ -293,7 +328,7 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
   }
 
   /** What is to be held for a call, and whether it costs nothing: then it needs nothing. */
-  private estimate(terms: Terms, feature: string, model: ResolvedModel, call: ModelCall, spent: CallCost) {
+  private estimate(terms: Terms, feature: string, model: ResolvedModel, call: EstimatedCall, spent: CallCost) {
     const usage = estimateOf(model, call);
     const { credits } = chargeFor(terms.card, model, feature, usage, ESTIMATED_SECONDS);
     const amount = amountOf(terms, { credits, usd_cost: priceOf(model.entry, usage).usd });

@@ -1,1 +1,2 @@
+export { ModelCalls } from '../model-calls.service';
 export * from './catalog';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { InferenceError, InferenceSettings, ModelCalls, ModelResolver, type ResolvedModel } from '@aps/inference';
+import { InferenceError, InferenceSettings, ModelResolver, type ResolvedModel, type TextModels } from '@aps/inference';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { OwnModel } from './own-model.policy';
 import { OWN, OwnModels } from './own-models.repository';
@@ -33,7 +33,6 @@ export class Embedder {
     private readonly db: Database,
     private readonly settings: InferenceSettings,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly calls: SearchCalls,
     private readonly own: OwnModels,
   ) {}
@@ -83,7 +82,7 @@ export class Embedder {
     }
     const call = { input: texts, feature: FEATURE };
     try {
-      const embed = () => timed((signal) => this.models.embed(model, call, { signal }));
+      const embed = (models: TextModels) => timed((signal) => models.embed(model, call, { signal }));
       return (await this.calls.metered(work, FEATURE, model, texts, embed, (tx, { vectors }) => store(tx, vectors))).vectors;
     } catch (error) {
       if (error instanceof InferenceError && REFUSALS.includes(error.status ?? 0)) return REFUSED;

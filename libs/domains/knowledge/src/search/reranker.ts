@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { InferenceError, InferenceSettings, ModelCalls, ModelResolver, type ResolvedModel } from '@aps/inference';
+import { InferenceError, InferenceSettings, ModelResolver, type ResolvedModel, type TextModels } from '@aps/inference';
 import { SearchCalls, type SearchWork } from './search-calls';
 
 const FEATURE = 'rerank';
@@ -12,7 +12,6 @@ export class Reranker {
   constructor(
     private readonly settings: InferenceSettings,
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly calls: SearchCalls,
   ) {}
 
@@ -29,7 +28,7 @@ export class Reranker {
       const call = { query, documents, feature: FEATURE };
       const texts = documents.map((document) => query + document);
       return await this.calls.inTime(work, model, RERANK_MS, async (timed) => {
-        const rerank = () => timed((signal) => this.models.rerank(model, call, { signal }));
+        const rerank = (models: TextModels) => timed((signal) => models.rerank(model, call, { signal }));
         return (await this.calls.metered(work, FEATURE, model, texts, rerank)).order;
       });
     } catch (error) {

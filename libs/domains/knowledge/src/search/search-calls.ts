@@ -5,8 +5,9 @@ import {
   type CallCost,
   type HoldingWork,
   type InferenceFeature,
+  type MeteredResult,
   type ResolvedModel,
-  type Usage,
+  type TextModels,
 } from '@aps/inference';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 
@@ -79,20 +80,17 @@ export class SearchCalls {
    * @param store what else is written with the receipt
    * @throws InferenceError, or what `call` and `store` throw
    */
-  metered<R extends { usage: Usage }>(
+  metered<R extends MeteredResult>(
     { of, charge, ...work }: SearchWork,
     feature: InferenceFeature,
     model: ResolvedModel,
     texts: string[],
-    call: () => Promise<R>,
+    call: (models: TextModels) => Promise<R>,
     store?: (tx: Tx, result: R) => Promise<void>,
   ): Promise<R> {
     const { chatId = null, turnId = null, agentId = null } = of ?? {};
     return this.holds.holding({ ...work, chatId, agentId, feature }, async (hold) => {
-      await hold.reserve(model, { messages: [{ role: 'user', content: texts.join('\n') }], maxOutputTokens: 0, feature });
-      const began = performance.now();
-      const result = await call();
-      hold.receipt({ resolved: model, usage: result.usage, durationMs: performance.now() - began });
+      const result = await hold.metered(model, { messages: [{ role: 'user', content: texts.join('\n') }], maxOutputTokens: 0 }, call);
       await this.db.transaction(NO_CALLER, async (tx) => {
         await store?.(tx, result);
         const owner = { org_id: work.orgId, chat_id: chatId, turn_id: turnId, agent_id: agentId };

@@ -1,7 +1,7 @@
 import { override, withCredits, withRateCard } from '@aps/billing/testing';
 import { ChatsService, script, type TestOrg } from '@aps/chats/testing';
 import { anApiToken } from '@aps/identity/testing';
-import { ModelCalls } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { eventually, sql, type Answer, type Bearer } from '@aps/platform/testing';
 import { LeaseEnded, RunSweeper } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';

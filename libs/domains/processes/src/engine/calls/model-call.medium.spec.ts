@@ -1,6 +1,7 @@
 import { script, type TestOrg } from '@aps/chats/testing';
 import { entitle, withCredits, withRateCard } from '@aps/billing/testing';
-import { InferenceSettings, ModelCalls } from '@aps/inference';
+import { InferenceSettings } from '@aps/inference';
+import { ModelCalls } from '@aps/inference/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';

@@ -5,7 +5,6 @@ import {
   Holds,
   InferenceError,
   isRefusal,
-  ModelCalls,
   ModelResolver,
   ReceiptsRepository,
   repairOf,
@@ -69,7 +68,6 @@ export interface ModelAnswer {
 export class ModelQuestions {
   constructor(
     private readonly resolver: ModelResolver,
-    private readonly models: ModelCalls,
     private readonly holds: Holds,
     private readonly receipts: ReceiptsRepository,
     private readonly journal: JournalRepository,
@@ -103,16 +101,14 @@ export class ModelQuestions {
             messages,
             ...(question.schema && { responseFormat: { name: 'output', schema: question.schema } }),
           };
-          await hold.reserve(resolved, call);
           let length = 0;
-          const result = await this.models.streamChat(resolved, call, {
+          const result = await hold.ask(resolved, call, {
             signal: cut.signal,
             onEvent: (event) => {
               if (event.type === 'text' && (length += event.text.length) > MAX_ANSWER) throw new TooLong();
             },
             onRestart: () => (length = 0),
           });
-          hold.receipt({ resolved, ...result });
           usage = usage ? sumOf(usage, result.usage) : result.usage;
           said.push(result.text);
           if (isRefusal(result.finishReason)) throw new InferenceError('provider_rejected', 'The model did not answer this.');
