@@ -1,5 +1,5 @@
-import { Money, text, type EntitlementSet, type Feature } from '@aps/billing';
-import { DomainError, invalid, refuseField } from '@aps/contracts';
+import { entitlementRequired, Money, requireModelChoice, text, type EntitlementSet } from '@aps/billing';
+import { invalid } from '@aps/contracts';
 import type { Agent } from '@aps/entities';
 import { changesOf } from '@aps/platform/database';
 
@@ -63,16 +63,9 @@ const withPlainBudget = <A extends Partial<Pick<Agent, 'budget_credits_per_perio
 export function requireEntitled(entitled: EntitlementSet, input: AgentInput, before?: Agent): void {
   const [wish, had] = [withPlainBudget(input), before && withPlainBudget(before)];
   const sets = (field: keyof AgentInput & keyof Agent) => isSet(wish[field]) && wish[field] !== had?.[field];
-  if (!entitled.direct_model_choice && (sets('model') || sets('reasoning_effort'))) throw missing('direct_model_choice');
-  if (!entitled.per_agent_budgets && sets('budget_credits_per_period')) throw missing('per_agent_budgets');
-  if (entitled.direct_model_choice && sets('model_mode')) {
-    const msg = 'This organization chooses models directly; set model and reasoning_effort instead.';
-    throw refuseField('plan_mismatch', ['model_mode'], msg);
-  }
+  if (!entitled.per_agent_budgets && sets('budget_credits_per_period')) throw entitlementRequired('per_agent_budgets');
+  requireModelChoice(entitled, { names: sets('model') || sets('reasoning_effort'), mode: sets('model_mode') }, 'model_mode');
 }
-
-const missing = (entitlement: Feature) =>
-  new DomainError('entitlement_required', `The plan of this organization does not include ${entitlement}.`, { context: { entitlement } });
 
 /** What the fields alone cannot say: the size and depth of metadata. */
 export function requireStorable({ metadata }: AgentInput): void {

@@ -1,4 +1,4 @@
-import { DomainError } from '@aps/contracts';
+import { DomainError, refuseField } from '@aps/contracts';
 import type { Db } from '@aps/platform/database';
 
 /** Whether an organization's plan includes something. */
@@ -34,6 +34,27 @@ export type Cap = (typeof CAPS)[number];
 
 export type EntitlementSet = Readonly<Record<Feature, boolean> & Record<Cap, number>>;
 
+export const entitlementRequired = (entitlement: Feature): DomainError =>
+  new DomainError('entitlement_required', `The plan of this organization does not include ${entitlement}.`, { context: { entitlement } });
+
+/**
+ * Models are chosen in one of two ways, as the plan has it: by name and effort, or by mode.
+ *
+ * @param wish whether a model or an effort is named, and whether a mode is
+ * @param modeField what the mode is sent as
+ * @throws DomainError 403 `entitlement_required`; 422 `plan_mismatch`
+ */
+export function requireModelChoice(entitled: EntitlementSet, wish: { names: boolean; mode: boolean }, modeField: string): void {
+  if (!entitled.direct_model_choice && wish.names) throw entitlementRequired('direct_model_choice');
+  if (wish.mode) requireModes(entitled, modeField);
+}
+
+/** Where a mode alone can be chosen. @throws DomainError 422 `plan_mismatch` */
+export function requireModes({ direct_model_choice }: EntitlementSet, field: string): void {
+  if (direct_model_choice)
+    throw refuseField('plan_mismatch', [field], 'This organization chooses models directly: by name and effort, not by mode.');
+}
+
 /**
  * What an organization may do. Every gate of the service asks this port and nothing else; where the answer comes from (the
  * configuration, a plan with overrides) is the binding's business.
@@ -67,11 +88,7 @@ export abstract class Entitlements {
 
   /** @throws DomainError 403 `entitlement_required` */
   async require(orgId: string, feature: Feature, db?: Db): Promise<void> {
-    if (!(await this.has(orgId, feature, db))) {
-      throw new DomainError('entitlement_required', `The plan of this organization does not include ${feature}.`, {
-        context: { entitlement: feature },
-      });
-    }
+    if (!(await this.has(orgId, feature, db))) throw entitlementRequired(feature);
   }
 
   /**

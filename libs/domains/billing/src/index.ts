@@ -1,6 +1,7 @@
 export { BillingModule } from './billing.module';
 export { refusalOf, type Blocker, type CallBlocker, Blockers } from './blockers';
 export { FEATURES, type Feature, CAPS, type Cap, type EntitlementSet, Entitlements } from './entitlements';
+export { entitlementRequired, requireModelChoice, requireModes } from './entitlements';
 export { Ledger } from './ledger/ledger.repository';
 export { type AccountStamps, AccountStampsQueries } from './subscriptions/account-stamps.queries';
 export { SubscriptionsRepository } from './subscriptions/subscriptions.repository';

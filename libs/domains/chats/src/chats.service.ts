@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries } from '@aps/agents';
-import { Entitlements } from '@aps/billing';
+import { Entitlements, requireModes } from '@aps/billing';
 import { notFound, refuseField, type ModelMode } from '@aps/contracts';
 import { EnvironmentsQueries } from '@aps/environments';
 import type { OrgScope } from '@aps/guards';
@@ -44,9 +44,7 @@ export class ChatsService {
       const originator = scope.actor.userId;
       const live = await this.agents.forNewChat(tx, scope, agentId, { chat_id: id, originator });
       if (!live) throw notFound('Agent');
-      if (input.model_mode_override && (await this.entitlements.of(scope.orgId, tx)).direct_model_choice) {
-        throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
-      }
+      if (input.model_mode_override) requireModes(await this.entitlements.of(scope.orgId, tx), 'model_mode_override');
       if (input.environment_id && !(await this.environments.holds(tx, scope, input.environment_id)))
         throw refuseField('unknown_reference', ['environment_id'], 'There is no such environment.');
       if (attempt) await this.idempotency.attach(tx, attempt, id);

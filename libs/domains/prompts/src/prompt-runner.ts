@@ -1,5 +1,5 @@
 import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { Blockers, Entitlements, refusalOf } from '@aps/billing';
+import { Blockers, Entitlements, refusalOf, requireModelChoice } from '@aps/billing';
 import { DomainError, refuseField, type FileInputMode, type ModelMode, type ReasoningEffort } from '@aps/contracts';
 import type { PromptRun } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -230,18 +230,12 @@ export class PromptRunner implements BeforeApplicationShutdown {
   }
 
   private async modelFor(scope: OrgScope, template: PromptTemplateView, request: PromptRequest): Promise<ResolvedModel> {
-    const { direct_model_choice } = await this.entitlements.of(scope.orgId);
+    const entitled = await this.entitlements.of(scope.orgId);
     const model = request.model === template.model ? null : request.model;
     const effort = request.reasoning_effort === template.reasoning_effort ? null : request.reasoning_effort;
-    if (!direct_model_choice && (model ?? effort)) await this.entitlements.require(scope.orgId, 'direct_model_choice');
-    if (direct_model_choice && request.model_mode)
-      throw refuseField(
-        'plan_mismatch',
-        ['model_mode'],
-        'This organization chooses models directly; set model and reasoning_effort instead.',
-      );
+    requireModelChoice(entitled, { names: Boolean(model ?? effort), mode: Boolean(request.model_mode) }, 'model_mode');
     if (model) await this.catalog.assertKnownChatModel(this.db, scope, model, 'prompt');
-    const requested = direct_model_choice
+    const requested = entitled.direct_model_choice
       ? { messageModel: model ?? template.model, reasoningEffort: effort ?? template.reasoning_effort, chatMode: request.preferred_mode }
       : { chatMode: request.model_mode ?? request.preferred_mode ?? 'normal' };
     try {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Entitlements } from '@aps/billing';
-import { chatTopic, DomainError, notFound, refuseField, type ModelMode } from '@aps/contracts';
+import { Entitlements, requireModelChoice } from '@aps/billing';
+import { chatTopic, DomainError, notFound, type ModelMode } from '@aps/contracts';
 import type { ChatStatus } from '@aps/entities';
 import type { FileReference } from '@aps/files';
 import type { OrgScope } from '@aps/guards';
@@ -182,13 +182,10 @@ export class SendService {
     return chat;
   }
 
-  private async checkChoices(scope: OrgScope, input: MessageInput): Promise<void> {
-    const { direct_model_choice: direct } = await this.entitlements.of(scope.orgId);
-    if ((input.model || input.reasoning_effort) && !direct) await this.entitlements.require(scope.orgId, 'direct_model_choice');
-    if (input.model_mode_override && direct) {
-      throw refuseField('plan_mismatch', ['model_mode_override'], 'This organization chooses models directly; modes do not apply.');
-    }
-    if (input.model) await this.catalog.assertKnownChatModel(this.db, scope, input.model, 'chat');
+  private async checkChoices(scope: OrgScope, { model, model_mode_override, reasoning_effort }: MessageInput): Promise<void> {
+    const wish = { names: Boolean(model || reasoning_effort), mode: Boolean(model_mode_override) };
+    requireModelChoice(await this.entitlements.of(scope.orgId), wish, 'model_mode_override');
+    if (model) await this.catalog.assertKnownChatModel(this.db, scope, model, 'chat');
   }
 
   /** The chat is closed, has failed, or waits for something, or little room is left: decided step by step under the chat's lock. */
