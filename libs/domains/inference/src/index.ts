@@ -4,7 +4,7 @@ export { InferenceMaintenanceModule } from './holds/hold.maintenance';
 export { Holds, type HoldingWork, type MeteredResult, type Quote, type TextModels, type WorkHold } from './holds/holds.service';
 export { estimateOf } from './holds/estimate.policy';
 export { sumOf, tokensOf, tokensOfCalls, withinTokens } from './client';
-export { InferenceError, isRouteError } from './inference.errors';
+export { InferenceError, isRouteError, requireCallable } from './inference.errors';
 export { GovernanceModule } from './governance/governance.module';
 export { InferenceModule } from './inference.module';
 export { inferenceConfig } from './inference.config';

@@ -1,3 +1,4 @@
+import { DomainError } from '@aps/contracts';
 import { ProviderError, type ProviderErrorCode } from './client';
 
 /** Why a model could not be chosen or called; a chat shows it as `error.code`. */
@@ -64,3 +65,9 @@ export class InferenceError extends Error {
     return new InferenceError(code, message, { retryable, status, attempts, ...(isTheirs && { isOfOrganization: true }) });
   }
 }
+
+/** Tells whoever asks for something what keeps its model from being called. @throws DomainError 422 `model_not_callable` */
+export const requireCallable = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((error: unknown) => {
+    throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;
+  });

@@ -30,6 +30,10 @@ export function isPriced(prices: Prices): boolean {
   return dollarPriced(prices) || prices.fallback_credits_per_1k_tokens !== null;
 }
 
+/** Why a model is not called where credits are paid. */
+export const withoutPrice = ({ key }: Pick<CatalogEntry, 'key'>): string =>
+  `The model ${key} has no price, so its cost in credits is not known.`;
+
 /**
  * The prices per million tokens that a call is charged by, the missing ones filled in; all null without dollar prices. A prompt that
  * is longer than a tier begins is charged by that tier, and so is all that the call wrote.

@@ -238,14 +238,7 @@ export class PromptRunner implements BeforeApplicationShutdown {
     const requested = entitled.direct_model_choice
       ? { messageModel: model ?? template.model, reasoningEffort: effort ?? template.reasoning_effort, chatMode: request.preferred_mode }
       : { chatMode: request.model_mode ?? request.preferred_mode ?? 'normal' };
-    try {
-      const resolved = await this.resolver.resolve({ orgId: scope.orgId, scope: 'prompt', requested });
-      const unpriced = await this.holds.unpricedBecause(scope.orgId, resolved);
-      if (unpriced) throw new DomainError('model_not_priced', unpriced);
-      return resolved;
-    } catch (error) {
-      throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;
-    }
+    return this.resolver.requireCallable({ orgId: scope.orgId, scope: 'prompt', requested });
   }
 
   private async answer({ model, input }: PreparedPrompt, work: Work, signal: AbortSignal, tell: PromptRunOptions['tell']): Promise<void> {

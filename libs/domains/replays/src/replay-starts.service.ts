@@ -4,7 +4,7 @@ import { Blockers, refusalOf } from '@aps/billing';
 import { DomainError, notFound } from '@aps/contracts';
 import type { Agent, Replay, ReplayEstimate, ReplayStatus } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
-import { Holds, InferenceError, ModelResolver, type ResolvedModel } from '@aps/inference';
+import { Holds, ModelResolver } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
 import { Database } from '@aps/platform/database';
 import { ReplaysRepository, type NewItem } from './replays.repository';
@@ -65,7 +65,10 @@ export class ReplayStarts {
     if (items.length === 0) throw new DomainError('nothing_to_check', 'There is nothing that could be played again.');
     const [took] = await this.db.query(TOOK, [scope.orgId, items.map(({ chat_id }) => chat_id), turnIds]);
     const model_calls = Math.max(took.calls, items.length) + furtherCalls;
-    const cost = await this.holds.priced(scope.orgId, kind, await this.modelOf(scope, config), took, model_calls);
+    const { model: agentModel, model_mode: agentMode, reasoning_effort: agentReasoningEffort } = config;
+    const requested = { agentModel, agentMode, agentReasoningEffort };
+    const model = await this.resolver.requireCallable({ orgId: scope.orgId, scope: 'chat', requested });
+    const cost = await this.holds.priced(scope.orgId, kind, model, took, model_calls);
     if (budget && 'usd' in cost && cost.usd === null)
       throw new DomainError('model_not_priced', 'The model has no price that a budget could be held to by.');
     return { model_calls, credits: null, usd: null, ...cost };
@@ -97,17 +100,5 @@ export class ReplayStarts {
       await this.audit.record(tx, scope, 'simulation.cancelled', { kind: 'agent', id: agentId }, { replay_id: id });
       return { cancelled: true, status: 'cancelled' };
     });
-  }
-
-  private async modelOf({ orgId }: OrgScope, config: SealedAgentConfig): Promise<ResolvedModel> {
-    try {
-      const { model: agentModel, model_mode: agentMode, reasoning_effort: agentReasoningEffort } = config;
-      const model = await this.resolver.resolve({ orgId, scope: 'chat', requested: { agentModel, agentMode, agentReasoningEffort } });
-      const unpriced = await this.holds.unpricedBecause(orgId, model);
-      if (unpriced) throw new DomainError('model_not_priced', unpriced);
-      return model;
-    } catch (error) {
-      throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;
-    }
   }
 }

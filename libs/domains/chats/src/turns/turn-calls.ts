@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentContexts, contextHash, instructionsOf } from '@aps/agents';
 import { OrgScope } from '@aps/guards';
-import { Holds, ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
+import { ModelResolver, type ModelCall, type ModelWish, type ResolvedModel } from '@aps/inference';
 import { TurnAttachments } from './attachments';
 import { systemPrompt } from './system-prompt';
 import { toModelMessages } from './transcript';
@@ -32,7 +32,6 @@ const someOf = (count: number): string =>
 export class TurnCalls {
   constructor(
     private readonly resolver: ModelResolver,
-    private readonly holds: Holds,
     private readonly contexts: AgentContexts,
     private readonly attachments: TurnAttachments,
   ) {}
@@ -48,7 +47,7 @@ export class TurnCalls {
         agentReasoningEffort: config.reasoning_effort,
       },
     });
-    const unpriced = claim.unpriced_allowed ? null : await this.holds.unpricedBecause(claim.org_id, model);
+    const unpriced = claim.unpriced_allowed ? null : await this.resolver.unpricedBecause(claim.org_id, model);
     if (unpriced) throw new TurnBlocked('model_unpriced', unpriced);
     return model;
   }

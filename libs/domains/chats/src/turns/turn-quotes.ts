@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AgentContexts } from '@aps/agents';
 import { Blockers, Entitlements, type CallBlocker } from '@aps/billing';
-import { DomainError, notFound } from '@aps/contracts';
+import { notFound } from '@aps/contracts';
 import type { FileReference } from '@aps/files';
 import { OrgScope } from '@aps/guards';
-import { Holds, InferenceError, type Quote, type ResolvedModel } from '@aps/inference';
+import { Holds, InferenceError, ModelResolver, requireCallable, type Quote, type ResolvedModel } from '@aps/inference';
 import { Database } from '@aps/platform/database';
 import { transcriptRow, type TranscriptRow } from '../state/chat.types';
 import { agentDeleted } from '../state/chats.errors';
@@ -38,6 +38,7 @@ export class TurnQuotes {
     private readonly db: Database,
     private readonly dispatch: DispatchRepository,
     private readonly turns: TurnRepository,
+    private readonly resolver: ModelResolver,
     private readonly calls: TurnCalls,
     private readonly contexts: AgentContexts,
     private readonly tools: TurnTools,
@@ -52,13 +53,9 @@ export class TurnQuotes {
     const said = transcriptRow({ role: 'user', content: message.content, attachments: message.attachments });
     // Of a model without a price it is said what it would keep, not that it would.
     const turn = await this.turnOf(scope, chat, { ...message, unpricedAllowed: true }, [said]);
-    try {
-      const { model, quote } = await this.quote(chat, turn);
-      const unpriced = await this.holds.unpricedBecause(chat.org_id, model);
-      return { ...quote, model_key: model.entry.key, blocker: unpriced ? 'model_unpriced' : (quote.blocker?.code ?? null) };
-    } catch (error) {
-      throw error instanceof InferenceError ? new DomainError('model_not_callable', error.message) : error;
-    }
+    const { model, quote } = await requireCallable(this.quote(chat, turn));
+    const unpriced = await this.resolver.unpricedBecause(chat.org_id, model);
+    return { ...quote, model_key: model.entry.key, blocker: unpriced ? 'model_unpriced' : (quote.blocker?.code ?? null) };
   }
 
   /**

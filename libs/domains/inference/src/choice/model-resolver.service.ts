@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Entitlements } from '@aps/billing';
+import { DomainError } from '@aps/contracts';
 import { CatalogView, NO_ORG_SETTINGS } from './catalog-view';
 import type { Endpoint } from '../client';
 import { inferenceConfig } from '../inference.config';
-import { InferenceError } from '../inference.errors';
+import { InferenceError, requireCallable } from '../inference.errors';
 import { InferenceSettings } from '../inference.settings';
 import type { CatalogEntry, ChooseRequest, InferenceFeature, ModelChoice } from '../inference.types';
+import { isPriced, withoutPrice } from '../pricing';
 import { followReplacement } from './replacement.policy';
 import { chooseModel, kindOf, type ResolutionRules } from './resolution.policy';
 import { accessTo, type KeySource } from './route-access.policy';
@@ -75,6 +77,19 @@ export class ModelResolver {
       remote_model_id: choice.entry.remote_model_id ?? choice.entry.key,
       byo_key: key?.from === 'organization' || key?.from === 'settings' || choice.route.owner_org_id !== null,
     };
+  }
+
+  /** The same for somebody who can be told. @throws DomainError 422 `model_not_callable`, `model_not_priced` */
+  async requireCallable(request: ResolveRequest): Promise<ResolvedModel> {
+    const model = await requireCallable(this.resolve(request));
+    const because = await this.unpricedBecause(request.orgId, model);
+    if (because) throw new DomainError('model_not_priced', because);
+    return model;
+  }
+
+  /** Why a model without a price may not be called for a person who can be told, whoever pays for it; null where that is no matter. */
+  async unpricedBecause(orgId: string, { entry }: ResolvedModel): Promise<string | null> {
+    return !isPriced(entry) && (await this.entitlements.has(orgId, 'enforces_credits')) ? withoutPrice(entry) : null;
   }
 
   /** What the name that the platform gives a feature stands for, for all organizations without models of their own; null where it is nothing that is on. */

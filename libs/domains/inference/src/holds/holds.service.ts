@@ -13,7 +13,7 @@ import { InferenceError } from '../inference.errors';
 import { InferenceSettings } from '../inference.settings';
 import { ModelCalls, type ModelCall } from '../model-calls.service';
 import type { ResolvedModel } from '../choice/model-resolver.service';
-import { isPriced, priceOf } from '../pricing';
+import { isPriced, priceOf, withoutPrice } from '../pricing';
 import { costOf, receiptRow, type CallCost, type ReceiptRow } from '../receipts.repository';
 
 /** Far less than a reservation holds without. */
@@ -184,7 +184,8 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     let newest: { spender: Spender; estimate: number } | undefined;
     const reserve = async (model: ResolvedModel, call: EstimatedCall): Promise<void> => {
       if (!isSubscribed) throw refused('credits_exhausted', feature, 'This organization has no subscription that counts.');
-      if (!work.unpricedAllowed && isUncounted(terms.enforced, model)) throw new InferenceError('model_unavailable', unpriced(model));
+      if (!work.unpricedAllowed && isUncounted(terms.enforced, model))
+        throw new InferenceError('model_unavailable', withoutPrice(model.entry));
       const spent = costOf(receipts);
       await work.budget?.(spent.credits);
       // Where credits are paid, it is decided with them.
@@ -296,11 +297,6 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
     return { usd: usd && all(usd) };
   }
 
-  /** Why a model without a price may not be called for a person who can be told, whoever pays for it; null where that is no matter. */
-  async unpricedBecause(orgId: string, model: ResolvedModel): Promise<string | null> {
-    return !isPriced(model.entry) && (await this.entitlements.has(orgId, 'enforces_credits')) ? unpriced(model) : null;
-  }
-
   /** What calls may cost at most, in credits, for who wants to know it of many; null where no credits are paid. Nothing is held. */
   async estimator(orgId: string, feature: string): Promise<((model: ResolvedModel, call: ModelCall) => string) | null> {
     const terms = await this.termsOf(orgId);
@@ -343,7 +339,6 @@ export class Holds extends Blockers implements BeforeApplicationShutdown, OnAppl
 
 /** Whether nobody knows what a call costs who is to pay it in credits: what the organization pays for by itself costs it none. */
 const isUncounted = (enforced: boolean, { entry, byo_key }: ResolvedModel): boolean => enforced && !byo_key && !isPriced(entry);
-const unpriced = ({ entry }: ResolvedModel): string => `The model ${entry.key} has no price, so its cost in credits is not known.`;
 
 const mapUsage = (usage: Usage, each: (tokens: number) => number): Usage => ({
   input: each(usage.input),
