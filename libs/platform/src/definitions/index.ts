@@ -1,5 +1,5 @@
 export * from './canonical-json';
 export * from './definition-reader';
-export * from './oversize';
 export * from './json';
+export * from './oversize';
 export * from './pattern';
