@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import { DomainError } from '@aps/contracts';
 import type { Connection } from '@aps/entities';
 import { OrgScope } from '@aps/guards';
-import { Database, type Db, type Tx } from '@aps/platform/database';
+import { Database, insist, type Db, type Tx } from '@aps/platform/database';
 import { Mailer } from '@aps/platform/mail';
 import { Outbox, type EnqueueOptions } from '@aps/platform/outbox';
 import { isManaged } from '../catalog/methods';
@@ -30,8 +31,10 @@ export interface AccessToken {
 
 /** A token is refreshed so long before it is over, milliseconds. */
 const BEFORE_MS = 60_000;
-/** How long a refresh may take, seconds. */
-const REFRESH_S = 15;
+/** How long a server has to renew tokens, milliseconds. */
+const RENEW_MS = 12_000;
+/** How long a refresh may take, seconds: tokens are renewed in it, and written down, which is insisted on. */
+const REFRESH_S = 20;
 const LOOK_MS = 100;
 /** After its deletion no server is asked again to revoke what a connection had, milliseconds. */
 const REVOKE_MS = 60 * 60 * 1_000;
@@ -59,6 +62,15 @@ export class AccessTokens {
     private readonly mailer: Mailer,
     private readonly outbox: Outbox,
   ) {}
+
+  /**
+   * Writes down what has come: the tokens before are spent by then, so it is done again where it fails.
+   *
+   * @throws DomainError `not_found` and the like, at once
+   */
+  insist<T>(write: () => Promise<T>): Promise<T> {
+    return insist(write, undefined, (error) => !(error instanceof DomainError));
+  }
 
   /** Keeps what a new consent has given. Of a row that is locked. */
   async keep(
@@ -205,17 +217,17 @@ export class AccessTokens {
 
   private async refresh(scope: OrgScope, connection: Connection, consent: Consent, rejected?: string): Promise<AccessToken> {
     const renewed = await this.renew(consent);
-    const kept = this.db.transaction(scope, async (tx) => {
+    const write = async (tx: Tx) => {
       const current = await this.connections.lock(tx, scope, connection.id);
-      // What was given meanwhile is newer than this.
-      if (current.token_version !== connection.token_version) return connection.token_version;
+      // What was consented to meanwhile is newer than this. Other headers make another version, too, but leave the consent, which is spent now.
+      if (current.token_version !== connection.token_version && current.consent !== connection.consent) return connection.token_version;
       if ('accessToken' in renewed)
         return (await this.keep(tx, scope, current, { ...consent, ...only(renewed) }, renewed.expiresAt)).token_version;
       if (renewed instanceof GrantInvalid) await this.expire(tx, scope, current, renewed.message);
       else await this.connections.update(tx, scope, current.id, { last_error: renewed.message, refreshing_until: null });
       return current.token_version;
-    });
-    const version = await kept.catch((error: unknown) => {
+    };
+    const version = await this.insist(() => this.db.transaction(scope, write)).catch((error: unknown) => {
       if (!('accessToken' in renewed)) throw error;
       return this.lose(scope, connection.id, { ...consent, ...only(renewed) }, error);
     });
@@ -229,7 +241,7 @@ export class AccessTokens {
   private async renew({ issuer, client, refreshToken }: Consent): Promise<Tokens | OAuthFailed> {
     if (refreshToken === null) return new GrantInvalid('The consent is over, and cannot be renewed.');
     try {
-      return await this.oauth.refresh(issuer, client, refreshToken, AbortSignal.timeout(REFRESH_S * 1_000 - 3_000));
+      return await this.oauth.refresh(issuer, client, refreshToken, AbortSignal.timeout(RENEW_MS));
     } catch (error) {
       if (error instanceof OAuthFailed) return error;
       throw error;

@@ -3,8 +3,9 @@ import { Connection } from '@aps/entities';
 import { connectionUuid } from '@aps/contracts';
 import { mails } from '@aps/identity/testing';
 import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
-import { sql, startAuthorizationServer, type AuthorizationServer, type Bearer } from '@aps/platform/testing';
+import { eventually, sql, startAuthorizationServer, type AuthorizationServer, type Bearer } from '@aps/platform/testing';
 import { ConnectionCredentials } from '../connection-credentials';
+import { ConnectionsRepository } from '../connections.repository';
 import { ConnectionListings } from '../listing/connection-listings';
 import { ConnectionCalls } from '../tools/connection-calls';
 import { NotSent } from '@aps/tools';
@@ -229,6 +230,43 @@ describe('access tokens', () => {
     const token = await t.get(ConnectionCredentials).asking(await rowOf(id), async ({ headers }) => headers.authorization);
     expect(token).toMatch(/^Bearer at-/);
     expect(await rowOf(id)).toMatchObject({ status: 'active', last_error: expect.stringContaining('refused'), refreshing_until: null });
+  });
+
+  it('that were renewed, or consented to, are kept though the database fails just then', async () => {
+    const failing = () =>
+      jest
+        .spyOn(ConnectionsRepository.prototype, 'lock')
+        .mockRejectedValueOnce(Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }));
+    const { id, authorizeUrl, cookie } = await begin();
+    failing();
+    expect((await comeBack(authorizeUrl, cookie)).at?.searchParams.get('status')).toBe('active');
+    await overIn(id, '1 second');
+    const locks = failing();
+    expect([await ask(id), refreshes()]).toMatchObject([{ ok: true }, 1]);
+    expect([await ask(id), refreshes()]).toMatchObject([{ ok: true }, 1]);
+    locks.mockRestore();
+  });
+
+  it('that are renewed while the connection gets other headers are kept', async () => {
+    const id = await connected();
+    await overIn(id, '1 second');
+    const { token_version } = await rowOf(id);
+    const oauth = t.get(OAuthClient);
+    const refresh = oauth.refresh.bind(oauth);
+    let reconnecting: ReturnType<typeof call> | undefined;
+    const meanwhile = jest.spyOn(oauth, 'refresh').mockImplementation(async (...given) => {
+      const tokens = await refresh(...given);
+      reconnecting ??= call('POST', `/${id}/reconnect`, org.member, { headers: { 'x-tenant': 'b' } });
+      await eventually(
+        () => rowOf(id),
+        (row) => row.token_version > token_version,
+      );
+      return tokens;
+    });
+    await ask(id);
+    meanwhile.mockRestore();
+    expect((await reconnecting)?.status).toBe(200);
+    expect([await ask(id), refreshes(), await rowOf(id)]).toMatchObject([{ ok: true }, 1, { status: 'active' }]);
   });
 
   it('are not to blame for what they may not do', async () => {

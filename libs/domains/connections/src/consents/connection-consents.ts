@@ -4,7 +4,7 @@ import type { Connection, ConnectionConsent } from '@aps/entities';
 import { actingUser, OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { hashToken, newOpaqueToken } from '@aps/platform/crypto';
-import { Database, NO_CALLER } from '@aps/platform/database';
+import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { AWAY_S, cookieOf, OAuthFailed, type BrowserCookie, type ConsentRequest } from '@aps/platform/oauth';
 import { uuidv7 } from 'uuidv7';
 import { consents, isManaged } from '../catalog/methods';
@@ -220,7 +220,7 @@ export class ConnectionConsents {
     const request = await this.open(consent);
     try {
       const { given, expiresAt, facts } = await this.given(request, back);
-      const kept = this.db.transaction(NO_CALLER, async (tx) => {
+      const write = async (tx: Tx) => {
         // Before the connection, as of whoever ends a membership.
         const decider = await this.rows.decider(tx, scope, consent.user_id);
         const before = await this.connections.lock(tx, scope, consent.connection_id);
@@ -229,12 +229,14 @@ export class ConnectionConsents {
         const kept = await this.tokens.keep(tx, scope, before, given, expiresAt);
         await this.audit.record(tx, { orgId: scope.orgId, actor: actingUser(consent.user_id) }, 'connection.authorized', before.id, { slug: before.slug, ...facts }); // prettier-ignore
         return this.connections.update(tx, scope, kept.id, { last_error: null, ...(before.status !== 'disabled' && { status: 'active' }) });
-      });
-      const connection = await kept.catch((error: unknown) => {
-        // Who has failed has an account forgotten.
-        if (!('accessToken' in given)) throw error;
-        return this.tokens.lose(scope, consent.connection_id, given, error);
-      });
+      };
+      const connection = await this.tokens
+        .insist(() => this.db.transaction(NO_CALLER, write))
+        .catch((error: unknown) => {
+          // Who has failed has an account forgotten.
+          if (!('accessToken' in given)) throw error;
+          return this.tokens.lose(scope, consent.connection_id, given, error);
+        });
       await this.listings.refresh(scope, connection);
       return (await this.connections.find(this.db, scope, connection.id))?.status ?? 'error';
     } catch (error) {
