@@ -6,6 +6,7 @@ import { anApiToken } from '@aps/identity/testing';
 import type { TestTeam } from '@aps/orgs/testing';
 import { Maintenance } from '@aps/platform/maintenance';
 import { eventually, sql, type Bearer } from '@aps/platform/testing';
+import { CommandsRepository } from '../commands/commands.repository';
 import { EnvironmentsService, type TestMachine } from '../testing';
 
 const t = new EnvironmentsService();
@@ -161,6 +162,16 @@ describe('environments', () => {
     expect((await at('GET', id, '/activity')).body).toEqual({ items: [], total: 0, next_offset: null });
     const machine = await t.machine(org);
     expect((await at('POST', machine.id, '/ping')).body).toMatchObject({ ok: false, latency_ms: null });
+  });
+
+  it('say what a command came to, though the database fails just as it ends', async () => {
+    const id = await t.sandbox(org);
+    const failing = jest
+      .spyOn(t.get(CommandsRepository), 'finish')
+      .mockRejectedValueOnce(Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }));
+    expect((await at('POST', id, '/ping')).body).toMatchObject({ ok: true });
+    expect(failing).toHaveBeenCalledTimes(2);
+    failing.mockRestore();
   });
 
   it('are pinged by who may only read them', async () => {

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { OrgScope } from '@aps/guards';
+import { insist } from '@aps/platform/database';
 import { RealtimeHub } from '@aps/platform/realtime';
 import { PutOff } from '@aps/platform/queues';
 import { Cutoff } from '@aps/platform/signals';
@@ -52,18 +53,20 @@ export class CommandRunner implements BeforeApplicationShutdown {
     const listener = { onSignal: () => void this.look(id) };
     this.running.set(id, cut);
     const stop = seconds.startTimer();
+    let lost = 'What ran it was ended.';
     try {
       await this.hub.listen(commandTopic(id), listener);
       await this.look(id);
       const result = await this.executed(command, cut.signal);
-      await this.commands.finish(command, result);
+      lost = 'It has ended, and what it came to could not be written down.';
+      await insist(() => this.commands.finish(command, result));
       ended.inc({ outcome: result.error ? 'refused' : result.timedOut ? 'timed_out' : 'done' });
     } catch (error) {
       if (error instanceof Unwanted) return void ended.inc({ outcome: 'cancelled' });
       ended.inc({ outcome: 'lost' });
       this.logger.warn({ msg: 'A command was lost', command_id: id, error: (error as Error).message });
-      const known = error instanceof SandboxFailed ? error.message : 'What ran it was ended.';
-      await this.commands.lose(id, known);
+      const known = error instanceof SandboxFailed ? error.message : lost;
+      await insist(() => this.commands.lose(id, known));
     } finally {
       stop();
       cut.release();
