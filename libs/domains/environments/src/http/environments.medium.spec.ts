@@ -7,9 +7,10 @@ import type { TestTeam } from '@aps/orgs/testing';
 import { Maintenance } from '@aps/platform/maintenance';
 import { eventually, sql, type Bearer } from '@aps/platform/testing';
 import { CommandsRepository } from '../commands/commands.repository';
-import { EnvironmentsService, type TestMachine } from '../testing';
+import { Commands } from '../commands/commands.service';
+import { EnvironmentsService, NOT_ISOLATED, type TestMachine } from '../testing';
 
-const t = new EnvironmentsService();
+const t = new EnvironmentsService({ ...NOT_ISOLATED, CONCURRENCY_ENVIRONMENTS: '8' });
 let org: TestTeam;
 beforeAll(() => t.start());
 afterAll(() => t.close());
@@ -172,6 +173,23 @@ describe('environments', () => {
     expect((await at('POST', id, '/ping')).body).toMatchObject({ ok: true });
     expect(failing).toHaveBeenCalledTimes(2);
     failing.mockRestore();
+  });
+
+  it('have no more of a process than their organization’s share, however much it has them do', async () => {
+    const [id, busy] = [await t.sandbox(org), await t.team()];
+    const environmentId = await t.sandbox(busy);
+    const wanted = { kind: 'exec', command: 'sleep 60', workdir: '/workspace', path: null, content: null } as const;
+    const sleeping = Array.from({ length: 9 }, (_, n) => {
+      const owner = { orgId: busy.id, environmentId, callKey: `${environmentId}/${n}`, rootChatId: environmentId, of: null };
+      return t.get(Commands).run(owner, wanted, new AbortController().signal);
+    });
+    await eventually(
+      () => t.db.query(sql('SELECT FROM outbox WHERE last_error LIKE $1'), ['%its share%']),
+      (waiting) => waiting.length === 7,
+    );
+    expect((await at('POST', id, '/ping')).body).toMatchObject({ ok: true });
+    await t.make('DELETE', `${busy.path}/environments/${environmentId}`, { as: busy.owner });
+    await Promise.allSettled(sleeping);
   });
 
   it('are pinged by who may only read them', async () => {
