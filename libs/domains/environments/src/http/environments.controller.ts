@@ -153,7 +153,8 @@ export class EnvironmentsController {
   @Post(':environment_id/validate')
   @Operation({
     summary: 'Validate a custom image anew',
-    description: 'At the digest that it was resolved to; a tag is resolved only by `PATCH`. While it is validated already, that goes on.',
+    description:
+      'At the digest that it was resolved to; a tag is resolved only by `PATCH`. While it is validated already, that goes on. Where its registry cannot be asked, an image that was fine stays `online`, with the check that failed.',
     status: 200,
     answers: EnvironmentResponse,
   })

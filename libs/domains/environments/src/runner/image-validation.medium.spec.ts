@@ -9,7 +9,7 @@ import { EnvironmentsService } from '../testing';
 const FINE: CheckedImage = { checks: [], digest: null, size_bytes: null, ok: true };
 
 /** Images that are looked at, by name, each until it is let go or nobody wants that any more. */
-const looks = new Map<string, { letGo: () => void; signal: AbortSignal }>();
+const looks = new Map<string, { letGo: (found?: CheckedImage) => void; signal: AbortSignal }>();
 const t = new EnvironmentsService();
 let org: TestTeam;
 beforeAll(() => t.start());
@@ -21,7 +21,7 @@ beforeEach(async () => {
   jest.spyOn(t.get(ImageChecks), 'check').mockImplementation(
     ({ reference }, signal) =>
       new Promise((resolve, reject) => {
-        looks.set(reference.split('/').at(-1)!, { signal, letGo: () => resolve(FINE) });
+        looks.set(reference.split('/').at(-1)!, { signal, letGo: (found = FINE) => resolve(found) });
         signal.addEventListener('abort', () => reject(signal.reason as Error));
       }),
   );
@@ -69,6 +69,35 @@ describe('a validation', () => {
     expect((await at('DELETE', id)).status).toBe(204);
     expect(await jobs()).toEqual([]);
     await stops(first);
+  });
+
+  it('keeps an image that was fine where its registry cannot be asked, which is said, and no other', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const BUSY: CheckedImage = { ...FINE, checks: [{ name: 'registry', ok: false, detail: 'Too many requests.' }], ok: false };
+    const found: (id: string, name: string, what: CheckedImage) => Promise<object> = async (id, name, what) => {
+      (await look(name)).letGo(what);
+      looks.clear();
+      const { body } = await eventually(
+        () => at('GET', id),
+        (answer) => answer.body.status !== 'validating',
+      );
+      return body;
+    };
+    const again = async (id: string, what: CheckedImage) => {
+      await at('POST', `${id}/validate`);
+      return found(id, `first@${digest}`, what);
+    };
+    const id = await make('first');
+    expect(await found(id, 'first', { ...FINE, digest, size_bytes: 7 })).toMatchObject({ status: 'online' });
+    const kept = { status: 'online', image_digest: digest, validation: { checks: BUSY.checks, digest, size_bytes: 7 } };
+    for (let times = 0; times < 2; times++) expect(await again(id, BUSY)).toMatchObject(kept);
+    expect(await again(id, { ...FINE, digest, checks: [{ name: 'probe', ok: false, detail: 'No shell.' }], ok: false })).toMatchObject({
+      status: 'invalid',
+    });
+    expect(await again(id, BUSY)).toMatchObject({ status: 'invalid', image_digest: digest });
+    expect(await again(id, { ...FINE, digest })).toMatchObject({ status: 'online' });
+    await at('PATCH', id, { image_ref: 'second' });
+    expect(await found(id, 'second', BUSY)).toMatchObject({ status: 'invalid', image_digest: null });
   });
 
   it('waits while its organization has two, and holds up no other one', async () => {

@@ -51,7 +51,7 @@ export class ImageValidations {
     if (!environment) return;
     const [{ n }] = await this.db.query(VALIDATIONS_BEFORE, [orgId, probeId]);
     if (n >= MAX_OF_ORGANIZATION) throw new PutOff(BUSY_S, 'Its organization has as many running as it may');
-    const { image_ref, image_digest } = environment;
+    const { image_ref, image_digest, validation: before } = environment;
     const gib = (await this.entitlements.of(orgId)).max_custom_image_gb;
     const cut = new Cutoff(signal, MAX_MS);
     const watch = setInterval(() => void this.look(scope, id, probeId, cut), LOOK_MS).unref();
@@ -75,13 +75,13 @@ export class ImageValidations {
         cut.release();
       });
     if (!found) return;
-    const validation: ImageValidation = {
-      ...{ checks: found.checks, digest: found.digest, size_bytes: found.size_bytes },
-      validated_at: this.db.now().toISOString(),
-    };
+    // A registry that is away, or busy, tells nothing of an image that was fine.
+    const isKept = before !== null && before.digest === image_digest && isFine(before) && saysNothing(found);
+    const { digest, size_bytes } = isKept ? before : found;
+    const validation: ImageValidation = { ...{ checks: found.checks, digest, size_bytes }, validated_at: this.db.now().toISOString() };
     await this.db.transaction(NO_CALLER, async (tx) => {
-      const state = found.ok ? 'online' : 'invalid';
-      const written = await tx.query(VALIDATED, [id, probeId, state, found.digest, JSON.stringify(validation)]);
+      const state = found.ok || isKept ? 'online' : 'invalid';
+      const written = await tx.query(VALIDATED, [id, probeId, state, digest, JSON.stringify(validation)]);
       if (written.length) await this.log.tell(tx, id);
     });
   }
@@ -92,6 +92,12 @@ export class ImageValidations {
     if (!wanted) cut.abort(new Unwanted());
   }
 }
+
+/** Whether nothing is known of an image, because its registry could not be asked. */
+const saysNothing = ({ checks }: CheckedImage): boolean => checks.some(({ name, ok }) => name === 'registry' && !ok);
+/** Whether an image was found to be fine, or kept as one that was. */
+const isFine = ({ checks, digest }: ImageValidation): boolean =>
+  digest !== null && checks.every(({ name, ok }) => ok || name === 'registry');
 
 /** What is looked at: the digest that it was resolved to, or what is named where there is none. */
 function atDigest(reference: string, digest: string | null): string {
