@@ -16,7 +16,7 @@ const sandbox: SandboxDriver = {
   isolation: 'container',
   runsImages: true,
   unusable: async () => null,
-  pull: async (image) => void asked.push(`pull ${image}`),
+  pull: async (image, _signal, maxBytes) => void asked.push(`pull ${image}${maxBytes ? ` up to ${maxBytes / 1024 ** 3} GiB` : ''}`),
   exec: async ({ image, workspace }: SandboxCommand) => {
     asked.push(`exec ${image} ${workspace}`);
     const { stdout = 'workspace=writable\nuid=65534\n', stderr = 'to-stderr\n', ...rest } = output;
@@ -56,7 +56,7 @@ it('runs what the registry has, by its digest, in a workspace that is gone after
   expect(checks[4].detail).toBe('311.6 MiB of 2 GiB.');
   const pin = `${registry.host}/shell@${digest}`;
   const workspace = asked.at(-1)!.slice('remove '.length);
-  expect(asked).toEqual([`pull ${pin}`, `exec ${pin} ${workspace}`, `remove ${workspace}`]);
+  expect(asked).toEqual([`pull ${pin} up to 10 GiB`, `exec ${pin} ${workspace}`, `remove ${workspace}`]);
 });
 
 it('ends with the first check that fails', async () => {

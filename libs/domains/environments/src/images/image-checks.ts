@@ -39,6 +39,8 @@ export interface CheckedImage {
 type Passed = (name: ImageCheckName, detail: string) => void;
 
 const MIB = 1024 ** 2;
+/** So many times what an image may have compressed it may have once it is unpacked: most have two to four times as much. */
+const UNPACKED = 5;
 
 /** Looks whether an image can be run: what its registry says of it, and what it does in the sandbox. */
 @Injectable()
@@ -57,7 +59,7 @@ export class ImageChecks {
       passed('size', requireSize(sizeBytes, image.maxBytes));
       const sandbox = runner(image);
       const pin = pinned(reference, digest);
-      await asProblem('pull', () => sandbox.pull(pin, signal));
+      await asProblem('pull', () => sandbox.pull(pin, signal, image.maxBytes && UNPACKED * image.maxBytes));
       passed('pull', 'It is here.');
       await asProblem('probe', () => probe(sandbox, pin, signal));
       passed('probe', 'It runs commands as it should.');

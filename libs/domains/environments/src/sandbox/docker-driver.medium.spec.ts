@@ -17,7 +17,7 @@ let driver: DockerDriver;
 /** Stands in for the program: notes what it is told, and runs what a container would run in the folder that it would see as its workspace. */
 const DOCKER = `#!/bin/sh
 echo "$*" >>${dir}/told
-verb=$1 below=$2
+verb=$1 below=$2 format=$4
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
   case "$1" in
     type=bind,*) folder=\${1#*source=}; cd "\${folder%%,*}" ;;
@@ -28,6 +28,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 case $verb in
   version) echo linux ;;
+  info) echo ${dir} ;;
   pull)
     case $2 in held@*) exec sleep 60 ;; bad@*|missing) echo 'manifest unknown' >&2; exit 1 ;; esac
     [ -e "${dir}/names of $(basename "$2")" ] || echo "$2" >"${dir}/names of $(basename "$2")"
@@ -35,7 +36,8 @@ case $verb in
   tag) echo "$last" >>"${dir}/names of $(basename "$below")" ;;
   image) case $below in
     ls) echo sha256-1; echo '<none>' ;;
-    inspect) grep -s . "${dir}/names of $(basename "$last")" || { echo "Error: No such image: $last" >&2; exit 1; } ;;
+    inspect) [ "$format" != '{{.Size}}' ] || exec echo 1073741825
+      grep -s . "${dir}/names of $(basename "$last")" || { echo "Error: No such image: $last" >&2; exit 1; } ;;
     rm) [ ! -e ${dir}/used ] || { echo 'conflict: a container uses it' >&2; exit 1; } ;;
     esac ;;
   rm) kill -KILL -- "-$(cat ${dir}/$name)" ;;
@@ -162,7 +164,7 @@ it('a container is removed at the ceiling, and by the signal', async () => {
 
 describe('images', () => {
   const OURS = /agent-platform\/sandbox-image\/[0-9a-f]{16}:sha256-1/;
-  const pull = (image: string) => driver.pull(image, new AbortController().signal);
+  const pull = (image: string, maxBytes: number | null = null) => driver.pull(image, new AbortController().signal, maxBytes);
   /** What Docker says of an image. */
   const named = (image: string, ...names: string[]) => writeFileSync(path.join(dir, `names of ${image}`), names.join('\n'));
   const ours = async () => {
@@ -176,6 +178,33 @@ describe('images', () => {
     expect(await driver.images()).toEqual(['sha256:1']);
     expect(told()).toContain(` --filter reference=${name.split(':')[0]} `);
     await expect(pull('bad@sha256:1')).rejects.toThrow('The image could not be pulled.');
+  });
+
+  it('stay where they are not too large once they are unpacked, or were here before', async () => {
+    const tooLarge = 'The image has more than 1 GiB once it is unpacked.';
+    await pull('good@sha256:4', 2 * 1024 ** 3);
+    await expect(pull('good@sha256:4', 1024 ** 3)).rejects.toThrow(tooLarge);
+    expect(told()).not.toMatch(/^image rm /m);
+    const name = (await ours()).replace('sha256-1', 'sha256-5');
+    named(path.basename(name), name, 'good@sha256:5');
+    await expect(pull('good@sha256:5', 1024 ** 3)).rejects.toThrow(tooLarge);
+    expect(told()).toContain(`\nimage rm good@sha256:5 ${name}\n`);
+  });
+
+  it('are brought here as long as the disk has room', async () => {
+    const room = await disk.statfs(dir);
+    const fill = () => jest.spyOn(disk, 'statfs').mockResolvedValue({ ...room, bavail: Math.floor(1e9 / room.bsize) });
+    const pulling = pull('held@sha256:6');
+    await eventually(
+      () => Promise.resolve(/^pull /m.test(told())),
+      (pulls) => pulls,
+    );
+    const filled = fill();
+    await expect(pulling).rejects.toMatchObject({ began: false, message: expect.stringContaining('is nearly full') });
+    writeFileSync(path.join(dir, 'told'), '');
+    await expect(pull('good@sha256:6')).rejects.toThrow('is nearly full');
+    expect(told()).not.toMatch(/^pull /m);
+    filled.mockRestore();
   });
 
   it('are ours where a command has brought them here', async () => {

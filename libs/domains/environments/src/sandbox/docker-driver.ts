@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Cutoff } from '@aps/platform/signals';
 import { environment, first } from './launch';
-import { LIMITS } from './limits';
+import { DISK_FULL, isAnyFull, LIMITS, watchDisks } from './limits';
 import { LocalDriver, type Launch } from './local-driver';
 import { sandboxConfig, sandboxDir } from './sandbox.config';
 import { SandboxFailed, START_MS, WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
@@ -13,6 +13,7 @@ import { OWNER } from './workspaces';
 const execute = promisify(execFile);
 const ANSWER_MS = 5_000;
 const KILL_TRIES = 20;
+const GIB = 1024 ** 3;
 /** What `docker run` ends with where it, or the shell of the image, could not be run. */
 const NOT_BEGUN = [125, 126, 127];
 /** Below it an installation gives each image that it brings here a name beside its own, with its digest as the tag: these alone does it remove. */
@@ -51,20 +52,23 @@ export class DockerDriver extends LocalDriver {
     if (!(await this.isMissing(image ?? sandboxConfig.value.image))) return;
     const cut = new Cutoff(signal, START_MS);
     try {
-      await (image === null ? this.bring(sandboxConfig.value.image, cut.signal) : this.pull(image, cut.signal));
+      await (image === null ? this.bring(sandboxConfig.value.image, cut.signal) : this.pull(image, cut.signal, null));
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof SandboxFailed ? error : notPulled(error);
+      throw notPulled(error);
     } finally {
       cut.release();
     }
   }
 
-  override async pull(image: string, signal: AbortSignal): Promise<void> {
+  override async pull(image: string, signal: AbortSignal, maxBytes: number | null): Promise<void> {
     try {
-      const isForeign = await this.isForeign(image);
+      const [isNew, isForeign] = [await this.isMissing(image), await this.isForeign(image)];
       await this.bring(image, signal);
       if (!isForeign) await this.keep(image);
+      if (maxBytes === null || (await this.sizeOf(image)) <= maxBytes) return;
+      if (isNew) await this.removeImage(digestOf(image));
+      throw new SandboxFailed(`The image has more than ${maxBytes / GIB} GiB once it is unpacked.`, false);
     } catch (error) {
       signal.throwIfAborted();
       throw notPulled(error);
@@ -110,8 +114,32 @@ export class DockerDriver extends LocalDriver {
     });
   }
 
+  /** What an image has once it is unpacked nobody knows before: the disk is looked at meanwhile. */
   private async bring(image: string, signal: AbortSignal): Promise<void> {
-    await execute(this.program, ['pull', '--quiet', '--', image], { signal });
+    const disks = [sandboxDir(), ...(await this.root())];
+    if (await isAnyFull(disks)) throw new SandboxFailed(DISK_FULL, false);
+    const cut = new Cutoff(signal);
+    const watch = watchDisks(disks, (sentence) => cut.abort(new SandboxFailed(sentence, false)));
+    try {
+      await execute(this.program, ['pull', '--quiet', '--', image], { signal: cut.signal });
+    } catch (error) {
+      cut.signal.throwIfAborted();
+      throw error;
+    } finally {
+      clearInterval(watch);
+      cut.release();
+    }
+  }
+
+  /** The folder where Docker has its images, if it says so. */
+  private async root(): Promise<string[]> {
+    const { stdout } = await this.docker('info', '--format', '{{.DockerRootDir}}').catch(() => ({ stdout: '' }));
+    return stdout.split('\n').filter(Boolean);
+  }
+
+  /** Of an image that is here, bytes. */
+  private async sizeOf(image: string): Promise<number> {
+    return Number((await this.docker('image', 'inspect', '--format', '{{.Size}}', image)).stdout);
   }
 
   /** Whether an image is surely not here. */
@@ -138,7 +166,7 @@ export class DockerDriver extends LocalDriver {
   }
 
   private async keep(image: string): Promise<void> {
-    await this.docker('tag', image, this.keptAs(image.slice(image.indexOf('@') + 1)));
+    await this.docker('tag', image, this.keptAs(digestOf(image)));
     this.kept.add(image);
   }
 
@@ -157,7 +185,10 @@ export class DockerDriver extends LocalDriver {
   }
 }
 
-const notPulled = (cause: unknown): SandboxFailed => new SandboxFailed('The image could not be pulled.', false, { cause });
+const digestOf = (image: string): string => image.slice(image.indexOf('@') + 1);
+
+const notPulled = (cause: unknown): SandboxFailed =>
+  cause instanceof SandboxFailed ? cause : new SandboxFailed('The image could not be pulled.', false, { cause });
 
 /** As which Docker tells of an image that is not here. */
 const saysNoImage = (error: unknown): boolean => /no such image/i.test((error as { stderr?: string }).stderr ?? '');

@@ -20,6 +20,9 @@ export const LIMITS = {
   sharedBytes: 64 * MIB,
 };
 
+/** Why nothing is begun. */
+export const DISK_FULL = 'The disk that all workspaces share is nearly full.';
+
 /** A workspace that is over its limit may grow by this, which folders take when it is cleared. */
 const CLEARING_BYTES = MIB;
 /** Where the disk has less than it had by this, it is looked whether it was a command. */
@@ -88,6 +91,14 @@ export class DiskUse {
     return CLEARED;
   }
 }
+
+/** Whether a disk on which one of these folders lies has so little left that nobody may use more of it; what cannot be seen from here has enough. */
+export const isAnyFull = async (folders: readonly string[]): Promise<boolean> =>
+  (await Promise.all(folders.map((folder) => roomIn(folder).catch(() => null)))).some((room) => room?.isFull);
+
+/** Ends what fills disks, once one of them is nearly full. */
+export const watchDisks = (folders: readonly string[], end: (sentence: string) => void): NodeJS.Timeout =>
+  setInterval(() => void isAnyFull(folders).then((is) => is && end(DISK_FULL)), WATCH_MS).unref();
 
 /**
  * Ends a command whose processes, from `pid` downwards, or whose workspace have more than they may, and any where the disk is nearly full.

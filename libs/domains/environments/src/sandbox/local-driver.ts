@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
 import { Cutoff } from '@aps/platform/signals';
-import { DiskUse, watchLimits } from './limits';
+import { DISK_FULL, DiskUse, watchLimits } from './limits';
 import { runProgram, type Program } from './run';
 import { sandboxConfig, sandboxDir } from './sandbox.config';
 import { SandboxFailed, WORKSPACE, type CommandOutput, type Isolation, type SandboxCommand, type SandboxDriver } from './sandbox-driver';
@@ -92,7 +92,7 @@ export abstract class LocalDriver implements SandboxDriver {
     return end;
   }
 
-  pull(_image: string, _signal: AbortSignal): Promise<void> {
+  pull(_image: string, _signal: AbortSignal, _maxBytes: number | null): Promise<void> {
     return Promise.reject(new SandboxFailed(`Images are not run by ${this.name}.`, false));
   }
 
@@ -136,7 +136,7 @@ export abstract class LocalDriver implements SandboxDriver {
     const { workspace, stdin, timeoutMs } = command;
     const { folder, files } = await this.workspaces.open(workspace).catch(notMade);
     const disk = await DiskUse.of(workspace, files, LocalDriver.crowded).catch(notMade);
-    if (disk.wasFull && !isProbe) throw new SandboxFailed('The disk that all workspaces share is nearly full.', false);
+    if (disk.wasFull && !isProbe) throw new SandboxFailed(DISK_FULL, false);
     // A first command has no longer for it than for itself.
     if (!isProbe) await this.prepare(command, signal);
     LocalDriver.uses.get(workspace)!.disk ??= disk;

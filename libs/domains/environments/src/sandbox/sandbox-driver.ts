@@ -71,9 +71,10 @@ export interface SandboxDriver {
   /**
    * Brings an image here, so that commands in it begin at once.
    *
+   * @param maxBytes what it may have once it is unpacked, where the driver sees that; else it does not stay. Null: anything
    * @throws SandboxFailed
    */
-  pull(image: string, signal: AbortSignal): Promise<void>;
+  pull(image: string, signal: AbortSignal, maxBytes: number | null): Promise<void>;
 
   /** Digests of the images that are here because commands were to run in them. */
   images(): Promise<string[]>;
