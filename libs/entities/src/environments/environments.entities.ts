@@ -72,6 +72,7 @@ export class Environment extends OwnedRow {
 @Index('environment_commands_chat', ['chat_id'], { where: 'chat_id IS NOT NULL' })
 @Index('environment_commands_kept', ['finished_at'], { where: `stdout <> '' OR stderr <> '' OR content IS NOT NULL` })
 @Index('environment_commands_over', ['finished_at'], { where: 'finished_at IS NOT NULL' })
+@Index('environment_commands_pings', ['finished_at'], { where: 'chat_id IS NULL AND finished_at IS NOT NULL' })
 @ForeignKey(() => Environment, ['org_id', 'environment_id'], ['org_id', 'id'])
 @ForeignKey(() => Chat, ['org_id', 'chat_id'], ['org_id', 'id'])
 @Check('environment_commands_kind', `kind IN ('exec', 'put_file', 'get_file')`)

@@ -71,6 +71,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE UNIQUE INDEX \"environments_builtin\" ON \"environments\"  (\"org_id\") WHERE kind = 'BUILTIN_SANDBOX' AND deleted_at IS NULL");
     await runner.query("CREATE INDEX \"environments_org\" ON \"environments\"  (\"org_id\", \"created_at\", \"id\") WHERE deleted_at IS NULL");
     await runner.query("CREATE TABLE \"environment_commands\" (\"id\" uuid NOT NULL, \"org_id\" uuid NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"environment_id\" uuid NOT NULL, \"chat_id\" uuid, \"turn_id\" uuid, \"call_key\" text NOT NULL, \"workspace\" uuid NOT NULL, \"kind\" text NOT NULL, \"command\" text, \"workdir\" text NOT NULL, \"path\" text, \"content\" bytea, \"timeout_s\" integer NOT NULL, \"status\" text NOT NULL DEFAULT 'queued', \"token_hash\" bytea, \"socket_id\" uuid, \"heartbeat_at\" TIMESTAMP WITH TIME ZONE, \"exit_code\" integer, \"stdout\" text NOT NULL DEFAULT '', \"stderr\" text NOT NULL DEFAULT '', \"timed_out\" boolean NOT NULL DEFAULT false, \"truncated\" boolean NOT NULL DEFAULT false, \"error\" text, \"started_at\" TIMESTAMP WITH TIME ZONE, \"finished_at\" TIMESTAMP WITH TIME ZONE, CONSTRAINT \"environment_commands_call\" UNIQUE (\"call_key\"), CONSTRAINT \"environment_commands_finished\" CHECK ((status IN ('queued', 'running')) = (finished_at IS NULL)), CONSTRAINT \"environment_commands_status\" CHECK (status IN ('queued', 'running', 'done', 'cancelled', 'outcome_unknown')), CONSTRAINT \"environment_commands_kind\" CHECK (kind IN ('exec', 'put_file', 'get_file')), CONSTRAINT \"PK_f36c2cbee9e5044e4f8370a7c39\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"environment_commands_pings\" ON \"environment_commands\"  (\"finished_at\") WHERE chat_id IS NULL AND finished_at IS NOT NULL");
     await runner.query("CREATE INDEX \"environment_commands_over\" ON \"environment_commands\"  (\"finished_at\") WHERE finished_at IS NOT NULL");
     await runner.query("CREATE INDEX \"environment_commands_kept\" ON \"environment_commands\"  (\"finished_at\") WHERE stdout <> '' OR stderr <> '' OR content IS NOT NULL");
     await runner.query("CREATE INDEX \"environment_commands_chat\" ON \"environment_commands\"  (\"chat_id\") WHERE chat_id IS NOT NULL");
@@ -844,6 +845,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"environment_commands_chat\"");
     await runner.query("DROP INDEX \"environment_commands_kept\"");
     await runner.query("DROP INDEX \"environment_commands_over\"");
+    await runner.query("DROP INDEX \"environment_commands_pings\"");
     await runner.query("DROP TABLE \"environment_commands\"");
     await runner.query("DROP INDEX \"environments_org\"");
     await runner.query("DROP INDEX \"environments_builtin\"");

@@ -103,10 +103,12 @@ export const GIVE_UP_WAITING = statement<CommandRef>(`
     WHERE c.status = 'queued' AND e.kind = 'REMOTE_MACHINE' AND coalesce(e.connected_until, '-infinity') < now() ORDER BY c.id LIMIT $1 FOR NO KEY UPDATE OF c SKIP LOCKED)
   UPDATE ${TABLE} c SET status = 'cancelled', ${OVER}, error = 'The machine went offline before it took the command.' FROM q
   WHERE c.id = q.id RETURNING c.id, c.environment_id`);
-/** Old ones lose what they wrote, with the workspaces; later they are forgotten. */
+/** Old ones lose what they wrote, with the workspaces; later they are forgotten. Those of no chat, which nobody is shown, once whoever ran them tells nothing more of them. */
 export const FORGET_OUTPUT = statement<{ id: string }>(`
   UPDATE ${TABLE} SET stdout = '', stderr = '', content = NULL WHERE id IN (
     SELECT id FROM ${TABLE} WHERE finished_at < now() - interval '7 days' AND (stdout <> '' OR stderr <> '' OR content IS NOT NULL) ORDER BY finished_at LIMIT $1) RETURNING id`);
 export const FORGET = statement<{ id: string }>(`
-  DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE finished_at < now() - interval '90 days' ORDER BY finished_at LIMIT $1) RETURNING id`);
+  DELETE FROM ${TABLE} WHERE id IN (
+    (SELECT id FROM ${TABLE} WHERE finished_at < now() - interval '90 days' ORDER BY finished_at LIMIT $1) UNION ALL
+    (SELECT id FROM ${TABLE} WHERE chat_id IS NULL AND finished_at < now() - interval '1 hour' ORDER BY finished_at LIMIT $1)) RETURNING id`);
 export const WORKSPACES = statement<{ workspace: string }>(`SELECT DISTINCT workspace FROM ${TABLE} WHERE environment_id = $1`);

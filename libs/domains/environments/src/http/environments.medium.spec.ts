@@ -161,6 +161,12 @@ describe('environments', () => {
       message: 'The environment answered.',
     });
     expect((await at('GET', id, '/activity')).body).toEqual({ items: [], total: 0, next_offset: null });
+    const kept = async () => (await t.db.query(sql('SELECT FROM environment_commands WHERE environment_id = $1'), [id])).length;
+    await t.get(Maintenance).runAll();
+    expect(await kept()).toBe(1);
+    await t.db.execute(sql(`UPDATE environment_commands SET finished_at = now() - interval '1 hour' WHERE environment_id = $1`), [id]);
+    await t.get(Maintenance).runAll();
+    expect(await kept()).toBe(0);
     const machine = await t.machine(org);
     expect((await at('POST', machine.id, '/ping')).body).toMatchObject({ ok: false, latency_ms: null });
   });
