@@ -237,9 +237,9 @@ export class ConnectionsService {
     const before = await this.seen(scope, idOf(ref));
     requireSteward(before, scope);
     const connection = await this.reproved(scope, before, given);
-    // Another client, or none that somebody has consented to, has nothing yet to ask with.
+    // Another client, or none that somebody has consented to, has nothing yet to ask with. Other headers go with the consent that is there.
     const isUseless =
-      consents(connection.method) && (connection !== before || connection.consent === null || connection.status === 'expired');
+      consents(connection.method) && (Boolean(given.credentials) || connection.consent === null || connection.status === 'expired');
     const refreshed = isUseless ? null : await this.listings.refresh(scope, connection, { enable: true });
     if (refreshed?.ok) return { ok: true, message: answered(refreshed.tool_count), asked: null };
     if (refreshed && !consents(connection.method)) return { ok: false, message: refreshed.error, asked: null };

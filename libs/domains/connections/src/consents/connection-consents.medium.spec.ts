@@ -166,6 +166,16 @@ describe('consenting', () => {
     ]);
   });
 
+  it('is not asked for anew where other headers are given, and where another client is', async () => {
+    const id = await connected();
+    const reconnect = async (body: object) => (await call('POST', `/${id}/reconnect`, org.member, body)).body;
+    expect(await reconnect({ headers: { 'x-tenant': 'b' } })).toMatchObject({ ok: true, authorize_url: null });
+    expect(await reconnect({ credentials: { client_id: 'known', client_secret: 's3cret' } })).toMatchObject({
+      ok: false,
+      authorize_url: expect.any(String),
+    });
+  });
+
   it('is asked for by who decides on the connection, and only where one is needed', async () => {
     const admin = await aMember(t, org, 'ADMIN');
     const id = await connected(admin, { scope: 'org' });
