@@ -15,8 +15,9 @@ const MEMBER = statement<ActiveMember>(`
   WHERE m.org_id = $1 AND m.user_id = $2 AND u.deactivated_at IS NULL FOR SHARE OF m, u`);
 const EMAIL = statement<{ email: string }>('SELECT email FROM users WHERE id = $1 AND deactivated_at IS NULL');
 
-/** Tools that are gone are remembered, but no more of them than a server may list at once. */
+/** Tools that are gone are remembered: as many as a server may list at once, and of this time all. */
 const MAX_GONE = 500;
+const REMEMBERED = `interval '30 days'`;
 
 const TOOLS = statement<KeptTool>(`
   SELECT name, title, description, input_schema, hints, access_level, waiting FROM connection_tools WHERE org_id = $1 AND connection_id = $2`);
@@ -29,7 +30,7 @@ const LEAVE_OUT = statement(`
   UPDATE connection_tools SET gone_at = now(), updated_at = now() WHERE org_id = $1 AND connection_id = $2 AND name <> ALL($3) AND gone_at IS NULL`);
 const FORGET_GONE = statement(`
   DELETE FROM connection_tools WHERE org_id = $1 AND connection_id = $2 AND name IN (
-    SELECT name FROM connection_tools WHERE connection_id = $2 AND gone_at IS NOT NULL ORDER BY gone_at DESC, name OFFSET ${MAX_GONE})`);
+    SELECT name FROM connection_tools WHERE connection_id = $2 AND gone_at IS NOT NULL ORDER BY gone_at DESC, name OFFSET ${MAX_GONE}) AND gone_at < now() - ${REMEMBERED}`);
 const DELETE_TOOLS = statement('DELETE FROM connection_tools WHERE org_id = $1 AND connection_id = $2');
 const DELETE_CONSENTS = statement('DELETE FROM connection_consents WHERE org_id = $1 AND connection_id = $2');
 
@@ -105,8 +106,9 @@ export class ConnectionsRepository {
     await db.execute(REFUSED, [scope.orgId, id, version, error]);
   }
 
-  /** All that were ever listed, as far as they are remembered. */
-  tools(tx: Tx, scope: OrgScope, id: string): Promise<KeptTool[]> {
+  /** All that were ever listed, as far as they are remembered. Of a row that is locked. */
+  async tools(tx: Tx, scope: OrgScope, id: string): Promise<KeptTool[]> {
+    await tx.execute(FORGET_GONE, [scope.orgId, id]);
     return tx.query(TOOLS, [scope.orgId, id]);
   }
 
@@ -116,7 +118,6 @@ export class ConnectionsRepository {
     const rows = tools.map((tool) => Object.fromEntries(columns.map((column) => [column, tool[column as keyof KeptTool]])));
     await tx.execute(WRITE_TOOLS, [scope.orgId, id, JSON.stringify(rows)]);
     await tx.execute(LEAVE_OUT, [scope.orgId, id, tools.map(({ name }) => name)]);
-    await tx.execute(FORGET_GONE, [scope.orgId, id]);
   }
 
   /** Of a row that is locked: nothing of it can be used any more, and no secret of it is kept but the tokens that are to be revoked. */

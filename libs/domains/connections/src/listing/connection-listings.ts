@@ -5,7 +5,7 @@ import { Database, now, storable } from '@aps/platform/database';
 import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionsRepository } from '../connections.repository';
 import { ServerFailed, ToolServers, Unauthorized, type ServerListing } from '../mcp/tool-server';
-import { relist, type ToolChange } from './terms.policy';
+import { areTooMany, relist, type ToolChange } from './terms.policy';
 
 /** How long a server has to list its tools, milliseconds. */
 const DIAL_MS = 10_000;
@@ -28,6 +28,8 @@ export type Refreshed = { ok: true; tool_count: number; changed: ToolChange[] } 
 
 /** What a server answered, or why it did not; `version` is that of the credentials that it was asked with last, if it was asked. */
 export type Dialed = { listing: ServerListing } | { error: string; refused: boolean; version?: number };
+
+const TOO_MANY: Dialed = { error: 'The server has had too many other tools within a month.', refused: false };
 
 /** Asks servers for their tools, and keeps what they answer. Not within a transaction. */
 @Injectable()
@@ -72,6 +74,8 @@ export class ConnectionListings {
     return this.db.transaction(scope, async (tx): Promise<Refreshed> => {
       const current = await this.connections.lock(tx, scope, connection.id);
       const { id, status } = current;
+      const known = 'listing' in dialed ? await this.connections.tools(tx, scope, id) : [];
+      if ('listing' in dialed && areTooMany(known, dialed.listing.tools)) dialed = TOO_MANY;
       if ('error' in dialed) {
         // It was asked with what has been replaced since, or others have asked it since, who were answered.
         const isOld = dialed.version !== undefined && dialed.version !== current.token_version;
@@ -85,7 +89,7 @@ export class ConnectionListings {
         });
         return { ok: false, error: dialed.error };
       }
-      const { tools, changed } = relist(await this.connections.tools(tx, scope, id), dialed.listing.tools, acceptChanges);
+      const { tools, changed } = relist(known, dialed.listing.tools, acceptChanges);
       await this.connections.setTools(tx, scope, id, tools);
       await this.connections.update(tx, scope, id, {
         status: status === 'disabled' && !enable ? status : 'active',

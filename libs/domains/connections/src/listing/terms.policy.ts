@@ -30,6 +30,13 @@ export interface Relisted {
   changed: ToolChange[];
 }
 
+/** Of one server, those that are gone and remembered among them. */
+const MAX_KNOWN = 2_000;
+
+/** Whether a server has had more tools than are remembered: one of those that are not could come back as another. */
+export const areTooMany = (kept: readonly Pick<KeptTool, 'name'>[], listed: readonly Pick<ListedTool, 'name'>[]): boolean =>
+  new Set([...kept, ...listed].map(({ name }) => name)).size > MAX_KNOWN;
+
 /** Destructive where it says so, whatever else it says; read where it says that; and where it says nothing, write. */
 export const levelOf = ({ destructiveHint, readOnlyHint }: ToolTerms['hints']): AccessLevel =>
   destructiveHint ? 'destructive' : readOnlyHint ? 'read' : 'write';
