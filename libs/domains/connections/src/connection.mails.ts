@@ -36,6 +36,16 @@ export const givenAwayMail = (connection: Named): MailText => ({
 `,
 });
 
+/** Its server takes its credentials no more. */
+export const refusedMail = (connection: Named): MailText => ({
+  subject: `Your connection ${connection.slug} is refused by its service`,
+  text: `The service behind your connection ${connection.slug} refuses its credentials. Until it takes them again or you give others, nobody can use its tools.
+
+Give others, or have the service asked again, here:
+${linkOf(connection)}
+`,
+});
+
 /** Its server takes its consent for over. */
 export const expiredMail = (connection: Named): MailText => ({
   subject: `Your connection ${connection.slug} has to be renewed`,

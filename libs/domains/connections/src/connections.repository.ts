@@ -40,8 +40,9 @@ const USE = statement<Connection>(`
   WITH c AS (SELECT * FROM connections WHERE org_id = $1 AND id = $2 AND status = 'active' AND deleted_at IS NULL AND (scope = 'org' OR owner_user_id = $3)),
   u AS (UPDATE connections SET last_used_at = now() FROM c WHERE connections.id = c.id AND (c.last_used_at IS NULL OR c.last_used_at < now() - ${USED_EVERY}))
   SELECT * FROM c`);
-const REFUSED = statement(`
-  UPDATE connections SET status = 'error', last_error = $4, updated_at = now() WHERE org_id = $1 AND id = $2 AND token_version = $3 AND status = 'active' AND deleted_at IS NULL`);
+const REFUSED = statement<Connection>(`
+  UPDATE connections SET status = 'error', last_error = $4, updated_at = now() WHERE org_id = $1 AND id = $2 AND token_version = $3 AND status = 'active' AND deleted_at IS NULL
+  RETURNING *`);
 
 const DIALABLE = statement<Connection>(`
   SELECT * FROM connections WHERE org_id = $1 AND (scope = 'org' OR owner_user_id = $2) AND status NOT IN ('disabled', 'initiated') AND deleted_at IS NULL ORDER BY slug`);
@@ -101,9 +102,14 @@ export class ConnectionsRepository {
     return (await db.query(USE, [scope.orgId, id, userId]))[0] ?? null;
   }
 
-  /** Its server does not take the credentials that it has, if it still has those. @param version of the ones that it was asked with */
-  async refused(db: Db, scope: OrgScope, id: string, version: number, error: string): Promise<void> {
-    await db.execute(REFUSED, [scope.orgId, id, version, error]);
+  /**
+   * Its server does not take the credentials that it has, if it still has those.
+   *
+   * @param version of the ones that it was asked with
+   * @returns it, where it was active until now
+   */
+  async refused(tx: Tx, scope: OrgScope, id: string, version: number, error: string): Promise<Connection | null> {
+    return (await tx.query(REFUSED, [scope.orgId, id, version, error]))[0] ?? null;
   }
 
   /** All that were ever listed, as far as they are remembered. Of a row that is locked. */

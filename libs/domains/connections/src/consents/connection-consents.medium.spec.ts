@@ -292,8 +292,11 @@ describe('access tokens', () => {
   it('that a server refuses when it is called, new ones, too, make the connection an error, and nothing was sent', async () => {
     const id = await connected();
     answerCalls(401);
-    await expect(callTool(id)).rejects.toBeInstanceOf(NotSent);
+    for (let times = 0; times < 2; times++) await expect(callTool(id)).rejects.toBeInstanceOf(NotSent);
     expect([refreshes(), (await rowOf(id)).status]).toEqual([1, 'error']);
+    expect((await mails(t, org.member.email)).map(({ subject }) => subject)).toEqual([
+      'Your connection custom-tool-server is refused by its service',
+    ]);
   });
 
   it('that are refused and cannot be renewed, or whose connection is gone, leave no doubt that nothing was done', async () => {

@@ -2,7 +2,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '@aps/contracts';
 import { OrgScope } from '@aps/guards';
 import { Database } from '@aps/platform/database';
+import { Mailer } from '@aps/platform/mail';
 import { CALL_LIMITS, Deadline, NotSent } from '@aps/tools';
+import { refusedMail } from '../connection.mails';
 import { ConnectionCredentials } from '../connection-credentials';
 import { ConnectionsRepository } from '../connections.repository';
 import {
@@ -36,6 +38,7 @@ export class ConnectionCalls {
     private readonly connections: ConnectionsRepository,
     private readonly credentials: ConnectionCredentials,
     private readonly servers: ToolServers,
+    private readonly mailer: Mailer,
   ) {}
 
   /**
@@ -92,9 +95,18 @@ export class ConnectionCalls {
     } catch (error) {
       if (error instanceof Unauthorized) {
         this.logger.warn({ msg: 'A tool server refuses its credentials', org_id: orgId, connection_id: connectionId });
-        await this.connections.refused(this.db, scope, connectionId, askedWith, error.message);
+        await this.refused(scope, connectionId, askedWith, error.message);
       }
       throw error;
     }
+  }
+
+  /** Nobody looks at a connection that agents use: its owner is told. */
+  private async refused(scope: OrgScope, id: string, version: number, error: string): Promise<void> {
+    await this.db.transaction(scope, async (tx) => {
+      const refused = await this.connections.refused(tx, scope, id, version, error);
+      const to = refused?.owner_user_id && (await this.connections.emailOf(tx, refused.owner_user_id));
+      if (to) await this.mailer.send(tx, { to, ...refusedMail(refused) });
+    });
   }
 }
