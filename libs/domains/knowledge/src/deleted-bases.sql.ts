@@ -1,10 +1,7 @@
 import type { KnowledgeBase } from '@aps/entities';
 import { statement } from '@aps/platform/database';
 import { deleteJobs } from '@aps/platform/outbox';
-
-/** Sources, and pieces of them, that are erased at once. */
-export const SOURCES = 200;
-export const PIECES = 5_000;
+import { SOURCES } from './sources.sql';
 
 /** Holds the base that has been deleted for longest, if for so many days, it is none of the others, and nobody else erases it. */
 export const HOLD_LONG_GONE = statement<Pick<KnowledgeBase, 'id' | 'org_id'>>(`
@@ -12,16 +9,8 @@ export const HOLD_LONG_GONE = statement<Pick<KnowledgeBase, 'id' | 'org_id'>>(`
 /** Sources of a base to be erased together, the newest: mostly what stands below others comes before these. */
 export const PART = statement<{ id: string }>(`
   SELECT id FROM (SELECT id FROM knowledge_sources WHERE kb_id = $1 ORDER BY created_at DESC, id DESC LIMIT ${SOURCES}) s ORDER BY id`);
-/** Their vectors go with them. */
-export const ERASE_PIECES = statement(`
-  DELETE FROM knowledge_chunks WHERE id IN (SELECT id FROM knowledge_chunks WHERE source_id = ANY ($1::uuid[]) LIMIT ${PIECES})`);
 /** What is left of the base does not stand below them. */
 export const LOOSEN = statement('UPDATE knowledge_sources SET parent_id = NULL WHERE org_id = $1 AND parent_id = ANY ($2::uuid[])');
-/** Their texts go with them, and what pieces there still are. */
-export const ERASE_SOURCES = statement(`
-  WITH gone AS MATERIALIZED (SELECT id FROM knowledge_sources WHERE org_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE
-  ), jobs AS (${deleteJobs({ from: 'gone', id: 'gone.id' })})
-  DELETE FROM knowledge_sources s USING gone WHERE s.id = gone.id`);
 export const ERASE_SYNCS = statement(`
   WITH gone AS MATERIALIZED (SELECT id FROM knowledge_syncs WHERE kb_id = $1 ORDER BY id FOR UPDATE
   ), jobs AS (${deleteJobs({ from: 'gone', id: 'gone.id' })})

@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { KnowledgeBase } from '@aps/entities';
 import { Database, NO_CALLER, type Tx } from '@aps/platform/database';
 import { Maintenance } from '@aps/platform/maintenance';
-import { ERASE, ERASE_PIECES, ERASE_SOURCES, ERASE_SYNCS, HOLD_LONG_GONE, LOOSEN, PART, PIECES, SOURCES } from './deleted-bases.sql';
+import { ERASE, ERASE_SYNCS, HOLD_LONG_GONE, LOOSEN, PART } from './deleted-bases.sql';
 import { knowledgeConfig } from './knowledge.config';
 import { SourceFiles } from './source-files';
+import { SourcesRepository } from './sources.repository';
+import { SOURCES } from './sources.sql';
 
 /** Erases bases that were deleted `KNOWLEDGE_BASE_ERASURE_DAYS` ago, with all that is in them. What is audited of them stays. */
 @Injectable()
@@ -15,6 +17,7 @@ export class DeletedBases {
   constructor(
     maintenance: Maintenance,
     private readonly db: Database,
+    private readonly sources: SourcesRepository,
     private readonly files: SourceFiles,
   ) {
     maintenance.register({ name: 'knowledge_deleted_bases', everyS: 300, batch: 1, run: () => this.erase() });
@@ -37,9 +40,8 @@ export class DeletedBases {
 
   private async erasePart(tx: Tx, { id: kbId, org_id }: Pick<KnowledgeBase, 'id' | 'org_id'>): Promise<void> {
     const ids = (await tx.query(PART, [kbId])).map(({ id }) => id);
-    if ((await tx.execute(ERASE_PIECES, [ids])) === PIECES) return;
     await tx.execute(LOOSEN, [org_id, ids]);
-    await tx.execute(ERASE_SOURCES, [org_id, ids]);
+    if (!(await this.sources.erase(tx, { orgId: org_id }, ids))) return;
     await this.files.release(tx, { orgId: org_id }, ids);
     if (ids.length === SOURCES) return;
     await tx.execute(ERASE_SYNCS, [kbId]);

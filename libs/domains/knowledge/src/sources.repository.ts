@@ -9,6 +9,8 @@ import { uuidv7 } from 'uuidv7';
 import type { Chunk } from './chunking/chunker';
 import {
   DELETE_OTHER_CHUNKS,
+  ERASE,
+  ERASE_PIECES,
   FAILED,
   GIVEN_UP,
   HOLD_BASE,
@@ -17,6 +19,7 @@ import {
   LOAD,
   OWN_NOW,
   OWNED,
+  PIECES,
   READY,
   REINDEX,
   RETITLE_CHUNKS,
@@ -135,6 +138,13 @@ export class SourcesRepository {
       const [row] = await tx.query(GIVEN_UP, [id, errorOf(error)]);
       if (row) await this.ended(tx, { id, org_id }, row);
     });
+  }
+
+  /** Erases sources that nothing stands below, {@link SOURCES} at most; of many pieces only some at first. @returns whether they are gone */
+  async erase(tx: Tx, { orgId }: Pick<Tenant, 'orgId'>, ids: readonly string[]): Promise<boolean> {
+    if ((await tx.execute(ERASE_PIECES, [ids])) === PIECES) return false;
+    await tx.execute(ERASE, [orgId, ids]);
+    return true;
   }
 
   /** Tells readers of the organization what sources are now. */

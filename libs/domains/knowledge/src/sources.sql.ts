@@ -1,6 +1,7 @@
 import { sourceState, type KnowledgeSource } from '@aps/entities';
 import { HELD_WITH_ORG } from '@aps/guards';
 import { statement } from '@aps/platform/database';
+import { deleteJobs } from '@aps/platform/outbox';
 import { appendEvent } from '@aps/platform/realtime';
 import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
 
@@ -82,6 +83,18 @@ export const INSERT_CHUNKS = statement(`
   SELECT c.id, c.org_id, c.kb_id, c.source_id, c.position, c.content, c.heading_path, c.char_start, c.char_end, c.page, c.token_count, ${wordsOf('c', '$5')}
   FROM (SELECT x.*, $1::uuid AS org_id, $2::uuid AS kb_id, $3::uuid AS source_id
     FROM jsonb_to_recordset($4::jsonb) AS x(id uuid, position int, content text, heading_path text[], char_start int, char_end int, page int, token_count int)) c`);
+/** Sources, and pieces of them, that are erased at once. */
+export const SOURCES = 200;
+export const PIECES = 5_000;
+/** Their vectors go with them. */
+export const ERASE_PIECES = statement(`
+  DELETE FROM knowledge_chunks WHERE id IN (SELECT id FROM knowledge_chunks WHERE source_id = ANY ($1::uuid[]) LIMIT ${PIECES})`);
+/** Their texts go with them, and what pieces there still are. */
+export const ERASE = statement(`
+  WITH gone AS MATERIALIZED (SELECT id FROM ${TABLE} WHERE org_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE
+  ), jobs AS (${deleteJobs({ from: 'gone', id: 'gone.id' })})
+  DELETE FROM ${TABLE} s USING gone WHERE s.id = gone.id`);
+
 export const RETITLE_CHUNKS = statement(`UPDATE knowledge_chunks c SET words = ${wordsOf('c', '$2')} WHERE source_id = $1`);
 export const KEEP_EXTRACTED = statement(`
   INSERT INTO knowledge_contents (source_id, org_id, extracted) VALUES ($1, $2, $3) ON CONFLICT (source_id) DO UPDATE SET extracted = excluded.extracted`);

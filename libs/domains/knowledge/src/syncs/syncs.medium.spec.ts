@@ -2,13 +2,16 @@ import type { ServerResponse } from 'node:http';
 import { ConnectionsHttpModule } from '@aps/connections/http';
 import { besideTools, connectManaged } from '@aps/connections/testing';
 import { connectionId } from '@aps/contracts';
+import { KnowledgeSource, type KnowledgeSync } from '@aps/entities';
 import { aMember, aTeam, type Member, type TestTeam } from '@aps/orgs/testing';
+import { NO_CALLER } from '@aps/platform/database';
 import { Runs } from '@aps/platform/runs';
 import { eventually, sql, type Bearer } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { startDemoTools } from '../../../../../tools/demo-tools/server';
 import { KnowledgeService, type TestBase } from '../testing';
 import { SyncKind } from './sync.kind';
+import { SyncsMaintenance } from './syncs.maintenance';
 import { SyncsRepository } from './syncs.repository';
 
 const t = new (besideTools(KnowledgeService))([ConnectionsHttpModule]);
@@ -41,7 +44,8 @@ const connected = async (as: Bearer, scope: 'org' | 'private'): Promise<{ id: st
   (await t.make('POST', `${org.path}/connections`, { as, body: { app_key: 'demo', method: 'none', scope } })).connection;
 const connect = async (...how: Parameters<typeof connected>) => (await connected(...how)).integration_id;
 const body = (integration_id = connection, collection_id = 'notes://demo') => ({ integration_id, collection_id, collection_name: 'Notes' });
-const setUp = (as: Bearer = org.member, of?: string) => t.call('POST', `${base.path}/sync-configs`, { as, body: body(of) });
+const setUp = (as: Bearer = org.member, ...of: Parameters<typeof body>) =>
+  t.call('POST', `${base.path}/sync-configs`, { as, body: body(...of) });
 const syncs = async () => (await t.asMember(base, 'GET', '/sync-configs')).body;
 const over = (id: string) =>
   eventually(
@@ -69,6 +73,19 @@ const kept = async () => {
   const { id } = (await setUp()).body as { id: string };
   await over(id);
   await said();
+  return id;
+};
+/** Gives a source more pieces than are deleted at once, and something that stands below it, so that it cannot be deleted. @returns that */
+const manyPieces = async (source_id: string) => {
+  const of = { org_id: org.id, kb_id: base.id };
+  await t.db.execute(
+    sql(`INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, token_count, words)
+      SELECT gen_random_uuid(), $1, $2, $3, n, 'x', '{}', 0, 1, 1, '' FROM generate_series(1, 6000) n`),
+    [of.org_id, of.kb_id, source_id],
+  );
+  const id = uuidv7();
+  const below = { kind: 'document' as const, title: 'Below', position: 1, version: 1, parent_id: source_id };
+  await t.insert(KnowledgeSource, { ...of, ...below, id, status: 'ready', finished_at: new Date() });
   return id;
 };
 const stats = (added: number, updated: number, deleted: number, unchanged: number) => ({ added, updated, deleted, unchanged });
@@ -302,8 +319,29 @@ describe('a base that keeps up with a collection', () => {
     const id = await kept();
     await t.db.execute(sql(`UPDATE knowledge_syncs SET deleted_at = now() - interval '2 minutes' WHERE id = $1`), [id]);
     expect(await syncs()).toEqual([]);
-    expect(await t.get(SyncsRepository).forgetLeft(5)).toBe(1);
-    expect([await sources(), await t.db.query(sql('SELECT 1 FROM knowledge_syncs WHERE id = $1'), [id])]).toEqual([[], []]);
+    // One that cannot be deleted keeps no other from it.
+    const { id: next } = (await setUp(org.member, connection, 'other://x')).body as { id: string };
+    await over(next);
+    await t.db.execute(sql(`UPDATE knowledge_syncs SET deleted_at = now() - interval '2 minutes' WHERE id = $1`), [next]);
+    const left = async () => (await t.db.query(sql<{ id: string }>('SELECT id FROM knowledge_syncs WHERE id = ANY ($1)'), [[id, next]])).map((row) => row.id); // prettier-ignore
+    const forgetLeft = () => t.get(SyncsMaintenance).forgetLeft();
+    await t.db.transaction(NO_CALLER, async (tx) => {
+      await tx.query(sql('SELECT FROM knowledge_sources WHERE sync_config_id = $1 FOR UPDATE'), [id]);
+      await expect(forgetLeft()).rejects.toThrow();
+      expect([await forgetLeft(), await left(), await forgetLeft()]).toEqual([1, [id], 0]);
+    });
+    expect([await forgetLeft(), await sources(), await left()]).toEqual([1, [], []]);
+  });
+
+  it('deletes no more pieces at once than it has time for', async () => {
+    const id = await kept();
+    const { id: one } = (await sources())[0];
+    const child = await manyPieces(one);
+    await t.db.execute(sql('DELETE FROM knowledge_sources WHERE id = $1'), [child]);
+    t.has.resources = [note('two', 'Two words.')];
+    expect(await again(id)).toMatchObject({ status: 'OK', stats: stats(0, 0, 1, 1) });
+    const [{ steps_done }] = await t.db.query(sql<{ steps_done: number }>('SELECT steps_done FROM knowledge_syncs WHERE id = $1'), [id]);
+    expect([steps_done, (await sources()).length]).toEqual([4, 1]);
   });
 });
 
@@ -327,6 +365,23 @@ describe('a synchronisation whose worker dies', () => {
     await kind.rows.wakeUnowned(t.db);
     expect(await over(id)).toMatchObject({ status: 'OK', stats: stats(1, 1, 0, 1) });
     expect(await said()).toEqual({ one: 'One word.', two: 'Two new words.', three: 'Three words.' });
+  });
+
+  it('reads again what it had begun to delete, and is there again', async () => {
+    const id = await kept();
+    const { id: one } = (await sources())[0];
+    const child = await manyPieces(one);
+    const [run] = await t.db.query(
+      sql<KnowledgeSync>(`UPDATE knowledge_syncs SET status = 'running', finished_at = NULL, round = round + 1, lease_owner = 'dead', lease_expires_at = now() - interval '1 minute',
+        deliveries = 1 WHERE id = $1 RETURNING *`),
+      [id],
+    );
+    await expect(t.get(SyncsRepository).finish(run, run)).rejects.toThrow();
+    expect(await t.chunks(base, one)).not.toContain('One word.');
+    await t.db.execute(sql('DELETE FROM knowledge_sources WHERE id = $1'), [child]);
+    await t.get(SyncKind).rows.wakeUnowned(t.db);
+    expect(await over(id)).toMatchObject({ status: 'OK' });
+    expect(await said()).toEqual({ one: 'One word.', two: 'Two words.' });
   });
 
   it('has half an hour in all, and goes on the next time with what it has not seen', async () => {

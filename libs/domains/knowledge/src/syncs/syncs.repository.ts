@@ -6,15 +6,17 @@ import { nextGeneration, Outbox } from '@aps/platform/outbox';
 import { LeaseEnded, RunRows, type ClaimedRun } from '@aps/platform/runs';
 import { uuidv7 } from 'uuidv7';
 import { SourcesRepository } from '../sources.repository';
+import { SOURCES } from '../sources.sql';
 import {
   ADD_ITEMS,
   BEGIN,
   BEGIN_DUE,
   COUNT,
-  DELETE_ITEMS,
   FAILED,
   FORGET,
   GIVEN_UP,
+  HOLD_LEFT,
+  HOLD_UNSEEN,
   KNOWN,
   LEAVE,
   LEFT,
@@ -22,11 +24,12 @@ import {
   RUNS,
   SEE_ITEMS,
   SYNCED,
+  UNREAD,
   type KnownItem,
 } from './syncs.sql';
 
-/** Sources that are deleted at once. */
-const DELETED_AT_ONCE = 200;
+/** So many parts of a collection are deleted while somebody waits for it. */
+const PARTS = 20;
 
 /** What the claim of a synchronisation answers. */
 export interface ClaimedSync extends ClaimedRun, Pick<KnowledgeSync, 'kb_id'> {}
@@ -137,9 +140,9 @@ export class SyncsRepository {
   async finish(run: OwnRun, sync: KnowledgeSync): Promise<void> {
     for (let left = true; left;) {
       await this.runs.step(this.db, run, async (tx) => {
-        const gone = await tx.query(DELETE_ITEMS, [sync.org_id, sync.id, sync.round, DELETED_AT_ONCE]);
-        await tx.execute(COUNT, [sync.id, 0, 0, gone.length, 0]);
-        left = gone.length === DELETED_AT_ONCE;
+        const part = await this.deletePart(tx, sync, sync.round);
+        await tx.execute(COUNT, [sync.id, 0, 0, part.deleted, 0]);
+        left = part.left;
       });
     }
     await this.runs.step(this.db, run, (tx) => tx.execute(SYNCED, [sync.id]).then(() => undefined), { status: 'ok', at: this.db.now() });
@@ -172,17 +175,29 @@ export class SyncsRepository {
     return left.collection_id;
   }
 
-  /** Deletes what came by one that was left, a part at a time, and then itself. */
-  async forget(orgId: string, id: string): Promise<void> {
-    while ((await this.db.transaction(NO_CALLER, (tx) => tx.query(DELETE_ITEMS, [orgId, id, null, DELETED_AT_ONCE]))).length);
-    await this.db.execute(FORGET, [id]);
+  /** Deletes what came by one that was left, and then itself; what takes long is left to maintenance. */
+  async forget(id: string): Promise<void> {
+    for (let part = 0; part < PARTS && (await this.db.transaction(NO_CALLER, (tx) => this.forgetPart(tx, id))); part++);
   }
 
-  /** The same of those that somebody has left, and died. @returns how many */
-  async forgetLeft(most: number): Promise<number> {
-    const left = await this.db.query(LEFT, [most]);
-    for (const { org_id, id } of left) await this.forget(org_id, id);
-    return left.length;
+  /** Those that were left, and whose deleter died over it or leaves it to others, without those of the given ids. */
+  left(most: number, but: string[]): Promise<{ id: string }[]> {
+    return this.db.query(LEFT, [most, but]);
+  }
+
+  /** Deletes a part of what came by one that was left, and with the last of it itself. @returns false where it is gone, or others are at it */
+  async forgetPart(tx: Tx, id: string): Promise<boolean> {
+    const [sync] = await tx.query(HOLD_LEFT, [id]);
+    if (sync && !(await this.deletePart(tx, sync, null)).left) await tx.execute(FORGET, [id]);
+    return !!sync;
+  }
+
+  /** Deletes some of the sources, or pieces of them, that no round since the given one has seen. @returns how many sources, and whether more may be left */
+  private async deletePart(tx: Tx, { id, org_id }: Pick<KnowledgeSync, 'id' | 'org_id'>, round: number | null) {
+    const ids = (await tx.query(HOLD_UNSEEN, [org_id, id, round])).map((source) => source.id);
+    const gone = await this.sources.erase(tx, { orgId: org_id }, ids);
+    if (!gone) await tx.execute(UNREAD, [org_id, ids]);
+    return { deleted: gone ? ids.length : 0, left: !gone || ids.length === SOURCES };
   }
 }
 

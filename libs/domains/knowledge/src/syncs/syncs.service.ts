@@ -86,8 +86,9 @@ export class KnowledgeSyncs {
       const collection_id = await this.syncs.leave(tx, scope, kbId, id);
       if (collection_id === null) throw notFound('Synchronisation');
       await this.audit.record(tx, scope, 'knowledge_sync.deleted', id, { kb_id: kbId, collection_id });
+      // It is deleted for its readers by now: what cannot be done at once, maintenance does.
+      tx.afterCommit(() => this.syncs.forget(id));
     });
-    await this.syncs.forget(scope.orgId, id);
   }
 
   private async listed(scope: OrgScope, connection: ConnectionRow): Promise<Collection[]> {

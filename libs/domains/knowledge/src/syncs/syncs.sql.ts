@@ -1,9 +1,9 @@
 import type { KnowledgeSource, KnowledgeSync } from '@aps/entities';
 import { HELD_WITH_ORG } from '@aps/guards';
 import { statement } from '@aps/platform/database';
-import { deleteJobs } from '@aps/platform/outbox';
-import { PASSING } from '../diagnosis/diagnosis.policy';
 import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
+import { PASSING } from '../diagnosis/diagnosis.policy';
+import { SOURCES } from '../sources.sql';
 
 const TABLE = 'knowledge_syncs';
 /** How long a base is content with what it has of a collection. */
@@ -81,12 +81,13 @@ export const SEE_ITEMS = statement(`
 export const COUNT = statement(
   `UPDATE ${TABLE} SET added = added + $2, updated = updated + $3, deleted = deleted + $4, unchanged = unchanged + $5 WHERE id = $1`,
 );
-/** Deletes what came by a synchronisation and what no round since has seen; all of it where none is named. */
-export const DELETE_ITEMS = statement<{ id: string }>(`
-  WITH gone AS MATERIALIZED (
-    SELECT id FROM knowledge_sources WHERE org_id = $1 AND sync_config_id = $2 AND ($3::int IS NULL OR sync_round < $3) ORDER BY id LIMIT $4 FOR UPDATE
-  ), jobs AS (${deleteJobs({ from: 'gone', id: 'gone.id' })})
-  DELETE FROM knowledge_sources k USING gone WHERE k.id = gone.id RETURNING k.id`);
+/** Holds what came by a synchronisation and no round since has seen, all of it where none is named: as much as is erased at once. */
+export const HOLD_UNSEEN = statement<{ id: string }>(`
+  SELECT id FROM knowledge_sources WHERE org_id = $1 AND sync_config_id = $2 AND ($3::int IS NULL OR sync_round < $3) ORDER BY id LIMIT ${SOURCES} FOR NO KEY UPDATE`);
+/** They lack pieces: where a later round sees them again, they are indexed anew. */
+export const UNREAD = statement(
+  'UPDATE knowledge_sources SET remote_hash = NULL, remote_modified = NULL WHERE org_id = $1 AND id = ANY ($2::uuid[])',
+);
 
 export const SYNCED = statement(
   `UPDATE ${TABLE} SET last_sync_at = now(), next_sync_at = now() + ${EVERY}, updated_at = now() WHERE id = $1`,
@@ -103,7 +104,10 @@ export const GIVEN_UP = failed(`status IN ('queued', 'running') AND coalesce(lea
 export const LEAVE = statement<Pick<KnowledgeSync, 'id' | 'collection_id'>>(`
   UPDATE ${TABLE} SET deleted_at = now(), fence = fence + 1, ${runOver(`'failed'`, 'now()')}
   WHERE org_id = $1 AND kb_id = $2 AND id = $3 AND deleted_at IS NULL RETURNING id, collection_id`);
-export const LEFT = statement<Pick<KnowledgeSync, 'id' | 'org_id'>>(
-  `SELECT id, org_id FROM ${TABLE} WHERE deleted_at < now() - interval '1 minute' ORDER BY id LIMIT $1`,
+export const LEFT = statement<{ id: string }>(
+  `SELECT id FROM ${TABLE} WHERE deleted_at < now() - interval '1 minute' AND id <> ALL ($2::uuid[]) ORDER BY id LIMIT $1`,
 );
-export const FORGET = statement(`DELETE FROM ${TABLE} WHERE id = $1 AND deleted_at IS NOT NULL`);
+export const HOLD_LEFT = statement<Pick<KnowledgeSync, 'id' | 'org_id'>>(
+  `SELECT id, org_id FROM ${TABLE} WHERE id = $1 AND deleted_at IS NOT NULL FOR NO KEY UPDATE SKIP LOCKED`,
+);
+export const FORGET = statement(`DELETE FROM ${TABLE} WHERE id = $1`);
