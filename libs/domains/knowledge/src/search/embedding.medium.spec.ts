@@ -432,6 +432,25 @@ describe('vectors', () => {
     expect((await t.receipts(base)).at(-1)!.model_key).toBe(SECOND);
   });
 
+  it('are compared with those of their own space alone, where bases of the organization stand in several', async () => {
+    const base = await t.base();
+    for (const [title, text] of [['zebra', 'All about.'], ['lion', 'All about that.']]) await t.settled(base, (await t.text(base, title, text)).id); // prettier-ignore
+    await t.fill();
+    for (const title of ['zebra', 'lion']) await t.delay(base, title);
+    await t.name(SECOND);
+    const other = await t.base(base.org, 'Other');
+    await t.settled(other, (await t.text(other, 'tiger', 'All about tigers, what they eat, where they live and how they hunt.')).id);
+    await t.embed();
+    expect([await t.vectors(base), await t.vectors(other)]).toEqual([
+      { [`${FIRST}/mock-embedding`]: 2 },
+      { [`${SECOND}/mock-embedding`]: 1 },
+    ]);
+    // It has none of the words that are looked for, but those that all texts have.
+    const { body } = await t.call('POST', `${base.org.path}/knowledge/search`, { as: base.org.member, body: { query: 'all about' } });
+    const titles = (body.results as { title: string }[]).map(({ title }) => title);
+    expect([body.mode, titles.length, titles.slice(0, 2)]).toEqual(['hybrid', 3, expect.arrayContaining(['tiger'])]);
+  });
+
   it('stay until all have come of what the model is replaced by, which has its place in the catalog alone', async () => {
     const base = await withTexts('zebra', 'lion');
     await t.fill();

@@ -10,7 +10,7 @@ import type { SearchWork } from './search-calls';
 import { SearchQueries, type Hit } from './search.queries';
 import { LATE, Searching } from './searching';
 import { fused, scoreOf } from './vectors.policy';
-import { VectorsRepository, type Near } from './vectors.repository';
+import { VectorsRepository } from './vectors.repository';
 
 /** What a search has found. */
 export interface Found {
@@ -89,8 +89,8 @@ export class KnowledgeSearch {
     const spaces = await this.vectors.spaces(this.db, scope, kbIds);
     const rankings = await Promise.all(spaces.map((space) => this.nearIn(space, scope, kbIds, query, searcher)));
     if (rankings.every((ranking) => ranking === null)) return null;
-    const nearest = rankings.flatMap((ranking) => ranking ?? []).sort((a, b) => b.likeness - a.likeness);
-    return nearest.slice(0, RANKED).map(({ chunk_id }) => chunk_id);
+    // How near something is in one space says nothing of another: their places are made one ranking, which counts as much as that of the words.
+    return fused(rankings.map((ranking) => ranking ?? [])).slice(0, RANKED).map(([id]) => id); // prettier-ignore
   }
 
   private async nearIn(
@@ -99,7 +99,7 @@ export class KnowledgeSearch {
     kbIds: readonly string[] | null,
     query: string,
     searcher: Searcher,
-  ): Promise<Near[] | null> {
+  ): Promise<string[] | null> {
     const model = await this.embedder.model(scope.orgId, space);
     const work = { orgId: scope.orgId, name: `search:${uuidv7()}`, ...searcher };
     const vector = model && (await this.embedder.say(work, model, query, EMBED_MS));

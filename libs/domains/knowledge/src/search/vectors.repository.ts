@@ -20,12 +20,6 @@ export type ClaimedSource = Pick<KnowledgeSource, 'id' | 'org_id' | 'kb_id'> & {
   lapses: number;
 };
 export type Piece = Pick<KnowledgeChunk, 'id' | 'content' | 'heading_path'>;
-/** A piece that means something near. */
-export interface Near {
-  chunk_id: string;
-  /** Cosine of the angle between. */
-  likeness: number;
-}
 
 /** Vectors of a base by which it is not searched: either all that it needs, or such as no source goes by yet, or any more. */
 export interface OtherIndex {
@@ -212,13 +206,14 @@ export class VectorsRepository {
     return (await db.query(SPACES, [orgId, kbIds])).map(({ space }) => space);
   }
 
-  /** The nearest pieces, the nearest first; none that has nothing to do with it. Null where there is nothing to compare, or the vector has no length. */
-  async near(db: Db, { orgId }: Org, kbIds: readonly string[] | null, space: string, vector: number[]): Promise<Near[] | null> {
+  /** Ids of the nearest pieces, the nearest first; none that has nothing to do with it. Null where there is nothing to compare, or the vector has no length. */
+  async near(db: Db, { orgId }: Org, kbIds: readonly string[] | null, space: string, vector: number[]): Promise<string[] | null> {
     const rows = vector.some(Boolean) ? await db.query(NEAR, [orgId, kbIds, space, bitsOf(vector)]) : [];
     if (!rows.length) return null;
     return rows
       .map((row) => ({ chunk_id: row.chunk_id, likeness: dot(unpacked(row.vector), vector) }))
       .filter(({ likeness }) => likeness > 0)
-      .sort((a, b) => b.likeness - a.likeness || (a.chunk_id < b.chunk_id ? -1 : 1));
+      .sort((a, b) => b.likeness - a.likeness || (a.chunk_id < b.chunk_id ? -1 : 1))
+      .map(({ chunk_id }) => chunk_id);
   }
 }
