@@ -85,14 +85,14 @@ describe('what a model is told', () => {
 });
 
 describe('what an agent did', () => {
-  const decided = (kind: string, summary = 'Refund it') =>
-    called('d', 'record_decision', JSON.stringify({ kind, summary, basis: 'Rule 1', tool_slug: 'con_shop.refund' }), 'recorded');
+  const decided = (kind: string, summary = 'Refund it', tool_slug = 'con_shop.find') =>
+    called('d', 'record_decision', JSON.stringify({ kind, summary, basis: 'Rule 1', tool_slug }), 'recorded');
 
   it('is what it called and decided, and what it said last', () => {
     const rows = [...called('a', 'shop__find', '{}', 'green'), ...decided('act'), ...decided('perhaps'), row('assistant', 'Done.')];
     expect(doingsOf(rows, slugOf)).toEqual({
       tools: ['con_shop.find', 'record_decision', 'record_decision'],
-      decisions: [{ kind: 'act', basis: 'Rule 1', summary: 'Refund it', tool_slug: 'con_shop.refund' }],
+      decisions: [{ kind: 'act', basis: 'Rule 1', summary: 'Refund it', tool_slug: 'con_shop.find' }],
       final_text: 'Done.',
     });
   });
@@ -101,6 +101,9 @@ describe('what an agent did', () => {
     const of = (rows: TranscriptRow[]) => doingsOf(rows, slugOf);
     expect(differencesOf(of(decided('act')), of(decided('act', 'Pay it back')))).toEqual([]);
     expect(differencesOf(of(decided('act')), of(decided('no_act')))).toEqual(['decisions']);
+    // A tool is named by its slug, or as models call it.
+    expect(differencesOf(of(decided('act')), of(decided('act', 'Refund it', 'shop__find')))).toEqual([]);
+    expect(differencesOf(of(decided('act')), of(decided('act', 'Refund it', 'other')))).toEqual(['decisions']);
     expect(differencesOf(of(decided('act')), of([row('assistant', 'No.')]))).toEqual(['tools', 'decisions', 'final_text']);
   });
 });

@@ -166,18 +166,19 @@ export function doingsOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Doings
   const calls = callsOf(rows);
   return {
     tools: calls.map(({ name }) => slugOf(name)),
-    decisions: calls.flatMap(({ name, arguments: args }) => (slugOf(name) === 'record_decision' ? decisionOf(args) : [])),
+    decisions: calls.flatMap(({ name, arguments: args }) => (slugOf(name) === 'record_decision' ? decisionOf(args, slugOf) : [])),
     final_text: (rows.findLast(({ role }) => role === 'assistant')?.content ?? '').slice(0, MAX_TEXT),
   };
 }
 
-function decisionOf(args: string): ReplayedDecision[] {
+/** As the tool would record it: models know a tool by its name, too. */
+function decisionOf(args: string, slugOf: SlugOf): ReplayedDecision[] {
   try {
     const { kind, basis, summary, tool_slug } = JSON.parse(args) as Record<string, unknown>;
     const text = (value: unknown) => (typeof value === 'string' ? storable(value).trim().slice(0, MAX_WORD) : '');
     const known = DECISION_KINDS.find((one) => one === kind);
     return known && text(basis) && text(summary)
-      ? [{ kind: known, basis: text(basis), summary: text(summary), tool_slug: text(tool_slug) || null }]
+      ? [{ kind: known, basis: text(basis), summary: text(summary), tool_slug: slugOf(text(tool_slug)) || null }]
       : [];
   } catch {
     return [];
