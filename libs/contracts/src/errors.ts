@@ -182,7 +182,10 @@ export const ERRORS = {
   unsupported_media: { status: 422, means: 'the model cannot be given a file of this kind, or not in the way that was asked for.' },
   verification_invalid: { status: 422, means: 'the link is unknown, used or too old.' },
   // 429
-  queue_full: { status: 429, means: 'too many turns of the organization wait already, or too many messages in a chat that is closed.' },
+  queue_full: {
+    status: 429,
+    means: 'too many turns, or replays, of the organization wait already, or too many messages in a chat that is closed.',
+  },
   rate_limited: { status: 429, means: 'too many requests.' },
   too_many_attempts: { status: 429, means: 'too many attempts to log in have failed.' },
   // 5xx

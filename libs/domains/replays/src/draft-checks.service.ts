@@ -60,6 +60,10 @@ export class DraftChecks {
     return this.starts.estimate(scope, await this.found(scope, agentRef, input));
   }
 
+  async cancel(scope: OrgScope, agentRef: string, id: string) {
+    return this.starts.cancel(scope, await this.agents.idOf(scope, agentRef), 'draft_check', id);
+  }
+
   /** Cases of chats that the caller may not open are not there. @throws DomainError `not_found` */
   async get(scope: OrgScope, agentRef: string, id: string): Promise<{ check: DraftCheck; cases: Listed<CheckedCase> }> {
     const agent_id = await this.agents.idOf(scope, agentRef);

@@ -6,7 +6,7 @@ import type { Agent, Replay, ReplayEstimate, ReplayStatus } from '@aps/entities'
 import type { OrgScope } from '@aps/guards';
 import { Holds, ModelResolver } from '@aps/inference';
 import { Audit } from '@aps/platform/audit';
-import { Database } from '@aps/platform/database';
+import { advisoryLock, Database, type Tx } from '@aps/platform/database';
 import { ReplaysRepository, type NewItem } from './replays.repository';
 import { TOOK } from './replays.sql';
 
@@ -31,6 +31,10 @@ export interface NewReplay {
   budget?: string | null;
 }
 
+/** So many replays of an organization wait or are under way at most. */
+const MAX_UNFINISHED = 20;
+
+const NAMES = { draft_check: 'Check', simulation: 'Simulation' } as const;
 const STARTED = { draft_check: 'draft_check.started', simulation: 'simulation.started' } as const;
 
 /** Begins replays and ends them. */
@@ -74,7 +78,7 @@ export class ReplayStarts {
     return { model_calls, credits: null, usd: null, ...cost };
   }
 
-  /** @throws DomainError as {@link estimate}; 402 `credits_exhausted` */
+  /** @throws DomainError as {@link estimate}; 402 `credits_exhausted`; 429 `queue_full` */
   async start(scope: OrgScope, replay: NewReplay): Promise<Replay> {
     const { kind, agent, config, revision_id, items, judge_model = null, budget = null } = replay;
     const estimate = await this.estimate(scope, replay);
@@ -83,6 +87,7 @@ export class ReplayStarts {
     if (blocker?.code === 'credits_exhausted') throw refusalOf(blocker);
     const billing_unit = estimate.credits === null ? ('usd' as const) : ('credits' as const);
     return this.db.transaction(scope, async (tx) => {
+      await this.requireRoom(tx, scope);
       const columns = { agent_id: agent.id, kind, config: { ...config }, revision_id, judge_model, budget, billing_unit, estimate };
       const started = await this.repository.add(tx, scope, { ...columns, created_by: scope.userId }, items);
       const facts = { replay_id: started.id, items: items.length, revision_id, budget };
@@ -91,14 +96,30 @@ export class ReplayStarts {
     });
   }
 
-  /** Of one that is over nothing changes. @returns whether it did. @throws DomainError 404 */
-  cancel(scope: OrgScope, agentId: string, id: string): Promise<{ cancelled: boolean; status: ReplayStatus }> {
+  /** Of one that is over nothing changes. @returns whether it did. @throws DomainError 404; 403 `insufficient_role` for another one's */
+  cancel(scope: OrgScope, agentId: string, kind: Replay['kind'], id: string): Promise<{ cancelled: boolean; status: ReplayStatus }> {
     return this.db.transaction(scope, async (tx) => {
-      const before = await this.repository.cancel(tx, scope, agentId, 'simulation', id);
-      if (before === null) throw notFound('Simulation');
-      if (before !== 'queued' && before !== 'running') return { cancelled: false, status: before };
-      await this.audit.record(tx, scope, 'simulation.cancelled', { kind: 'agent', id: agentId }, { replay_id: id });
+      const found = await this.repository.lock(tx, scope, agentId, kind, id);
+      if (!found) throw notFound(NAMES[kind]);
+      if (!scope.isAdmin && found.created_by !== scope.userId)
+        throw new DomainError('insufficient_role', 'Only who began it and administrators may do this.', {
+          context: { required: ['ADMIN', 'OWNER'] },
+        });
+      if (found.status !== 'queued' && found.status !== 'running') return { cancelled: false, status: found.status };
+      await this.repository.cancel(tx, id);
+      await this.audit.record(tx, scope, `${kind}.cancelled`, { kind: 'agent', id: agentId }, { replay_id: id });
       return { cancelled: true, status: 'cancelled' };
     });
+  }
+
+  /** Who begins one waits for who does so just now. */
+  private async requireRoom(tx: Tx, { orgId }: OrgScope): Promise<void> {
+    await advisoryLock(tx, `cap:replays:${orgId}`);
+    const current = await this.repository.unfinished(tx, orgId);
+    if (current >= MAX_UNFINISHED)
+      throw new DomainError('queue_full', 'Too many checks and simulations of this organization wait already.', {
+        retryAfterS: 60,
+        context: { limit: MAX_UNFINISHED, current },
+      });
   }
 }

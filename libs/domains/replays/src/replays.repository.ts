@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Replay, type ReplayItem, type ReplayStatus } from '@aps/entities';
+import { Replay, type ReplayItem } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { costOf, ReceiptsRepository, type ReceiptRow } from '@aps/inference';
 import {
@@ -32,8 +32,10 @@ import {
   PURGE,
   RUNS,
   SPENT,
+  UNFINISHED,
   WEIGHT,
   type DoneItem,
+  type LockedReplay,
 } from './replays.sql';
 
 /** What the claim of a replay answers. */
@@ -139,15 +141,20 @@ export class ReplaysRepository {
     });
   }
 
-  /** @returns what it was before; null where there is no such replay of the agent */
-  async cancel(tx: Tx, scope: OrgScope, agentId: string, kind: Replay['kind'], id: string): Promise<ReplayStatus | null> {
-    const [found] = await tx.query(LOCK, [scope.orgId, agentId, kind, id]);
-    if (!found) return null;
-    if (found.status === 'queued' || found.status === 'running') {
-      await this.runs.end(tx, id, { status: 'cancelled', error: null, at: this.db.now() });
-      await tx.execute(FORGET_PROGRESS, [id]);
-    }
-    return found.status;
+  /** How many of an organization are not over. */
+  async unfinished(tx: Tx, orgId: string): Promise<number> {
+    return (await tx.query(UNFINISHED, [orgId]))[0].n;
+  }
+
+  /** Null where there is no such replay of the agent. */
+  async lock(tx: Tx, scope: OrgScope, agentId: string, kind: Replay['kind'], id: string): Promise<LockedReplay | null> {
+    return (await tx.query(LOCK, [scope.orgId, agentId, kind, id]))[0] ?? null;
+  }
+
+  /** Ends one that is locked, and not over. */
+  async cancel(tx: Tx, id: string): Promise<void> {
+    await this.runs.end(tx, id, { status: 'cancelled', error: null, at: this.db.now() });
+    await tx.execute(FORGET_PROGRESS, [id]);
   }
 
   /**

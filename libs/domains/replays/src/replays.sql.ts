@@ -38,8 +38,10 @@ export const FORGET_PROGRESS = statement('UPDATE replay_items SET progress = NUL
 export const FAILED = statement<{ id: string }>(`
   UPDATE ${TABLE} SET ${runOver(`'failed'`, 'now()')}, error = $2
   WHERE id = $1 AND finished_at IS NULL AND CASE WHEN $3::bigint IS NULL THEN coalesce(lease_expires_at, '-infinity') <= now() ELSE fence = $3 AND status = 'running' END RETURNING id`);
-export const LOCK = statement<Pick<Replay, 'status'>>(
-  `SELECT status FROM ${TABLE} WHERE org_id = $1 AND agent_id = $2 AND kind = $3 AND id = $4 FOR NO KEY UPDATE`,
+export const UNFINISHED = statement<{ n: number }>(`SELECT count(*)::int AS n FROM ${TABLE} WHERE org_id = $1 AND finished_at IS NULL`);
+export type LockedReplay = Pick<Replay, 'status' | 'created_by'>;
+export const LOCK = statement<LockedReplay>(
+  `SELECT status, created_by FROM ${TABLE} WHERE org_id = $1 AND agent_id = $2 AND kind = $3 AND id = $4 FOR NO KEY UPDATE`,
 );
 
 /** Removes replays that are older than so many days, with their items. */

@@ -66,7 +66,7 @@ export class Simulations {
   }
 
   async cancel(scope: OrgScope, agentRef: string, id: string) {
-    return this.starts.cancel(scope, await this.agents.idOf(scope, agentRef), id);
+    return this.starts.cancel(scope, await this.agents.idOf(scope, agentRef), 'simulation', id);
   }
 
   /** Newest first. */

@@ -1,7 +1,7 @@
 import { DecimalString, EnumField, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
 import { OmitType } from '@nestjs/swagger';
 import { DECISION_KIND_VALUES, type DecisionKindValue } from '../decisions';
-import { QuotedRequest, ReplayedDecision, ReplayFailure, ReplayFields } from './replay.dto';
+import { QuotedRequest, ReplayCancelled, ReplayedDecision, ReplayFailure, ReplayFields } from './replay.dto';
 
 export const CHECK_VERDICTS = ['agrees', 'differs', 'no_decision', 'unjudged', 'error'] as const;
 
@@ -94,4 +94,8 @@ export class DraftCheckSummary extends OmitType(ReplayFields, ['billing_unit']) 
 export class DraftCheckResponse extends DraftCheckSummary {
   @ListField(() => DraftCheckItem, { description: 'Disputed ones first, each set newest first. Of chats that the caller may open.' })
   items: DraftCheckItem[];
+}
+
+export class CancelDraftCheckResponse extends ReplayCancelled {
+  @UuidField({ description: 'The check.' }) check_id: string;
 }

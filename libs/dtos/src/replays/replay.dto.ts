@@ -43,6 +43,12 @@ export class ReplayFields {
   @DateTimeField({ nullable: true, description: 'When it was over.' }) finished_at: string | null;
 }
 
+/** What has become of a replay that is to be cancelled. */
+export class ReplayCancelled {
+  @BooleanField({ description: 'False where it was over already.', example: true }) cancelled: boolean;
+  @EnumField(REPLAY_STATUS_VALUES, REPLAY_STATUS) status: ReplayStatusValue;
+}
+
 /** A decision as an agent records it when it is played again. Nothing is recorded then. */
 export class ReplayedDecision {
   @EnumField(DECISION_KIND_VALUES, { name: 'DecisionKind', description: 'What it decided.' }) kind: DecisionKindValue;

@@ -1,23 +1,5 @@
-import {
-  BooleanField,
-  DecimalField,
-  DecimalString,
-  EnumField,
-  IntField,
-  ListField,
-  NestedField,
-  StringField,
-  UuidField,
-} from '@aps/platform/http';
-import {
-  QuotedRequest,
-  REPLAY_STATUS,
-  REPLAY_STATUS_VALUES,
-  ReplayedDecision,
-  ReplayFailure,
-  ReplayFields,
-  type ReplayStatusValue,
-} from './replay.dto';
+import { BooleanField, DecimalField, DecimalString, IntField, ListField, NestedField, StringField, UuidField } from '@aps/platform/http';
+import { QuotedRequest, ReplayCancelled, ReplayedDecision, ReplayFailure, ReplayFields } from './replay.dto';
 
 export const SIMULATION_DIFFERENCES = ['tools', 'decisions', 'final_text'] as const;
 
@@ -118,8 +100,6 @@ export class SimulationDetailResponse extends SimulationResponse {
   @ListField(() => SimulatedChat, { description: 'Of chats that the caller may open.' }) items: SimulatedChat[];
 }
 
-export class CancelSimulationResponse {
+export class CancelSimulationResponse extends ReplayCancelled {
   @UuidField({ description: 'The simulation.' }) simulation_id: string;
-  @BooleanField({ description: 'False where it was over already.', example: true }) cancelled: boolean;
-  @EnumField(REPLAY_STATUS_VALUES, REPLAY_STATUS) status: ReplayStatusValue;
 }

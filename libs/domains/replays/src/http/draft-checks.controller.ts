@@ -2,9 +2,15 @@ import { Body, Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import { BY_AGENT } from '@aps/agents/http';
 import { Entitlements } from '@aps/billing';
-import { CheckInstructionDraftRequest, DraftCheckResponse, DraftCheckStartedResponse, ReplayQuoteResponse } from '@aps/dtos';
+import {
+  CancelDraftCheckResponse,
+  CheckInstructionDraftRequest,
+  DraftCheckResponse,
+  DraftCheckStartedResponse,
+  ReplayQuoteResponse,
+} from '@aps/dtos';
 import { CurrentOrg, OrgMember, OrgScope } from '@aps/guards';
-import { Operation } from '@aps/platform/http';
+import { answer, Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
 import type { Response } from 'express';
 import { DraftChecks } from '../draft-checks.service';
@@ -30,7 +36,15 @@ export class DraftChecksController {
     status: 202,
     answers: DraftCheckStartedResponse,
     instead: { status: 200, answers: ReplayQuoteResponse },
-    refuses: ['credits_exhausted', 'nothing_to_check', 'model_unknown', 'model_not_allowed', 'model_not_callable', 'model_not_priced'],
+    refuses: [
+      'credits_exhausted',
+      'nothing_to_check',
+      'model_unknown',
+      'model_not_allowed',
+      'model_not_callable',
+      'model_not_priced',
+      'queue_full',
+    ],
   })
   async check(
     @CurrentOrg() scope: OrgScope,
@@ -52,5 +66,18 @@ export class DraftChecksController {
   async get(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('check_id') id: string) {
     const { check, cases } = await this.checks.get(scope, agentId, id);
     return toDraftCheck(check, cases, await this.entitlements.hidesDollars(scope.orgId));
+  }
+
+  @Post('checks/:check_id/cancel')
+  @OrgMember('agents', BY_AGENT)
+  @Operation({
+    summary: 'Cancel a check of the instruction draft',
+    description: 'By who began it, and administrators. What it has come to stays. One that is over stays as it is.',
+    status: 200,
+    answers: CancelDraftCheckResponse,
+    refuses: ['insufficient_role'],
+  })
+  async cancel(@CurrentOrg() scope: OrgScope, @Param('agent_id') agentId: string, @Param('check_id') id: string) {
+    return answer(CancelDraftCheckResponse, await this.checks.cancel(scope, agentId, id), { check_id: id });
   }
 }

@@ -224,6 +224,57 @@ describe('a check of an instruction draft', () => {
     expect(chat).toBeDefined();
   });
 
+  it('ends when who began it or an administrator cancels it, and pays for what it was answered', async () => {
+    const { chat } = await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
+    await app.make('PATCH', `${org.path}/${chat}`, { as: org.owner, body: { shared: true } });
+    await draft();
+    const cancel = (id: string, as?: Bearer) => post(`instruction/draft/checks/${id}/cancel`, {}, as);
+    const repository = app.get(ReplaysRepository);
+    const note = repository.note.bind(repository);
+    let began: (id: string) => void;
+    const begun = new Promise<string>((resolve) => (began = resolve));
+    const answers = new Promise<Answer[]>((resolve) => {
+      jest.spyOn(repository, 'note').mockImplementationOnce(async (...args) => {
+        const id = await begun;
+        resolve([await cancel(id, org.member), await cancel(id)]);
+        return note(...args);
+      });
+    });
+    const { check_id } = (await post('instruction/draft/check')).body;
+    began!(check_id);
+    expect(await answers).toMatchObject([
+      { status: 403, body: { code: 'insufficient_role' } },
+      { status: 200, body: { check_id, cancelled: true, status: 'cancelled' } },
+    ]);
+    await eventually(
+      () => receipts('draft_check'),
+      (rows) => rows.length === 1,
+    );
+    expect((await get(`instruction/draft/checks/${check_id}`)).body).toMatchObject({
+      status: 'cancelled',
+      items: [{ now: null, verdict: null }],
+    });
+    expect((await cancel(check_id)).body).toEqual({ check_id, cancelled: false, status: 'cancelled' });
+    expect((await cancel(uuidv7())).status).toBe(404);
+    const theirs = (await post('instruction/draft/check', {}, org.member)).body.check_id;
+    expect((await cancel(theirs, org.member)).status).toBe(200);
+  });
+
+  it('is not begun where twenty of the organization are not over', async () => {
+    const { chat } = await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
+    await draft();
+    const { id } = await checked();
+    const unfinished = `jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'status', 'queued', 'finished_at', null))`;
+    await app.db.execute(sql(`INSERT INTO replays SELECT (${unfinished}).* FROM replays r, generate_series(1, 20) WHERE r.id = $1`), [id]);
+    const full = { status: 429, body: { code: 'queue_full', context: { limit: 20, current: 20 } } };
+    expect(await post('instruction/draft/check')).toMatchObject(full);
+    expect(await post('simulations', { use_draft: true, chat_ids: [chat] })).toMatchObject(full);
+    expect((await post('instruction/draft/check', { quote: true })).status).toBe(200);
+    expect(await app.db.query(sql('SELECT count(*)::int AS n FROM replays WHERE org_id = $1'), [org.id])).toEqual([{ n: 21 }]);
+    await app.db.execute(sql(`UPDATE replays SET status = 'cancelled', finished_at = now() WHERE org_id = $1`), [org.id]);
+    expect((await post('instruction/draft/check')).status).toBe(202);
+  });
+
   it('hides the decisions of chats that its reader may not open', async () => {
     await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
     await draft();

@@ -41,7 +41,7 @@ export class SimulationsController {
     status: 202,
     answers: SimulationStartedResponse,
     instead: { status: 200, answers: ReplayQuoteResponse },
-    refuses: ['credits_exhausted', 'unknown_revision', 'nothing_to_check', 'model_not_callable', 'model_not_priced'],
+    refuses: ['credits_exhausted', 'unknown_revision', 'nothing_to_check', 'model_not_callable', 'model_not_priced', 'queue_full'],
   })
   async start(
     @CurrentOrg() scope: OrgScope,
