@@ -77,7 +77,8 @@ export const OWNED = statement<OwnedSource>(`${OWN} FOR NO KEY UPDATE`);
 const wordsOf = (chunk: string, title: string): string =>
   `setweight(to_tsvector('english', ${title}), 'A') || setweight(to_tsvector('english', array_to_string(${chunk}.heading_path, ' ')), 'B') || to_tsvector('english', ${chunk}.content)
     || array_to_tsvector(ARRAY['org:' || ${chunk}.org_id, 'kb:' || ${chunk}.kb_id])`;
-export const DELETE_OTHER_CHUNKS = statement('DELETE FROM knowledge_chunks WHERE source_id = $1 AND id <> ALL ($2::uuid[])');
+// Hashed in any plan; as a list they would be compared one by one in a generic one.
+export const DELETE_OTHER_CHUNKS = statement('DELETE FROM knowledge_chunks WHERE source_id = $1 AND id NOT IN (SELECT unnest($2::uuid[]))');
 export const INSERT_CHUNKS = statement(`
   INSERT INTO knowledge_chunks (id, org_id, kb_id, source_id, position, content, heading_path, char_start, char_end, page, token_count, words)
   SELECT c.id, c.org_id, c.kb_id, c.source_id, c.position, c.content, c.heading_path, c.char_start, c.char_end, c.page, c.token_count, ${wordsOf('c', '$5')}
