@@ -109,6 +109,9 @@ describe('collections of connections', () => {
     expect([(await setUp(admin, mine)).status, (await setUp(org.owner, mine)).status]).toEqual([404, 201]);
     t.has.before = (_request, response) => !!response.writeHead(500).end();
     expect(await at(connection, org.member)).toMatchObject({ status: 502, body: { code: 'upstream_unavailable' } });
+    // Which is not asked for a base that is not there.
+    const nowhere = `${org.path}/knowledge/${uuidv7()}/sync-configs`;
+    expect((await t.call('POST', nowhere, { as: org.member, body: body() })).status).toBe(404);
     await t.db.execute(sql(`UPDATE connections SET knowledge_capable = false WHERE id = $1`), [connection]);
     expect(await at(connection, org.member)).toMatchObject({ status: 422, body: { code: 'not_knowledge_capable' } });
     await t.db.execute(sql(`UPDATE connections SET status = 'expired' WHERE id = $1`), [connection]);

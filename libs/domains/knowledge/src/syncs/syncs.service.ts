@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ConnectionCalls, ConnectionsQueries, ServerFailed, Unauthorized, type Calling, type ConnectionRow } from '@aps/connections';
 import { DomainError, notFound, refuseField } from '@aps/contracts';
-import { KnowledgeSync } from '@aps/entities';
+import { KnowledgeBase, KnowledgeSync } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
 import { Audit } from '@aps/platform/audit';
 import { Database, OrgTable } from '@aps/platform/database';
@@ -24,6 +24,7 @@ export interface NewSync {
 @Injectable()
 export class KnowledgeSyncs {
   private readonly rows = new OrgTable(KnowledgeSync, 'Synchronisation');
+  private readonly bases = new OrgTable(KnowledgeBase, 'Knowledge base');
 
   constructor(
     private readonly db: Database,
@@ -50,6 +51,7 @@ export class KnowledgeSyncs {
    * @throws DomainError `not_found` of base and connection; 409 `already_synced`; 422 `unknown_reference` for the collection; as {@link collections}
    */
   async create(scope: OrgScope, kbId: string, { integration_id, collection_id, collection_name }: NewSync): Promise<SyncView> {
+    await this.bases.get(this.db, scope, kbId);
     const connection = await this.connections.get(scope, integration_id);
     const collections = await this.listed(scope, connection);
     if (!collections.some(({ id }) => id === collection_id))
