@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AgentsQueries, InstructionsService } from '@aps/agents';
+import { Entitlements } from '@aps/billing';
 import { notFound } from '@aps/contracts';
 import { Replay, type ReplayEstimate } from '@aps/entities';
 import type { OrgScope } from '@aps/guards';
@@ -46,11 +47,12 @@ export class DraftChecks {
     private readonly agents: AgentsQueries,
     private readonly instructions: InstructionsService,
     private readonly catalog: ModelCatalog,
+    private readonly entitlements: Entitlements,
     private readonly starts: ReplayStarts,
     private readonly repository: ReplaysRepository,
   ) {}
 
-  /** @throws DomainError as {@link ReplayStarts.start}; 404 for decisions that the caller may not see, and without a draft; 422 of a judge */
+  /** @throws DomainError as {@link ReplayStarts.start}; 404 for decisions that the caller may not see, and without a draft; 403 and 422 of a judge */
   async start(scope: OrgScope, agentRef: string, input: DraftCheckInput): Promise<Replay> {
     return this.starts.start(scope, await this.found(scope, agentRef, input));
   }
@@ -84,7 +86,10 @@ export class DraftChecks {
     { decision_ids, guard_sample = GUARDS, judge_model }: DraftCheckInput,
   ): Promise<NewReplay> {
     if (!(await this.instructions.get(scope, agentRef)).draft) throw notFound('Instruction draft');
-    if (judge_model) await this.catalog.assertKnownChatModel(this.db, scope, judge_model, 'chat', 'judge_model');
+    if (judge_model) {
+      await this.entitlements.require(scope.orgId, 'direct_model_choice');
+      await this.catalog.assertKnownChatModel(this.db, scope, judge_model, 'chat', 'judge_model');
+    }
     const of = (await this.starts.configOf(scope, agentRef, {}))!;
     const reader = [scope.orgId, of.agent.id, scope.userId];
     const ids = decision_ids && [...new Set(decision_ids)];

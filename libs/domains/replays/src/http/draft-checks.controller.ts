@@ -37,6 +37,7 @@ export class DraftChecksController {
     answers: DraftCheckStartedResponse,
     instead: { status: 200, answers: ReplayQuoteResponse },
     refuses: [
+      'entitlement_required',
       'credits_exhausted',
       'nothing_to_check',
       'model_unknown',

@@ -142,6 +142,12 @@ describe('a check of an instruction draft', () => {
     ]);
     expect(totals).toMatchObject({ cases: 3, fixed: 1, still_wrong: 1, unjudged: 1 });
     expect(await receipts('draft_check')).toHaveLength(6);
+    await override(app, org.id, { direct_model_choice: false });
+    expect(await post('instruction/draft/check', { judge_model: 'mock' })).toMatchObject({
+      status: 403,
+      body: { code: 'entitlement_required' },
+    });
+    await override(app, org.id, { direct_model_choice: true });
     expect((await post('instruction/draft/check', { judge_model: 'nobody' })).body.detail).toEqual([
       expect.objectContaining({ loc: ['body', 'judge_model'], type: 'semantic.model_unknown' }),
     ]);
