@@ -3,6 +3,7 @@ import {
   advance as goOn,
   answerOf,
   begin,
+  decidedBefore,
   differencesOf,
   doingsOf,
   journalOf,
@@ -97,6 +98,13 @@ describe('what an agent did', () => {
     });
   });
 
+  it('has no decision of what the tool refuses, and the others in the places of their calls', () => {
+    const long = called('l', 'record_decision', JSON.stringify({ kind: 'act', summary: 'Refund it', basis: 'x'.repeat(501) }), 'refused');
+    const rows = [...long, ...decided('act'), ...called('a', 'shop__find', '{}', 'green')];
+    expect(doingsOf(rows, slugOf).decisions).toHaveLength(1);
+    expect(['l', 'd', 'a', 'z'].map((id) => decidedBefore(rows, id, slugOf))).toEqual([0, 0, 1, null]);
+  });
+
   it('differs where other tools were called, something else was decided or said', () => {
     const of = (rows: TranscriptRow[]) => doingsOf(rows, slugOf);
     expect(differencesOf(of(decided('act')), of(decided('act', 'Pay it back')))).toEqual([]);
@@ -110,7 +118,7 @@ describe('what an agent did', () => {
 
 describe('a verdict', () => {
   const checked: CheckedDecision = {
-    ...{ decision_id: 'd', turn_id: 't', nth: 0, set: 'regression', kind: 'act', basis: 'Rule 1', summary: 'Refund it' },
+    ...{ decision_id: 'd', turn_id: 't', tool_call_id: 'c', set: 'regression', kind: 'act', basis: 'Rule 1', summary: 'Refund it' },
     ...{ should_have: 'Ask', should_have_kind: 'escalate' },
   };
   const now = { kind: 'escalate', basis: 'Rule 2', summary: 'Ask', tool_slug: null } as const;

@@ -8,8 +8,9 @@ import { canonicalJson } from '@aps/platform/definitions';
 export const SIMULATED = JSON.stringify({ status: 'simulated' });
 
 const MAX_TEXT = 50_000;
-/** Of each word of a decision; the tool that records them takes no more. */
-const MAX_WORD = 1_000;
+/** Characters of what a decision says; the tool that records them takes no more. */
+const MAX = { summary: 1_000, basis: 500, tool_slug: 200 };
+const WORDS = ['summary', 'basis', 'tool_slug'] as const;
 /** Shares of a model's window: what is said may fill so much of it, and so much is left where it is more. */
 const FILLED_SHARE = 0.75;
 const KEPT_SHARE = 0.5;
@@ -166,20 +167,30 @@ export function doingsOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Doings
   const calls = callsOf(rows);
   return {
     tools: calls.map(({ name }) => slugOf(name)),
-    decisions: calls.flatMap(({ name, arguments: args }) => (slugOf(name) === 'record_decision' ? decisionOf(args, slugOf) : [])),
+    decisions: decisionsOf(calls, slugOf),
     final_text: (rows.findLast(({ role }) => role === 'assistant')?.content ?? '').slice(0, MAX_TEXT),
   };
 }
+
+/** How many decisions of these rows come before that of a call; null where they have no such call. */
+export function decidedBefore(rows: readonly TranscriptRow[], callId: string, slugOf: SlugOf): number | null {
+  const calls = callsOf(rows);
+  const place = calls.findIndex(({ id }) => id === callId);
+  return place < 0 ? null : decisionsOf(calls.slice(0, place), slugOf).length;
+}
+
+const decisionsOf = (calls: ReturnType<typeof callsOf>, slugOf: SlugOf): ReplayedDecision[] =>
+  calls.flatMap(({ name, arguments: args }) => (slugOf(name) === 'record_decision' ? decisionOf(args, slugOf) : []));
 
 /** As the tool would record it: models know a tool by its name, too. */
 function decisionOf(args: string, slugOf: SlugOf): ReplayedDecision[] {
   try {
     const { kind, basis, summary, tool_slug } = JSON.parse(args) as Record<string, unknown>;
-    const text = (value: unknown) => (typeof value === 'string' ? storable(value).trim().slice(0, MAX_WORD) : '');
+    const text = (value: unknown) => (typeof value === 'string' ? storable(value).trim() : '');
+    const said = { basis: text(basis), summary: text(summary), tool_slug: text(tool_slug) };
     const known = DECISION_KINDS.find((one) => one === kind);
-    return known && text(basis) && text(summary)
-      ? [{ kind: known, basis: text(basis), summary: text(summary), tool_slug: slugOf(text(tool_slug)) || null }]
-      : [];
+    const isTaken = said.basis && said.summary && WORDS.every((word) => said[word].length <= MAX[word]);
+    return known && isTaken ? [{ kind: known, ...said, tool_slug: slugOf(said.tool_slug) || null }] : [];
   } catch {
     return [];
   }
@@ -200,8 +211,8 @@ export function differencesOf(before: Doings, after: Doings): Difference[] {
 export interface CheckedDecision {
   decision_id: string;
   turn_id: string;
-  /** Its number among those of its turn, from 0. */
-  nth: number;
+  /** The call that recorded it. */
+  tool_call_id: string;
   /** One that is right as it is: `guard`. */
   set: 'regression' | 'guard';
   kind: DecisionKind;

@@ -23,6 +23,7 @@ import {
   advance,
   answerOf,
   begin,
+  decidedBefore,
   differencesOf,
   doingsOf,
   journalOf,
@@ -71,8 +72,8 @@ interface Case {
   choices: Pick<ReplayedRow, 'of_turn' | 'model' | 'model_mode_override' | 'reasoning_effort'>[];
   /** What calls are answered from. */
   journal: TranscriptRow[];
-  /** It is over once so many decisions, from 0, have been made. */
-  until: number;
+  /** It is over with the decision that is in the place of this call's in these rows; null where it is played to its end. */
+  upTo: { rows: TranscriptRow[]; callId: string } | null;
 }
 
 /** An answer as a turn would be asked for it. */
@@ -123,9 +124,16 @@ export class Replays {
     const own = rows.filter((row) => row.turn_no === turnNo);
     const before = rows.filter((row) => row.turn_no < turnNo);
     const said = own.filter(({ role }) => role === 'user' || role === 'system');
-    const replayed = { chat, before, said: [said], choices: [own[0]], journal: [...before, ...own], until: checked.nth };
-    const { progress, slugOf, noted } = await this.run(replaying, item, replayed);
-    const now = doingsOf(progress.rows, slugOf).decisions[checked.nth];
+    const replayed = {
+      chat,
+      before,
+      said: [said],
+      choices: [own[0]],
+      journal: [...before, ...own],
+      upTo: { rows: own, callId: checked.tool_call_id },
+    };
+    const { progress, slugOf, until, noted } = await this.run(replaying, item, replayed);
+    const now = doingsOf(progress.rows, slugOf).decisions[until];
     const verdict = verdictByKind(checked, now);
     if (verdict) return { result: { now: now ?? null, judged_by: now ? 'kind' : null, error: null }, verdict };
     return {
@@ -142,7 +150,7 @@ export class Replays {
     const said = [...turns].map((no) => words.filter(({ turn_no }) => turn_no === no));
     const choices = said.map(([row]) => row);
     const untold = rows.filter(({ role }) => role === 'summary');
-    const { progress, slugOf } = await this.run(replaying, item, { chat, before: untold, said, choices, journal: rows, until: Infinity });
+    const { progress, slugOf } = await this.run(replaying, item, { chat, before: untold, said, choices, journal: rows, upTo: null });
     // Compared with the same answers, which are none to notes of the system.
     const [took] = await this.db.query(TOOK, [item.org_id, [item.chat_id], choices.map(({ of_turn }) => of_turn)]);
     const tokens = took.input + took.cached_input + took.cache_write + took.output + took.reasoning;
@@ -160,12 +168,12 @@ export class Replays {
     };
   }
 
-  /** @returns with `noted`, what was said after that already: by a judge */
+  /** @returns with `until`, the number of the decision that it was over with, and with `noted`, what was said after that already: by a judge */
   private async run(
     replaying: Replaying,
     item: ReplayItem,
-    { chat, before, said, choices, journal: recorded, until }: Case,
-  ): Promise<{ progress: Progress; slugOf: SlugOf; noted: Answer | undefined }> {
+    { chat, before, said, choices, journal: recorded, upTo }: Case,
+  ): Promise<{ progress: Progress; slugOf: SlugOf; until: number; noted: Answer | undefined }> {
     const { run, replay, lease } = replaying;
     const scope = OrgScope.system(run.org_id, 'replay');
     // What is offered is what whoever replays may use: connections of theirs, and of no other member.
@@ -174,6 +182,8 @@ export class Replays {
     const [tools, told] = await Promise.all([this.tools.of(asking, config), this.contexts.told(scope, config)]);
     const slugOf: SlugOf = (name) => tools.named(name)?.slug ?? name;
     const journal = journalOf(recorded, slugOf);
+    const until = upTo ? decidedBefore(upTo.rows, upTo.callId, slugOf) : Infinity;
+    if (until === null) throw gone();
     const noted = [...((item.progress as Answer[] | null) ?? [])];
     let progress = begin(said);
     let untold = 0;
@@ -204,7 +214,7 @@ export class Replays {
       if (progress.turn !== turn.no) turn = turnAt(progress);
       turn.modelSteps = progress.steps;
     }
-    return { progress, slugOf, noted: noted[0] };
+    return { progress, slugOf, until, noted: noted[0] };
   }
 
   /** A judge that cannot be asked, or gives no clear answer, judges nothing. */

@@ -105,10 +105,9 @@ export const SAMPLE = statement<{ id: string }>(`
 
 export type FoundDecision = Pick<
   Decision,
-  'id' | 'chat_id' | 'turn_id' | 'kind' | 'basis' | 'summary' | 'should_have' | 'should_have_kind' | 'review_status'
-> & { nth: number };
-const FOUND = `SELECT d.id, d.chat_id, d.turn_id, d.kind, d.basis, d.summary, d.should_have, d.should_have_kind, d.review_status,
-    (SELECT count(*)::int FROM decisions e WHERE e.turn_id = d.turn_id AND (e.created_at, e.id) < (d.created_at, d.id)) AS nth
+  'id' | 'chat_id' | 'turn_id' | 'tool_call_id' | 'kind' | 'basis' | 'summary' | 'should_have' | 'should_have_kind' | 'review_status'
+>;
+const FOUND = `SELECT d.id, d.chat_id, d.turn_id, d.tool_call_id, d.kind, d.basis, d.summary, d.should_have, d.should_have_kind, d.review_status
   FROM decisions d WHERE d.org_id = $1 AND d.agent_id = $2`;
 /** Of each reader so many: they lie together. The archived ones, too: archiving tidies the queue. */
 const newest = (held: string): string => {

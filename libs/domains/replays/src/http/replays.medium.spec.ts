@@ -174,6 +174,20 @@ describe('a check of an instruction draft', () => {
     expect(Object.keys(noted.mock.calls[1][2]!)).toEqual(['content', 'tool_calls', 'provider_state']);
   });
 
+  it('compares a decision with that in its own place, though those before it are deleted by now', async () => {
+    const chat = await said(steps(deciding('act', 'One'), first(deciding('act', 'Two'), deciding('no_act', 'Two')), { text: 'done' }));
+    const decisions = await app.db.query(sql<{ id: string }>('SELECT id FROM decisions WHERE chat_id = $1 ORDER BY id'), [chat]);
+    const [before, { id }] = decisions;
+    const review = { review_status: 'disputed', should_have: 'Leave it', should_have_kind: 'no_act' };
+    await app.make('POST', `/api/orgs/${org.id}/chats/${chat}/decisions/${id}/review`, { as: org.owner, body: review });
+    await app.db.execute(sql('DELETE FROM decisions WHERE id = $1'), [before.id]);
+    await draft();
+    expect(await checked()).toMatchObject({
+      totals: { cases: 1, fixed: 1 },
+      items: [{ decision_id: id, now: { kind: 'no_act', summary: 'Two' }, verdict: 'agrees' }],
+    });
+  });
+
   it('begins with the summary that its turn has read, and reads no more than that did', async () => {
     const { chat, decision } = await reviewed(steps(deciding('act'), { text: 'done' }), { review_status: 'agreed' });
     const before = steps({ text: 'long ago' });
