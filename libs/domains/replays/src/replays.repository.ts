@@ -23,6 +23,7 @@ import {
   FAILED,
   FORGET_PROGRESS,
   ITEMS,
+  ITEMS_HEAVY,
   LOAD,
   LOCK,
   MAY_SPEND,
@@ -33,7 +34,6 @@ import {
   RUNS,
   SPENT,
   UNFINISHED,
-  WEIGHT,
   type DoneItem,
   type LockedReplay,
 } from './replays.sql';
@@ -174,7 +174,7 @@ export class ReplaysRepository {
           ({ place }) => place,
           (place) => read(place, size),
         ),
-      rows && (async ({ limit }) => (await this.db.query(WEIGHT, [...reader, limit]))[0].bytes),
+      rows && (async ({ limit }) => (await this.db.query(ITEMS_HEAVY, [...reader, limit]))[0].heavy),
     );
   }
 

@@ -2,7 +2,7 @@ import { messagesRead, type CallingTurn, type TranscriptRow } from '@aps/chats';
 import { listTally, type Decision, type Replay, type ReplayItem } from '@aps/entities';
 import { chatSeenBy, HELD_WITH_ORG, seenByEither } from '@aps/guards';
 import type { Usage } from '@aps/inference';
-import { OrgListing, statement } from '@aps/platform/database';
+import { heavy, OrgListing, statement } from '@aps/platform/database';
 import { claimStatement, runOver, runStatements, type RunTable } from '@aps/platform/runs';
 
 const TABLE = 'replays';
@@ -149,8 +149,8 @@ export const ITEMS = statement<DoneItem>(`
   ${seenItems()} AND i.place > $4 ORDER BY i.place LIMIT $5`);
 
 /** Of the first so many that its reader sees. */
-export const WEIGHT = statement<{ bytes: number }>(
-  `SELECT coalesce(sum(octet_length(x::text)), 0)::float8 AS bytes FROM (SELECT i.decision, i.result ${seenItems()} ORDER BY i.place LIMIT $4) x`,
+export const ITEMS_HEAVY = statement<{ heavy: boolean }>(
+  heavy('x', `(SELECT i.decision, i.result ${seenItems()} ORDER BY i.place LIMIT $4) x`),
 );
 
 const sumOrNone = (cost: string, of = 'true') =>

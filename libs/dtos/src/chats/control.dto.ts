@@ -42,7 +42,8 @@ export class ChatBlockedByDto {
       '`cap`: too many chats of the organization run. `lease`: the worker has gone silent, another one takes over. `credits`: used up, or the model has no price.',
   })
   kind: string;
-  @DateTimeField({ nullable: true, description: 'Since when.' }) since: string | null;
+  @DateTimeField({ nullable: true, description: 'Since when; null of a lease that was taken from its worker until another one has it.' })
+  since: string | null;
   @StringField({
     nullable: true,
     description:

@@ -13,7 +13,8 @@ export class InboxMessageBlockedBy {
       'Of a held message its `hold_reason`. `evaluation`: it is being evaluated. `reply`: its answer is not due yet. All others are those of the chat or the run that it was handed to.',
   })
   kind: string;
-  @DateTimeField({ nullable: true, description: 'Since when.' }) since: string | null;
+  @DateTimeField({ nullable: true, description: 'Since when; null of a lease that was taken from its worker until another one has it.' })
+  since: string | null;
   @StringField({
     nullable: true,
     description:

@@ -84,7 +84,8 @@ export class ProcessRunBlockedBy {
     },
   )
   kind: string;
-  @DateTimeField({ nullable: true, description: 'Since when.' }) since: string | null;
+  @DateTimeField({ nullable: true, description: 'Since when; null of a lease that was taken from its worker until another one has it.' })
+  since: string | null;
   @StringField({
     nullable: true,
     description: 'What of that kind: the request, chat, run, time, signal, key, step, worker or organization.',

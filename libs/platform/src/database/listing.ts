@@ -1,6 +1,6 @@
 import { isUuid, notFound } from '@aps/contracts';
 import type { Db } from './database';
-import { listed, listedInBatches, sliceBounds, type Listed, type Slice } from './lists';
+import { heavy, listed, listedInBatches, sliceBounds, type Listed, type Slice } from './lists';
 import { statement, type Statement } from './statement';
 import type { Tenant } from './tables';
 
@@ -55,8 +55,8 @@ interface Statements<Row> {
   all: Statement<Row>;
   /** Its rows carry the total besides, and keep it: to copy them without costs more than to count. */
   page: Statement<Row>;
-  /** How many bytes the rows of a page have, as text; of large rows. */
-  weight: Statement<{ bytes: number }> | null;
+  /** Of large rows: whether a page of them is heavy. */
+  heavy: Statement<{ heavy: boolean }> | null;
   /** The keys of a page, or of every row after so many, in order, and so many of them to a row, as text: nobody but PostgreSQL reads them. */
   keys: Statement<{ keys: string }>;
   /** The rows of such a text that are still found. */
@@ -91,7 +91,6 @@ export class Listing<Row, Values extends object> {
    */
   page(db: Db, values: Values, slice: Slice): Promise<Listed<Row>> {
     const { statements, bound } = this.having(values);
-    const { weight } = statements;
     const count = async () => (await db.query(statements.count, bound))[0].total;
     return listedInBatches(
       slice,
@@ -100,7 +99,7 @@ export class Listing<Row, Values extends object> {
         const batches = await db.query(statements.keys, [...bound, limit ?? null, offset, size]);
         for (const { keys } of batches) yield db.query(statements.byKeys, [...bound, keys]);
       },
-      weight ? async (part) => (await db.query(weight, [...bound, ...sliceBounds(part)]))[0].bytes : undefined,
+      statements.heavy ? async (part) => (await db.query(statements.heavy!, [...bound, ...sliceBounds(part)]))[0].heavy : undefined,
     );
   }
 
@@ -162,11 +161,7 @@ export class Listing<Row, Values extends object> {
       page: statement<Row>(
         `SELECT ${select}, (${count}) AS total FROM ${from} WHERE ${key} = ANY (ARRAY(${keys})) AND ${still} ORDER BY ${order}`,
       ),
-      weight: size
-        ? statement<{ bytes: number }>(
-            `SELECT coalesce(sum(octet_length(${key.split('.')[0]}::text)), 0)::float8 AS bytes FROM ${found} WHERE ${key} = ANY (ARRAY(${keys}))`,
-          )
-        : null,
+      heavy: size ? statement<{ heavy: boolean }>(heavy(key.split('.')[0], `${found} WHERE ${key} = ANY (ARRAY(${keys}))`)) : null,
       keys: statement<{ keys: string }>(
         `SELECT array_agg(key ORDER BY place)::text AS keys FROM unnest(ARRAY(${keys})) WITH ORDINALITY AS found(key, place) GROUP BY ${batch} ORDER BY ${batch}`,
       ),

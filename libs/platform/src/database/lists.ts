@@ -21,11 +21,20 @@ export const PIECE = 100;
 /** Of a longer one so many rows are read, and held, at a time. The driver takes them in one go, for which other requests wait. */
 export const BATCH = 50;
 
-/** Of rows that may have half a megabyte or more each, so many bytes are read in one piece, as text; as objects they may be thirty times as large. */
-export const LIGHT = 2 ** 20;
-
-/** Of heavier ones, so many rows are read, and held, at a time: of a page, too. */
+/** Of rows that may have half a megabyte or more each, so many are read, and held, at a time: of a page, too, where it is heavy. */
 export const FEW = 4;
+
+/** So many bytes have rows, as text, that are read in one piece for all that; as objects they may be thirty times as large. */
+const LIGHT = 2 ** 20;
+
+/**
+ * Whether some rows are heavy: a statement that reads none after the one that decides it.
+ *
+ * @param row their name in `from`
+ * @param from tables and conditions
+ */
+export const heavy = (row: string, from: string): string => `SELECT EXISTS (
+  SELECT 1 FROM (SELECT sum(octet_length(${row}::text)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM ${from}) weighed WHERE bytes > ${LIGHT}) AS heavy`;
 
 /** The values of `LIMIT` and `OFFSET` for {@link listed}: one row more than asked for, which tells that there are more. */
 export function sliceBounds({ limit, offset }: Slice): [limit: number | null, offset: number] {
@@ -57,20 +66,20 @@ export async function listed<T>(
  * @param page reads some rows
  * @param batches reads every row after so many, or the first `limit` of those; not before it is asked, and with no connection kept from one
  *   batch to the next
- * @param weigh of large rows: how many bytes those have, as text, that `page` would read
+ * @param isHeavy of large rows: whether those are that `page` would read
  */
 export async function listedInBatches<T>(
   slice: Slice,
   page: (slice: Slice) => Promise<Listed<T>>,
   batches: (offset: number, size: number, limit?: number) => AsyncGenerator<T[], void>,
-  weigh?: (slice: Slice) => Promise<number>,
+  isHeavy?: (slice: Slice) => Promise<boolean>,
 ): Promise<Listed<T>> {
   const { limit = Infinity, offset = 0 } = slice;
   const part = { ...slice, limit: Math.min(limit, PIECE) };
-  const piece = weigh && (await weigh(part)) > LIGHT ? FEW : PIECE;
+  const piece = isHeavy && limit > FEW && (await isHeavy(part)) ? FEW : PIECE;
   const first = await page({ ...slice, limit: Math.min(limit, piece) });
   if (limit <= piece || !first.more) return first;
-  const rest = batches(offset, weigh ? FEW : BATCH, slice.limit);
+  const rest = batches(offset, isHeavy ? FEW : BATCH, slice.limit);
   const start = await rest.next();
   return { items: start.done ? [] : start.value, total: first.total, more: offset + limit < first.total, rest };
 }

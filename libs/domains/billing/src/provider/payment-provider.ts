@@ -34,6 +34,6 @@ export abstract class PaymentProvider {
 export const providerRefused = (reason: string): DomainError =>
   new DomainError('provider_refused', `The payment provider refuses: ${reason}`, { context: { reason } });
 
-/** The provider did not answer: it may have done what it was asked for. */
+/** Nothing that the provider said tells whether it did what it was asked for: it may not have been reached, or have done it. */
 export const providerUnavailable = (cause?: unknown): DomainError =>
   new DomainError('upstream_unavailable', 'The payment provider cannot be reached. Try again.', { cause });

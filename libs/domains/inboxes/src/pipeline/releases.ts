@@ -8,7 +8,7 @@ import { Evaluations } from './evaluations';
 import { ReleaseCapacity } from './release-capacity';
 
 /** What is over by itself; all else waits for a human. */
-export const RELEASED = [
+export const SELF_RELEASING_REASONS = [
   'rate_sender',
   'rate_inbox',
   'plan_intake',
@@ -49,7 +49,7 @@ export class Releases {
     let released = 0;
     let failure: { error: unknown } | undefined;
     const together = new Map<string, HoldingInbox[]>();
-    for (const inbox of await this.repository.holding(this.db, RELEASED)) {
+    for (const inbox of await this.repository.holding(this.db, SELF_RELEASING_REASONS)) {
       const key = `${inbox.org_id} ${inbox.hold_reason}`;
       together.set(key, [...(together.get(key) ?? []), inbox]);
     }

@@ -97,7 +97,7 @@ export interface WorkHold {
    */
   ask(model: ResolvedModel, call: ModelCall, options?: AskOptions): Promise<ChatResult>;
   /**
-   * The same of calls that are no chat's.
+   * The same of what embeds and reranks: one call of `models`, which is all that the receipt tells of.
    *
    * @param estimated what the model is to read and may write, as a chat would have it
    */

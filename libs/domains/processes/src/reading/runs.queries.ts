@@ -5,6 +5,7 @@ import type { OrgScope } from '@aps/guards';
 import {
   batchesBehind,
   Database,
+  heavy,
   listed,
   listedInBatches,
   OrgTable,
@@ -25,9 +26,7 @@ const STANDINGS = statement<RunStanding>(`
 /** In which order the steps of a run are read. It is looked up once: no index has it, and it is few bytes. */
 const STEPS_OF = statement<{ id: string }>('SELECT id FROM process_steps WHERE run_id = $1 ORDER BY seq');
 const STEPS = statement<ProcessStepRow>('SELECT * FROM process_steps WHERE id = ANY ($1) ORDER BY seq');
-const WEIGHT_OF_STEPS = statement<{ bytes: number }>(
-  'SELECT coalesce(sum(octet_length(s::text)), 0)::float8 AS bytes FROM process_steps s WHERE id = ANY ($1)',
-);
+const STEPS_HEAVY = statement<{ heavy: boolean }>(heavy('s', 'process_steps s WHERE id = ANY ($1)'));
 
 /** Reads runs of processes that are there. Never writes. */
 @Injectable()
@@ -71,7 +70,7 @@ export class RunsQueries {
       async function* (offset, size) {
         for (let from = offset; from < ids.length; from += size) yield await read(from, size);
       },
-      async ({ limit = PIECE }) => (await this.db.query(WEIGHT_OF_STEPS, [ids.slice(0, limit)]))[0].bytes,
+      async ({ limit = PIECE }) => (await this.db.query(STEPS_HEAVY, [ids.slice(0, limit)]))[0].heavy,
     );
     return { run, steps };
   }
