@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { JOBS, RUN_KINDS } from '@aps/contracts';
+import { JOBS, RUN_KINDS, WAITED_QUEUES } from '@aps/contracts';
 import { MAX_FORM_BYTES } from '@aps/files/http';
 import { parseAllDocuments } from 'yaml';
 import { isInstalled } from '../../apps/api-gateway-e2e/support';
@@ -510,7 +510,7 @@ describe('Scaling', () => {
       expect(dig<number>(s, 'spec', 'minReplicas') ?? dig<number>(s, 'spec', 'minReplicaCount')).toBeGreaterThanOrEqual(2);
   });
 
-  it('of workers follows how many runs of each kind wait for them and for how long, with CPU beside', () => {
+  it('of workers follows how many runs of each kind, and jobs that users wait for, wait for them and for how long, with CPU beside', () => {
     const asked = of('ScaledObject', production).flatMap((s) =>
       dig<Fields[]>(s, 'spec', 'triggers')
         .filter((t) => t.type === 'prometheus')
@@ -522,6 +522,11 @@ describe('Scaling', () => {
       expect(asked).toContainEqual([app, `max(runs_oldest_ready_seconds${labels})`, 'Value', scale_after_s]);
       const own = variables(named('Deployment', app, PRODUCTION) as Resource).find((v) => v.name === 'QUEUES')?.value;
       if (own) expect([app, own.split(',')]).toEqual([app, expect.arrayContaining([JOBS[job].queue])]);
+    }
+    for (const [queue, { app, ready_per_pod, scale_after_s }] of Object.entries(WAITED_QUEUES)) {
+      const labels = `{queue="${queue}",namespace="agent-platform"}`;
+      expect(asked).toContainEqual([app, `max(queue_ready${labels})`, 'AverageValue', ready_per_pod]);
+      expect(asked).toContainEqual([app, `max(queue_oldest_ready_seconds${labels})`, 'Value', scale_after_s]);
     }
     for (const s of of('ScaledObject', production)) {
       expect(dig<Fields[]>(s, 'spec', 'triggers').map((t) => t.type)).toEqual(expect.arrayContaining(['prometheus', 'cpu']));

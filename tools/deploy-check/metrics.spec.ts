@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isInstalled } from '../../apps/api-gateway-e2e/support';
-import { ERRORS, QUEUES, RUN_KINDS } from '@aps/contracts';
+import { ERRORS, QUEUES, RUN_KINDS, WAITED_QUEUES } from '@aps/contracts';
 import { anchors, metricLabels } from '../tour/docs';
-import { APPS, at } from './files';
+import { APPS, at, read } from './files';
 import { containersOf, dig, podOf, render, type Fields, type Resource } from './kustomize';
 import { ALERTS, ASKED, BOARDS, RULES, SCALING } from './monitoring';
 import { askedBy, faultsOf, metricOf } from './promql';
@@ -97,11 +97,22 @@ describe('Metrics in the cluster', () => {
     const valuesOf = (name: string, metric: string, label: string) =>
       named(name).flatMap((asked) => (asked.metric === metric ? asked.labels.get(label) : []));
     expect(valuesOf('RunsWait', 'runs_oldest_ready_seconds', 'kind')).toEqual(Object.keys(RUN_KINDS));
+    expect(valuesOf('JobsWait', 'queue_oldest_ready_seconds', 'queue')).toEqual(Object.keys(WAITED_QUEUES));
     expect(valuesOf('QueueWithoutWorker', 'worker_jobs_running', 'queue')).toEqual([...QUEUES]);
     // Of every kind and job, without a list of them.
     for (const name of ['RunsFail', 'RunsGivenUp', 'WorkersDie', 'DeadLetters'])
       for (const { metric, labels } of named(name))
         expect([name, metric, labels.has('kind') || labels.has('job')]).toEqual([name, metric, false]);
+  });
+
+  it('alert before commands that wait are given up, which takes the oldest away', () => {
+    const given = /^const MAX_QUEUED_MS = (\d+) \* 60_000;/m.exec(read('libs/domains/environments/src/commands/commands.service.ts'))![1];
+    const alerts = ALERTS.filter(({ expr }) => /queue_oldest_ready_seconds.*> \d/.test(expr)).filter(({ expr }) => {
+      const [but] = /(?<=queue!~")[^"]+/.exec(expr) ?? [];
+      return but ? !but.split('|').includes('environments') : expr.includes('queue="environments"');
+    });
+    expect(alerts.map(({ alert }) => alert)).toEqual(['JobsWait']);
+    expect(WAITED_QUEUES.environments.late_after_s).toBeLessThan(Number(given) * 60);
   });
 
   it('alert when no pod of an app is ready, or none is there to tell', () => {

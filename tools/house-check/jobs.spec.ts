@@ -2,7 +2,7 @@ import { readdirSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { ForeignId, JOBS, QUEUE_POLICY, QUEUES, RUN_KINDS, type JobName, type QueueName } from '@aps/contracts';
+import { ForeignId, JOBS, QUEUE_POLICY, QUEUES, RUN_KINDS, WAITED_QUEUES, type JobName, type QueueName } from '@aps/contracts';
 import { JOB_HANDLER, type JobHandlerMetadata } from '@aps/platform/queues';
 import { z } from 'zod';
 import { previewOf } from './testing/surface';
@@ -50,6 +50,7 @@ describe('jobs', () => {
     }
     expect(all.flatMap((w) => w.handlers).filter((h) => !(h.name in JOBS))).toEqual([]);
     for (const [kind, { job, app }] of Object.entries(RUN_KINDS)) expect([kind, app]).toEqual([kind, owners(JOBS[job].queue)[0]]);
+    for (const [queue, { app }] of Object.entries(WAITED_QUEUES)) expect([queue, app]).toEqual([queue, owners(queue as QueueName)[0]]);
   });
 
   it('are tried again after an error, by their own rows or by the policy of their queue', async () => {

@@ -1,4 +1,4 @@
-import { JOBS, QUEUES, RUN_KINDS } from '@aps/contracts';
+import { JOBS, QUEUES, RUN_KINDS, WAITED_QUEUES, type WaitingPolicy } from '@aps/contracts';
 import { stringify } from 'yaml';
 
 /*
@@ -13,6 +13,7 @@ const INCIDENTS = 'docs/operations/incidents.md';
 const HEAD = '# Made from the lists of apps, and of kinds of runs and of queues in libs/contracts, by `npm run manifests`.\n';
 
 const kinds = Object.entries(RUN_KINDS);
+const waited = Object.entries(WAITED_QUEUES);
 /** Of a metric, every worker tells the same: the maximum, and no sum. */
 const told = (metric: string, label: 'kind' | 'queue', value: string) => `${metric}{${label}="${value}",namespace="${NAMESPACE}"}`;
 
@@ -24,6 +25,14 @@ const trigger = (name: string, metricType: 'AverageValue' | 'Value', query: stri
   metadata: { serverAddress: PROMETHEUS, query: `max(${query})`, threshold: String(threshold), ignoreNullValues: 'false' },
 });
 
+const triggers = (label: 'kind' | 'queue', ready: string, oldest: string, policies: readonly [string, WaitingPolicy][], app: string) =>
+  policies
+    .filter(([, policy]) => policy.app === app)
+    .flatMap(([name, policy]) => [
+      trigger(`${name}-ready`, 'AverageValue', told(ready, label, name), policy.ready_per_pod),
+      trigger(`${name}-age`, 'Value', told(oldest, label, name), policy.scale_after_s),
+    ]);
+
 /** What KEDA adds pods of an app by. */
 const scaling = (app: string) => ({
   apiVersion: 'keda.sh/v1alpha1',
@@ -31,12 +40,8 @@ const scaling = (app: string) => ({
   metadata: { name: app },
   spec: {
     triggers: [
-      ...kinds
-        .filter(([, policy]) => policy.app === app)
-        .flatMap(([kind, policy]) => [
-          trigger(`${kind}-ready`, 'AverageValue', told('runs_ready', 'kind', kind), policy.ready_per_pod),
-          trigger(`${kind}-age`, 'Value', told('runs_oldest_ready_seconds', 'kind', kind), policy.scale_after_s),
-        ]),
+      ...triggers('kind', 'runs_ready', 'runs_oldest_ready_seconds', kinds, app),
+      ...triggers('queue', 'queue_ready', 'queue_oldest_ready_seconds', waited, app),
       // Works without Prometheus, and bounds what one event loop carries.
       { type: 'cpu', metricType: 'Utilization', metadata: { value: '70' } },
     ],
@@ -51,7 +56,11 @@ const alert = (name: string, expr: string, since: string, severity: 'page' | 'ti
   annotations: { summary, runbook: `${INCIDENTS}#${runbook}` },
 });
 
-const carriers = [...new Set(kinds.map(([, { job }]) => JOBS[job].queue))];
+const late = (label: 'kind' | 'queue', oldest: string, policies: readonly [string, WaitingPolicy][]) =>
+  policies.map(([name, policy]) => `max by (${label}) (${told(oldest, label, name)}) > ${policy.late_after_s}`).join('\nor ');
+
+/** Queues whose waiting is told by alerts of their own. */
+const heeded = [...new Set([...kinds.map(([, { job }]) => JOBS[job].queue), ...waited.map(([queue]) => queue)])];
 const alerts = (apps: readonly string[]) => ({
   apiVersion: 'monitoring.coreos.com/v1',
   kind: 'PrometheusRule',
@@ -82,17 +91,23 @@ const alerts = (apps: readonly string[]) => ({
           ),
           alert(
             'RunsWait',
-            kinds
-              .map(([kind, policy]) => `max by (kind) (${told('runs_oldest_ready_seconds', 'kind', kind)}) > ${policy.late_after_s}`)
-              .join('\nor '),
+            late('kind', 'runs_oldest_ready_seconds', kinds),
             '5m',
             'page',
             'Runs of the kind {{ $labels.kind }} have waited for a worker for {{ $value }} s',
             'work-waits',
           ),
           alert(
+            'JobsWait',
+            late('queue', 'queue_oldest_ready_seconds', waited),
+            '5m',
+            'page',
+            'Jobs of the queue {{ $labels.queue }}, for which users wait, have waited for a worker for {{ $value }} s',
+            'work-waits',
+          ),
+          alert(
             'WorkWaits',
-            `max by (queue) (queue_oldest_ready_seconds{namespace="${NAMESPACE}",queue!~"${carriers.join('|')}"}) > 300`,
+            `max by (queue) (queue_oldest_ready_seconds{namespace="${NAMESPACE}",queue!~"${heeded.join('|')}"}) > 300`,
             '10m',
             'ticket',
             'Jobs of the queue {{ $labels.queue }} have waited for a worker for {{ $value }} s',

@@ -1,17 +1,21 @@
-import type { JobName } from './jobs';
+import type { JobName, QueueName } from './jobs';
 
-/** How a kind of run is delivered, and how many workers it wants. */
-export interface RunKindPolicy {
-  /** What delivers a run. */
-  job: JobName;
+/** How many workers something wants that users wait for. */
+export interface WaitingPolicy {
   /** The app that runs it. */
   app: string;
-  /** One pod more for so many runs that wait for a worker. */
+  /** One pod more for so many that wait for a worker. */
   ready_per_pod: number;
   /** More pods while the first of them has waited for longer, seconds. */
   scale_after_s: number;
   /** Somebody is called when the first of them has waited for longer, seconds, for five minutes. */
   late_after_s: number;
+}
+
+/** How a kind of run is delivered, and how many workers it wants. */
+export interface RunKindPolicy extends WaitingPolicy {
+  /** What delivers a run. */
+  job: JobName;
 }
 
 /**
@@ -28,6 +32,15 @@ export const RUN_KINDS = {
   // Whoever replays many chats expects to wait.
   replay: { job: 'replay.run', app: 'chat-worker', ready_per_pod: 50, scale_after_s: 30, late_after_s: 120 },
 } as const satisfies Record<string, RunKindPolicy>;
+
+/**
+ * Queues of jobs that are no runs, and that users wait for all the same: workers are scaled by them, and who is called is called, as by runs.
+ * A job over the cap of its organization is put off, and so does not wait here.
+ */
+export const WAITED_QUEUES = {
+  // Half of what a pod runs at once. One that waits for five minutes is given up.
+  environments: { app: 'process-engine', ready_per_pod: 8, scale_after_s: 5, late_after_s: 60 },
+} as const satisfies Partial<Record<QueueName, WaitingPolicy>>;
 
 export type RunKindName = keyof typeof RUN_KINDS;
 /** The kind that a job delivers. */
