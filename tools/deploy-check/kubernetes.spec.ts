@@ -100,6 +100,8 @@ describe.each(OVERLAYS.map((o) => `k8s/overlays/${o}`))('%s', (folder) => {
   it.each(APPS)('deploys %s completely', (name) => {
     const deployment = named('Deployment', name, folder);
     expect(deployment).toBeDefined();
+    // By which all of them are found, and nothing else.
+    expect(deployment?.metadata.labels).toMatchObject({ 'agent-platform/kind': 'app' });
     expect(dig(deployment, 'spec', 'selector', 'matchLabels', 'app.kubernetes.io/name')).toBe(name);
     expect(labelsOf(deployment as Resource)).toMatchObject({
       'app.kubernetes.io/name': name,

@@ -157,6 +157,18 @@ describe('metrics', () => {
   });
 });
 
+it('a restore waits for every pod of an app, for as long as workers may take to end', () => {
+  const grace = Number(
+    /terminationGracePeriodSeconds: (\d+)/.exec(readFileSync(path.join(ROOT, 'k8s/components/workload/worker.yaml'), 'utf8'))![1],
+  );
+  const { text } = all.find(({ file }) => file === 'docs/operations/restoring.md')!;
+  const [scaled, waited] = [/scale deployment (.+) --replicas=0\n/, /wait --for=delete pod (.+) --timeout=/].map(
+    (by) => by.exec(text)?.[1],
+  );
+  expect([scaled, waited]).toEqual(['-l agent-platform/kind=app', '-l agent-platform/kind=app']);
+  expect(Number(/wait --for=delete .*--timeout=(\d+)s/.exec(text)?.[1])).toBeGreaterThan(grace);
+});
+
 it('every decision is in the list of decisions', () => {
   const records = all.filter(({ file }) => /^docs\/adr\/\d{4}-/.test(file));
   const list = all.find(({ file }) => file === 'docs/adr/README.md')!;
