@@ -131,6 +131,10 @@ describe('Metrics in the cluster', () => {
     expect([...statuses].filter((status) => told.test(String(status)))).toEqual([500, 503]);
     expect(exprOf('ServerErrors')).toContain('rate(proxy_failures_total');
     expect(exprOf('ProviderErrors')).toContain('route!="own"');
+    // A mail whose server puts it off waits by itself; several that wait say that none is taken.
+    expect(exprOf('MailsDoNotLeave')).toMatch(
+      /and \(sum\(increase\(mail_tries_total\{[^}]*outcome="unreachable"\}\[2h\]\)\) > 0\s+or max\(mails_waiting\{[^}]*\}\) > 4\)/,
+    );
   });
 
   it('add nothing to what may not be there: a status that nothing was answered with has no series, and with it there would be no sum', () => {

@@ -31,7 +31,7 @@ export class MailJobs {
     maintenance: Maintenance,
   ) {
     // From the beginning, or an alert could not ask for what has never been.
-    for (const outcome of ['sent', 'later', 'failed']) tries.inc({ outcome }, 0);
+    for (const outcome of ['sent', 'later', 'unreachable', 'failed']) tries.inc({ outcome }, 0);
     const draw = (figure: 'n' | 'oldest_s') => async (g: { set: (value: number) => void }) => {
       const [waiting] = await this.db.query(WAITING);
       g.set(waiting[figure]);
@@ -57,7 +57,8 @@ export class MailJobs {
     } catch (error) {
       const code = error instanceof MailError ? error.code : error instanceof DecryptionError ? 'UNDECRYPTABLE' : 'INTERNAL';
       const isOver = mail.is_last || (error instanceof MailError && error.permanent);
-      tries.inc({ outcome: isOver ? 'failed' : 'later' });
+      const isOfMail = error instanceof MailError && error.isOfMail;
+      tries.inc({ outcome: isOver ? 'failed' : isOfMail ? 'later' : 'unreachable' });
       if (isOver) {
         await this.db.execute(FAILED, [id, code]);
         this.logger.warn(`Gave up on mail ${id} after ${mail.attempts} attempt${mail.attempts === 1 ? '' : 's'}: ${code}`);

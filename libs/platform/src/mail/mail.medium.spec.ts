@@ -148,6 +148,25 @@ describe('mail', () => {
     server.close();
   });
 
+  it('is counted by whether the server puts it off, or takes none at all', async () => {
+    const server = new SmtpServer();
+    configure({ SMTP_URL: await server.listen() });
+    const outcomes = async () =>
+      Object.fromEntries((await metrics.getSingleMetric('mail_tries_total')!.get()).values.map((v) => [v.labels.outcome, v.value]));
+    const counted = async (refuse: string) => {
+      server.refuse = refuse;
+      const before = await outcomes();
+      await expect(jobs.send({ mail_id: await send() })).rejects.toThrow(PutOff);
+      const after = await outcomes();
+      return Object.keys(after).filter((outcome) => after[outcome] !== before[outcome]);
+    };
+    expect(await counted('450 4.2.1 greylisted')).toEqual(['later']);
+    expect(await counted('421 4.3.2 shutting down')).toEqual(['unreachable']);
+    server.close();
+    await transport.onApplicationShutdown();
+    expect(await counted('')).toEqual(['unreachable']);
+  });
+
   it('is tried again after a passing failure, and given up after a lasting one, without naming anybody', async () => {
     const server = new SmtpServer();
     configure({ SMTP_URL: await server.listen() });

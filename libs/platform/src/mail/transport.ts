@@ -17,6 +17,8 @@ export class MailError extends Error {
     readonly code: string,
     /** The server will never take it. */
     readonly permanent: boolean,
+    /** The server has answered to this mail, and may take others. */
+    readonly isOfMail = permanent,
   ) {
     super(`The mail was not taken: ${code}`);
     this.name = 'MailError';
@@ -61,10 +63,9 @@ export class MailTransport implements OnApplicationShutdown {
       await (await this.smtp).sendMail({ ...message(mail), signal: AbortSignal.timeout(DELIVERY_MS) });
     } catch (error) {
       const { code, responseCode } = error as { code?: string; responseCode?: number };
-      throw new MailError(
-        [code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '),
-        (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode >= 500,
-      );
+      // 421: it takes no mails at all now, whichever it was that it said so to.
+      const isOfMail = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode !== 421;
+      throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), isOfMail && responseCode >= 500, isOfMail);
     }
   }
 
