@@ -215,6 +215,8 @@ export interface DomainErrorOptions {
   beside?: Record<string, unknown>;
   /** Only for 429 and 503: seconds after which a retry makes sense. */
   retryAfterS?: number;
+  /** Only for 503: one user, organization or address has as much at once as it may, and others find room. It is counted apart, since nobody is to be called for it. */
+  ofOne?: boolean;
   cause?: unknown;
 }
 
@@ -230,6 +232,7 @@ export class DomainError extends Error {
   readonly problems?: Problem[];
   readonly beside?: Record<string, unknown>;
   readonly retryAfterS?: number;
+  readonly ofOne: boolean;
 
   constructor(
     readonly code: ErrorCode,
@@ -243,6 +246,7 @@ export class DomainError extends Error {
     this.problems = options.problems;
     this.beside = options.beside;
     this.retryAfterS = options.retryAfterS;
+    this.ofOne = options.ofOne ?? false;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
 import { ResponsePlaces } from '@aps/platform/http';
 import { OpenStreams } from '@aps/platform/rate-limit';
 
@@ -22,7 +21,6 @@ export class OpenLists {
    */
   async admit(userId: string, orgId: string | null, response: ServerResponse): Promise<void> {
     await this.openStreams.admit(userId, response, 'lists');
-    if (!this.places.take({ orgId: orgId ?? userId, userId }, response))
-      throw new DomainError('service_unavailable', 'Too many long lists are being read right now. Try again.', { retryAfterS: 5 });
+    this.places.take({ orgId: orgId ?? userId, userId }, response, 'Too many long lists are being read right now. Try again.');
   }
 }

@@ -48,7 +48,7 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
     private whole<T>(request: AuthenticatedRequest, limit: number, send: (begun: BegunBody) => Promise<T>): Promise<T> {
       const timer = setTimeout(() => request.destroy(), proxied.target().timeoutMs);
       return this.bytes.sharing(WHOLE_BODIES, `of ${callerOf(request.ip)}`, async (hold) =>
-        send(await bodyUpTo(request, limit, hold).finally(() => clearTimeout(timer))),
+        send(await bodyUpTo(request, limit, (bytes) => !hold(bytes)).finally(() => clearTimeout(timer))),
       );
     }
 
@@ -58,7 +58,8 @@ export function proxyController(proxied: ProxiedPath): Type<unknown> {
       if (!enabled || !limit || !hasBody(request) || request.complete || request.destroyed) return;
       const caller = callerOf(request.ip);
       const open = this.open.get(caller) ?? 0;
-      if (open >= limit) throw new DomainError('service_unavailable', 'Too many bodies are coming from this address.', { retryAfterS: 1 });
+      if (open >= limit)
+        throw new DomainError('service_unavailable', 'Too many bodies are coming from this address.', { retryAfterS: 1, ofOne: true });
       this.open.set(caller, open + 1);
       let isOver = false;
       const free = () => {

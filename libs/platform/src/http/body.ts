@@ -7,7 +7,7 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { Problem } from '@aps/contracts';
 import { DomainError } from '@aps/contracts';
 import type { Request } from 'express';
-import { HeldBytes, noRoom } from './held-bytes';
+import { HeldBytes } from './held-bytes';
 import { rawBody, tooLarge } from './raw-body';
 
 /** Bytes of a JSON body: 1 MiB, and of who has shown no credential, 64 KiB. */
@@ -219,7 +219,8 @@ export async function readJsonBody(req: CallersRequest, handler: object): Promis
   const { bytes, most } = isPublic ? ROOMS.others : ROOMS.users;
   const sent = await bytes.sharing(most, `of ${req.countedAs ?? req.ip}`, (hold) =>
     rawBody(req, limit, (piece) => {
-      if (!hold(piece)) throw noRoom();
+      const refusal = hold(piece);
+      if (refusal) throw refusal;
     }),
   );
   try {

@@ -115,6 +115,7 @@ export function sendError(error: unknown, request: Request & Partial<RequestCont
   }
   if (known.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   if (known.retryAfterS !== undefined) response.setHeader('Retry-After', String(known.retryAfterS));
+  request.refusedOfOne = known.ofOne;
   response.status(known.status).json(errorBody(known, requestId));
 }
 

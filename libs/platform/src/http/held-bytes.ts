@@ -1,7 +1,8 @@
 import { DomainError } from '@aps/contracts';
 
-/** 503 `service_unavailable` */
-export const noRoom = (): DomainError => new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1 });
+/** 503 `service_unavailable` @param ofOne there is room, but no more for him */
+export const noRoom = (ofOne = false): DomainError =>
+  new DomainError('service_unavailable', 'Too much comes at once. Try again.', { retryAfterS: 1, ofOne });
 
 /**
  * Whether somebody may have so much of a room that nobody fills: each a third of what is left of it, so by himself a quarter, and the more there
@@ -41,14 +42,15 @@ export class HeldBytes {
    *
    * @param all what may be held by all, bytes
    * @param who another than `all`
-   * @param work is given what counts more bytes; that says false, and counts nothing, where they have no room
+   * @param work is given what counts more bytes; that says by what they are refused, and counts nothing, where they have no room
    */
-  sharing<T>(all: number, who: string, work: (hold: (bytes: number) => boolean) => Promise<T>): Promise<T> {
+  sharing<T>(all: number, who: string, work: (hold: (bytes: number) => DomainError | null) => Promise<T>): Promise<T> {
     return this.counting(['all', who], (count) =>
       work((bytes) => {
-        const hasRoom = mayHold(all, this.of('all') + bytes, this.of(who) + bytes);
-        if (hasRoom) count(bytes);
-        return hasRoom;
+        const held = this.of('all') + bytes;
+        if (!mayHold(all, held, this.of(who) + bytes)) return noRoom(mayHold(all, held, bytes));
+        count(bytes);
+        return null;
       }),
     );
   }

@@ -10,6 +10,8 @@ export interface RequestContext {
   requestId: string;
   /** W3C trace context of this request; while nothing is traced, the one that the caller gave. */
   traceparent?: string;
+  /** Answered with a 503 that is no fault of ours. */
+  refusedOfOne?: boolean;
   /**
    * Of who is known: counts a list that is written piece by piece until its response closes.
    *
@@ -50,7 +52,8 @@ export function requestContext(logger: Logger, duration: Histogram<'method' | 'r
       const ms = Number(process.hrtime.bigint() - started) / 1e6;
       const route = routeOf(req);
       const status = res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST;
-      duration.observe({ method: req.method, route, status: String(status) }, ms / 1000);
+      const isFault = status >= 500 && !req.refusedOfOne;
+      duration.observe({ method: req.method, route, status: req.refusedOfOne ? `${status}_of_one` : String(status) }, ms / 1000);
       span.updateName(`${req.method} ${route}`);
       span.setAttributes({
         'http.request.method': req.method,
@@ -58,9 +61,9 @@ export function requestContext(logger: Logger, duration: Histogram<'method' | 'r
         'http.response.status_code': status,
         'aps.request_id': req.requestId,
       });
-      if (status >= 500) failSpan(span, String(status));
+      if (isFault) failSpan(span, String(status));
       span.end();
-      const level = status >= 500 ? 'error' : 'info';
+      const level = isFault ? 'error' : 'info';
       lines[level](
         {
           request_id: req.requestId,

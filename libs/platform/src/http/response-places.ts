@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { DomainError } from '@aps/contracts';
 import { mayHold } from './held-bytes';
 
 /**
@@ -10,15 +11,20 @@ export class ResponsePlaces {
 
   constructor(private readonly all: number) {}
 
-  /** Takes one until the response closes. @returns false where the user, or the organization, has none left */
-  take(who: { orgId: string; userId: string }, response: ServerResponse): boolean {
+  /**
+   * Takes one until the response closes.
+   *
+   * @param refusal what is said where there is none left
+   * @throws DomainError 503 `service_unavailable` where the user, or the organization, has none left
+   */
+  take(who: { orgId: string; userId: string }, response: ServerResponse, refusal: string): void {
     const held = this.taken.size + 1;
     const own = (key: keyof typeof who) => 1 + [...this.taken].filter((place) => place[key] === who[key]).length;
-    if (!mayHold(this.all, held, own('userId')) || !mayHold(this.all, held, own('orgId'), 2)) return false;
-    if (response.destroyed) return true;
+    if (!mayHold(this.all, held, own('userId')) || !mayHold(this.all, held, own('orgId'), 2))
+      throw new DomainError('service_unavailable', refusal, { retryAfterS: 5, ofOne: mayHold(this.all, held, 1) });
+    if (response.destroyed) return;
     const place = { ...who };
     this.taken.add(place);
     response.once('close', () => this.taken.delete(place));
-    return true;
   }
 }

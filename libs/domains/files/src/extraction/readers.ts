@@ -25,7 +25,8 @@ const ENDS: Record<ParserEnd | 'time', () => Error> = {
   other: () => new DomainError('service_unavailable', 'What was reading a file has ended. Try again.', { retryAfterS: 1 }),
 };
 
-const busy = () => new DomainError('service_unavailable', 'Too many files are being read right now. Try again.', { retryAfterS: BUSY_S });
+const busy = (ofOne: boolean) =>
+  new DomainError('service_unavailable', 'Too many files are being read right now. Try again.', { retryAfterS: BUSY_S, ofOne });
 
 /** Processes that take apart what strangers have made: what a hostile file can do ends there, with that file alone. */
 export class Readers<To extends object, T> {
@@ -56,7 +57,7 @@ export class Readers<To extends object, T> {
   async at<R>(scope: OrgScope, signal: AbortSignal, use: (ask: (message: To) => Promise<T>) => Promise<R>): Promise<R> {
     const share = scope.orgId;
     const isRequest = scope.actor.userId !== null;
-    if (isRequest && this.places.waitingOf(share) >= WAITING_OF_AN_ORG) throw busy();
+    if (isRequest && this.places.waitingOf(share) >= WAITING_OF_AN_ORG) throw busy(true);
     const wait = new Cutoff(signal, isRequest ? this.waitMs : undefined);
     const read = (place: Place<Reader<To, T>>) => {
       wait.release();
@@ -72,7 +73,7 @@ export class Readers<To extends object, T> {
     try {
       return await this.places.at(read, { signal: wait.signal, share });
     } catch (error) {
-      throw wait.isLate ? busy() : error;
+      throw wait.isLate ? busy(this.places.waitingOf(share) > 0) : error;
     } finally {
       wait.release();
     }

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { loadConfig } from '@aps/platform/config';
+import { metrics } from '@aps/platform/observability';
 import { aMember, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { fileForm, sql, type Bearer } from '@aps/platform/testing';
 import { testService } from '@aps/testing';
@@ -42,6 +43,14 @@ const upload = async (of = org, as: Bearer = of.owner) => {
   const { status, headers, body } = await t.call('POST', `/api/orgs/${of.id}/uploads`, { as, body: fileForm('hello', 'x.txt') });
   return { status, retryAfter: headers.get('retry-after'), body };
 };
+const counted = async () => {
+  const { values } = await metrics.getSingleMetric('http_request_duration_seconds')!.get();
+  const of = (status: string) =>
+    (values as { metricName?: string; labels: Record<string, unknown>; value: number }[])
+      .filter(({ metricName, labels }) => metricName?.endsWith('_count') && labels.status === status)
+      .reduce((sum, { value }) => sum + value, 0);
+  return { ofOne: of('503_of_one'), fault: of('503') };
+};
 const download = (id: string) => t.call('GET', `/api/orgs/${org.id}/files/${id}`, { as: org.owner });
 
 it('a user has so many files on their way at once, up or down; another has as many', async () => {
@@ -66,7 +75,11 @@ it('a user uploads the files of a message at once, and others of the organizatio
   expect((await upload()).status).toBe(429);
   loadConfig({ ...process.env, RATE_LIMITS: 'off' });
   const refused = { status: 503, retryAfter: '5', body: { code: 'service_unavailable' } };
+  const before = await counted();
   expect(await upload()).toMatchObject(refused);
+  // Nobody is called for what one user has too much of.
+  await until(async () => (await counted()).ofOne === before.ofOne + 1);
+  expect((await counted()).fault).toBe(before.fault);
   requests.push(...(await stalled(5, org, member)));
   expect((await upload(org, member)).status).toBe(201);
   for (const request of requests) request.destroy();

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@aps/contracts';
 import type { OrgScope } from '@aps/guards';
 import { ResponsePlaces } from '@aps/platform/http';
 import { OpenStreams } from '@aps/platform/rate-limit';
@@ -25,7 +24,6 @@ export class FileTransfers {
    */
   async admit({ orgId, userId }: OrgScope, response: ServerResponse): Promise<void> {
     await this.openStreams.admit(userId, response, 'files');
-    if (!this.places.take({ orgId, userId }, response))
-      throw new DomainError('service_unavailable', 'Too many files are on their way right now. Try again.', { retryAfterS: 5 });
+    this.places.take({ orgId, userId }, response, 'Too many files are on their way right now. Try again.');
   }
 }

@@ -26,7 +26,7 @@ export class TooMuchOfOne extends DomainError {
   static readonly REASON = 'too_much_of_sender';
 
   constructor() {
-    super('service_unavailable', 'Too much of yours comes at once. Try again.', { retryAfterS: 1 });
+    super('service_unavailable', 'Too much of yours comes at once. Try again.', { retryAfterS: 1, ofOne: true });
   }
 }
 

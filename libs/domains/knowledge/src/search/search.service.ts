@@ -61,7 +61,11 @@ export class KnowledgeSearch {
       this.searching.at('words', scope, (tx) => this.queries.byWords(tx, scope, kbIds, query, Math.max(limit, RANKED))),
     ]);
     if (!near && worded === LATE)
-      throw new DomainError('service_unavailable', 'The search takes too long right now. Try again.', { retryAfterS: RETRY_S });
+      // What it has to search, and how much at once, is its organization's; where the database is slow, all else tells so.
+      throw new DomainError('service_unavailable', 'The search takes too long right now. Try again.', {
+        retryAfterS: RETRY_S,
+        ofOne: true,
+      });
     const words = worded === LATE ? [] : worded;
     const most = Math.max(limit, RERANKED);
     const hits = near ? await this.fused(scope, near, words, most) : words.slice(0, most);
