@@ -4,7 +4,7 @@ import { createDataSource } from '@aps/platform/database';
 import { sql, createTestDatabase, type TestDatabase } from '@aps/platform/testing';
 import { eventually } from '@aps/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { alone, checkSchema, recount, runMissing } from '../migrate/schema';
+import { alone, checkSchema, recount, requireWhole, runMissing } from '../migrate/schema';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -136,6 +136,17 @@ describe('migrations', () => {
     await empty.query('ALTER TABLE agents ADD COLUMN stray text');
     await expect(checkSchema(empty)).rejects.toThrow(/agents.*stray/);
     await empty.query('ALTER TABLE agents DROP COLUMN stray');
+  });
+
+  it('a database of an older text of a migration is told from one that has what is needed, and more', async () => {
+    await empty.query('ALTER TABLE agents ADD COLUMN stray text');
+    await empty.query('CREATE INDEX stray ON agents (created_at)');
+    await requireWhole(empty);
+    await empty.query('ALTER TABLE outbound_mails DROP COLUMN last_error');
+    await expect(requireWhole(empty)).rejects.toThrow(/older text of a migration.*\n.*outbound_mails.*last_error/);
+    await empty.query('ALTER TABLE agents DROP COLUMN stray');
+    await empty.query('DROP INDEX stray');
+    await empty.query('ALTER TABLE outbound_mails ADD COLUMN last_error text');
   });
 });
 

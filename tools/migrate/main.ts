@@ -3,7 +3,7 @@ import { ConfigError, loadConfig } from '@aps/platform/config';
 import { createDataSource, Database, sessionLimits, storeLimits } from '@aps/platform/database';
 import { ENTITIES, MIGRATIONS } from '@aps/entities';
 import type { DataSource } from 'typeorm';
-import { alone, checkSchema, recount, regenerateInitial, runMissing } from './schema';
+import { alone, checkSchema, recount, regenerateInitial, requireWhole, runMissing } from './schema';
 import { seedBase } from './seed';
 
 /**
@@ -25,6 +25,7 @@ async function main(command = 'up'): Promise<void> {
     if (command !== 'up') throw new Error(`Unknown command ${command}; known are check, recount and regenerate-initial.`);
     await alone(dataSource, async () => {
       const done = await runMissing(dataSource);
+      await requireWhole(dataSource);
       process.stdout.write(done.length ? `migrated: ${done.join(', ')}\n` : 'schema is up to date\n');
       await boundSessions(dataSource);
       await seedBase(new Database(dataSource));
