@@ -349,6 +349,9 @@ describe('Every pod', () => {
     }
   });
 
+  const heapOf = (w: Resource) =>
+    Math.max(...variables(w).map(({ value = '' }) => Number(/--max-old-space-size=(\d+)/.exec(value)?.[1] ?? 0)));
+
   it.each([
     ['api-gateway', 1],
     ['chat-worker', 1],
@@ -357,9 +360,22 @@ describe('Every pod', () => {
     const source = read('libs/domains/files/src/extraction/readers.ts');
     const [readers, memory] = ['READERS', 'MEMORY_MIB'].map((each) => Number(new RegExp(`^const ${each} = (\\d+);`, 'm').exec(source)![1]));
     const w = workloads.find((each) => each.metadata.name === name)!;
-    const heap = variables(w).map(({ value = '' }) => Number(/--max-old-space-size=(\d+)/.exec(value)?.[1] ?? 0));
     const limit = mebibytes(dig<string>(app(w), 'resources', 'limits', 'memory'));
-    expect(limit).toBeGreaterThanOrEqual(Math.max(...heap) + kinds * readers * memory + 256);
+    expect(limit).toBeGreaterThanOrEqual(heapOf(w) + kinds * readers * memory + 256);
+  });
+
+  it('has room for what reads mails, beside the heap of inbox-intake and twice what comes', async () => {
+    const inMail = (file: string, name: string) =>
+      Number(
+        new RegExp(`^const ${name} = (\\d+)( \\* 1024 \\* 1024)?;`, 'm').exec(read(`libs/domains/inboxes/src/intake/mail/${file}.ts`))![1],
+      );
+    const hooks = (await allSections()).flatMap((s) => Object.values(s.settings)).find(({ env }) => env === 'HOOK_BUFFER_BYTES')!;
+    // By SMTP they are there twice while they are read; what comes by hooks is counted with its copies.
+    const coming = 2 * inMail('smtp-listener', 'MAX_HELD_BYTES') + (hooks.schema.parse(undefined) as number) / 1024 ** 2;
+    const w = workloads.find((each) => each.metadata.name === 'inbox-intake')!;
+    expect(mebibytes(dig<string>(app(w), 'resources', 'limits', 'memory'))).toBeGreaterThanOrEqual(
+      heapOf(w) + inMail('mail-reader', 'READERS') * inMail('reader-process', 'MEMORY_MIB') + coming,
+    );
   });
 });
 

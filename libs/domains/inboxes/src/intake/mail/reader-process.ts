@@ -14,8 +14,10 @@ const AUTH_MS = 5_000;
  */
 const MAX_QUESTIONS = 20;
 const ANSWERS_MS = 4_000;
-const MEMORY_MIB = 384;
-/** What may be in a process at once, waiting for the DNS: buffers are no part of the memory above. */
+const HEAP_MIB = 384;
+/** Of all that one has, buffers too; k8s/base has the memory for it. */
+const MEMORY_MIB = 512;
+/** What may be in a process at once, waiting for the DNS: buffers are no part of the heap. */
 const MAX_MAILS = 100;
 const MAX_BYTES = 64 * 1024 * 1024;
 /**
@@ -53,7 +55,7 @@ export class ReaderProcess {
 
   constructor(private readonly resolver: MailResolver) {
     this.child = new ParserChild({
-      ...{ directory: __dirname, file: 'mail-reader.worker.js', heapMib: MEMORY_MIB },
+      ...{ directory: __dirname, file: 'mail-reader.worker.js', heapMib: HEAP_MIB, residentMib: MEMORY_MIB },
       ...{ heard: (said: FromReader) => this.hear(said), ended: () => this.end() },
     });
   }
