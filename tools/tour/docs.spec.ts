@@ -169,6 +169,18 @@ it('a restore waits for every pod of an app, for as long as workers may take to 
   expect(Number(/wait --for=delete .*--timeout=(\d+)s/.exec(text)?.[1])).toBeGreaterThan(grace);
 });
 
+it('what draining does not wait for is told with how long it waits', () => {
+  const patience = /drain\.js, '(\d+)'/.exec(readFileSync(path.join(ROOT, 'k8s/components/workload/worker.yaml'), 'utf8'))![1];
+  const parts = ['scaling', 'deploying'].map((page) => {
+    const { text } = all.find(({ file }) => file === `docs/operations/${page}.md`)!;
+    return text.slice(text.indexOf('\n## Draining')).replace(/(?<=.)\n## [^]*/, '');
+  });
+  for (const part of parts) {
+    expect(part).toContain(` ${patience} s`);
+    expect(part).toMatch(/commands? of .*sandbox(es)?\b.* cut off/is);
+  }
+});
+
 it('every decision is in the list of decisions', () => {
   const records = all.filter(({ file }) => /^docs\/adr\/\d{4}-/.test(file));
   const list = all.find(({ file }) => file === 'docs/adr/README.md')!;
