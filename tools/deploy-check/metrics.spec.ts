@@ -100,7 +100,7 @@ describe('Metrics in the cluster', () => {
     expect(valuesOf('JobsWait', 'queue_oldest_ready_seconds', 'queue')).toEqual(Object.keys(WAITED_QUEUES));
     expect(valuesOf('QueueWithoutWorker', 'worker_jobs_running', 'queue')).toEqual([...QUEUES]);
     // Of every kind and job, without a list of them.
-    for (const name of ['RunsFail', 'RunsGivenUp', 'WorkersDie', 'DeadLetters'])
+    for (const name of ['RunsFail', 'RunsGivenUp', 'RunsStuck', 'WorkersDie', 'DeadLetters'])
       for (const { metric, labels } of named(name))
         expect([name, metric, labels.has('kind') || labels.has('job')]).toEqual([name, metric, false]);
   });

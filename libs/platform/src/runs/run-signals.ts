@@ -26,6 +26,7 @@ export class RunSignals {
     };
     gauge('runs_ready', 'Runs that a worker could take up now', ['kind'], draw('ready'));
     gauge('runs_oldest_ready_seconds', 'Age of the run that has waited longest for a worker', ['kind'], draw('oldest_ready_s'));
+    gauge('runs_stuck', 'Runs that wait for a worker, and that none can take up', ['kind'], draw('stuck'));
     gauge('runs_active', 'Runs under a live lease, in all processes', ['kind'], draw('active'));
     gauge('runs_parked', 'Runs over the cap of their organization', ['kind'], draw('parked'));
     gauge('runs_waiting', 'Runs that wait for a time or for somebody', ['kind'], draw('waiting'));

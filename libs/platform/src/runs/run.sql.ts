@@ -1,4 +1,4 @@
-import { RUN_KINDS, type JobName, type JobPayload, type RunKindName, type RunKindOf } from '@aps/contracts';
+import { JOBS, RUN_KINDS, type JobName, type JobPayload, type RunKindName, type RunKindOf } from '@aps/contracts';
 import { batchStatement, statement, type BatchStatement } from '@aps/platform/database';
 import { deleteJobs, insertJobs, redeliverJobs, type JobRow } from '@aps/platform/outbox';
 
@@ -34,6 +34,8 @@ export interface RunState {
   /** What a worker could take up now. */
   ready: number;
   oldest_ready_s: number;
+  /** What could be taken up, but for a claim that has failed three times, or a job of a newer version: more workers do not help. */
+  stuck: number;
   /** Under a live lease. */
   active: number;
   /** Over the cap of their organization. */
@@ -242,7 +244,7 @@ SELECT id, payload, generation FROM o`),
     // reads all of it for ever.
     STATE: statement<RunState>(`
 WITH l AS MATERIALIZED (
-  SELECT r.status, CASE
+  SELECT r.status, o.version > ${JOBS[job].version} OR (r.status = 'queued' AND o.failures > 2) AS is_stuck, CASE
     WHEN r.status = 'running' AND r.lease_expires_at > now() THEN r.lease_expires_at
     WHEN ${of.isSuspended('r.org_id')} THEN NULL
     WHEN r.status = 'running' THEN coalesce(r.lease_expires_at, now())
@@ -251,7 +253,9 @@ WITH l AS MATERIALIZED (
   FROM outbox o CROSS JOIN LATERAL (SELECT * FROM ${table} x WHERE x.id = o.id LIMIT 1) r
   WHERE o.job = '${job}'
 )
-SELECT count(*) FILTER (WHERE ready_at <= now())::int AS ready, coalesce(extract(epoch FROM now() - min(ready_at) FILTER (WHERE ready_at <= now())), 0)::float8 AS oldest_ready_s,
+SELECT count(*) FILTER (WHERE ready_at <= now() AND NOT is_stuck)::int AS ready,
+       coalesce(extract(epoch FROM now() - min(ready_at) FILTER (WHERE ready_at <= now() AND NOT is_stuck)), 0)::float8 AS oldest_ready_s,
+       count(*) FILTER (WHERE ready_at <= now() AND is_stuck)::int AS stuck,
        count(*) FILTER (WHERE status = 'running' AND ready_at > now())::int AS active,
        (SELECT count(*)::int FROM ${table} WHERE parked) AS parked,
        (SELECT count(*)::int FROM ${table} WHERE status = 'waiting' AND finished_at IS NULL) AS waiting

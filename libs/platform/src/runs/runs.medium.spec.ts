@@ -408,7 +408,12 @@ describe('a second kind of run', () => {
       const text = await metrics.metrics();
       const figure = (name: string) => Number(new RegExp(`^${name}\\{kind="count"\\} (\\S+)`, 'm').exec(text)?.[1] ?? NaN);
       return {
-        ...{ ready: figure('runs_ready'), oldest: figure('runs_oldest_ready_seconds'), active: figure('runs_active') },
+        ...{
+          ready: figure('runs_ready'),
+          oldest: figure('runs_oldest_ready_seconds'),
+          stuck: figure('runs_stuck'),
+          active: figure('runs_active'),
+        },
         ...{ parked: figure('runs_parked'), waiting: figure('runs_waiting'), givenUp: figure('runs_given_up_total') },
       };
     };
@@ -417,9 +422,14 @@ describe('a second kind of run', () => {
     kind.cap = 0;
     jest.spyOn(app.get(Runs, { strict: false }), 'run').mockResolvedValue();
     const change = (id: string, set: string) => database.db.execute(sql(`UPDATE counts SET ${set} WHERE id = $1`), [id]);
-    const [ready, handedBack, due, later, forSomebody, active, parked, behind, held, heldAtWork] = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => kind.start(i >= 8 ? crypto.randomUUID() : org, 1)),
+    const [ready, handedBack, due, later, forSomebody, active, parked, behind, held, heldAtWork, failing, newer] = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => kind.start(i === 8 || i === 9 ? crypto.randomUUID() : org, 1)),
     );
+    // More workers would do nothing for them.
+    await change(failing, `dispatched_at = now() - interval '1 hour'`);
+    await change(newer, `dispatched_at = now() - interval '1 hour'`);
+    await database.db.execute(sql(`UPDATE outbox SET created_at = now() - interval '1 hour', failures = 3 WHERE id = $1`), [failing]);
+    await database.db.execute(sql(`UPDATE outbox SET created_at = now() - interval '1 hour', version = 99 WHERE id = $1`), [newer]);
     // What it waited behind, for an hour, has been over for 40 seconds.
     await change(ready, `dispatched_at = now() - interval '1 hour'`);
     await database.db.execute(sql(`UPDATE outbox SET created_at = now() - interval '40 seconds' WHERE id = $1`), [ready]);
@@ -437,7 +447,7 @@ describe('a second kind of run', () => {
     await change(heldAtWork, `status = 'running', lease_expires_at = now() - interval '50 seconds'`);
     await database.db.execute(sql('INSERT INTO held_orgs SELECT org_id FROM counts WHERE id = ANY($1)'), [[held, heldAtWork]]);
     const state = await eventually(told, ({ ready: n }) => n === 3);
-    expect(state).toMatchObject({ ready: 3, active: 1, parked: 1, waiting: 3 });
+    expect(state).toMatchObject({ ready: 3, stuck: 2, active: 1, parked: 1, waiting: 3 });
     expect(Math.floor(state.oldest / 20)).toBe(2);
     await database.db.execute(sql('DELETE FROM held_orgs'));
     await database.db.execute(sql('DELETE FROM outbox'));
