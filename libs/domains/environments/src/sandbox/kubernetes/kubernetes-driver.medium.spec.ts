@@ -189,6 +189,17 @@ describe('a pod', () => {
     await expect(run('true')).rejects.toMatchObject({ began: false, message: 'The cluster did not make the sandbox.' });
   });
 
+  it('gives way to another where the cluster has no room, once it is idle, and never at work', async () => {
+    await run('true');
+    await begin(randomUUID());
+    const [idle, atWork] = podNames();
+    cluster.refuses = (kind) => (kind === 'pods' && cluster.pods.size >= 2 ? 'forbidden: exceeded quota: sandboxes' : undefined);
+    await expect(run('true')).rejects.toMatchObject({ message: 'The cluster has no room for another sandbox.' });
+    cluster.pods.get(idle)!.metadata.annotations['agent-platform/used-at'] = new Date(Date.now() - 240_000).toISOString();
+    expect(await run('echo out')).toEqual({ ...fine, stdout: 'out\n' });
+    expect(podNames()).toEqual([atWork, expect.not.stringMatching(idle)]);
+  });
+
   it('is removed when nobody has used it for long, by whoever looks', async () => {
     const workspace = randomUUID();
     await run('true', { workspace });

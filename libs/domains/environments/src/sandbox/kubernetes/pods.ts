@@ -36,6 +36,9 @@ const LOOK_MS = 100;
 const MAX_LOOK_MS = 1_000;
 const IDLE_MS = 600_000;
 const SWEEP_MS = 60_000;
+/** Where others find no room, idle ones go earlier, a few at a time: those at work say so with each sweep. */
+const NOT_AT_WORK_MS = 3 * SWEEP_MS;
+const GIVE_WAY = 5;
 const KILLS = 3;
 /** So often an ended pod is looked for where a command was killed, or the connection to it broke. */
 const LOOKS = 10;
@@ -145,6 +148,16 @@ export class Pods {
     }
   }
 
+  /** Removes some that have been idle for longest: their workspaces stay, and they start anew within seconds. @returns whether some go, or did already */
+  private async makeRoom(): Promise<boolean> {
+    const pods = await this.api.list('pods', OUR_LABELS);
+    const usedAt = ({ annotations }: Metadata) => Date.parse(annotations?.[USED_AT] ?? '');
+    const idle = pods.filter((pod) => !pod.deletionTimestamp && this.isIdle(pod, NOT_AT_WORK_MS)).sort((a, b) => usedAt(a) - usedAt(b));
+    for (const { name, resourceVersion } of idle.slice(0, GIVE_WAY))
+      await this.api.remove('pods', name, { resourceVersion }).catch(unlessConflict);
+    return idle.length > 0 || pods.some((pod) => pod.deletionTimestamp);
+  }
+
   private isIdle({ annotations }: Metadata, idleMs: number): boolean {
     return this.api.now() - Date.parse(annotations?.[USED_AT] ?? '') >= idleMs;
   }
@@ -171,11 +184,18 @@ export class Pods {
     const cut = new Cutoff(signal, START_MS);
     let pod = await this.annotate<Pod>('pods', name);
     let isNew = false;
+    let full: KubernetesRefused | undefined;
     try {
       for (let wait = LOOK_MS; ; wait = Math.min(wait * 1.5, MAX_LOOK_MS)) {
         if (!pod) {
-          await this.api.create('pods', manifest()).catch(unlessConflict);
-          isNew = true;
+          try {
+            await this.api.create('pods', manifest()).catch(unlessConflict);
+            isNew = true;
+          } catch (error) {
+            // The room of a pod that goes is free when it has gone.
+            if (!isOverQuota(error) || !(full || (await this.makeRoom()))) throw error;
+            full = error;
+          }
         } else if (isOver(pod)) {
           await this.kill(pod);
           if (isNew && hasEnded(pod)) throw new StartFailed(startFailureOf(pod), false);
@@ -191,7 +211,8 @@ export class Pods {
       signal.throwIfAborted();
       // The next command tries anew.
       if (pod && (cut.isLate || error instanceof SandboxFailed)) await this.kill(pod);
-      throw cut.isLate ? new SandboxFailed(waitingFor(pod), false, { cause: error }) : error;
+      if (!cut.isLate) throw error;
+      throw pod || !full ? new SandboxFailed(waitingFor(pod), false, { cause: error }) : full;
     } finally {
       cut.release();
     }
@@ -204,8 +225,7 @@ export class Pods {
     } catch (error) {
       if (!(error instanceof KubernetesRefused)) throw error;
       this.logger.warn(error);
-      const isFull = error.status === 403 && error.message.includes('exceeded quota');
-      throw new SandboxFailed(isFull ? NO_ROOM : 'The cluster did not make the sandbox.', false, { cause: error });
+      throw new SandboxFailed(isOverQuota(error) ? NO_ROOM : 'The cluster did not make the sandbox.', false, { cause: error });
     }
   }
 }
@@ -213,6 +233,8 @@ export class Pods {
 /** The image is there, and what should run in it is not. */
 class StartFailed extends SandboxFailed {}
 
+const isOverQuota = (error: unknown): error is KubernetesRefused =>
+  error instanceof KubernetesRefused && error.status === 403 && error.message.includes('exceeded quota');
 const isStatus = (error: unknown, status: number) => error instanceof KubernetesRefused && error.status === status;
 
 const orNull = <T>(work: Promise<T>): Promise<T | null> =>
