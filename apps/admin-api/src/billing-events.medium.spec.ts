@@ -41,6 +41,7 @@ const aPurchase = async () => {
   return orderEvent({ product_id: pack.polar_product_id, checkout_id });
 };
 const keys = async () => (await t.db.manager.findBy(CreditLedgerRow, { org_id: org })).map(({ key }) => key);
+const settle = (id: string, reason?: string) => call('POST', `/billing/events/${id}/settle`, { reason });
 const replays = () => t.audit({ action: 'billing_event.replayed', org_id: org });
 
 describe('The deliveries of the payment provider', () => {
@@ -60,7 +61,8 @@ describe('The deliveries of the payment provider', () => {
     expect(body.items.map((item: { id: string }) => item.id)).toEqual(ids.slice(0, 4).reverse());
     expect(body.items[2]).toEqual({
       ...{ id: ids[1], provider: 'polar', delivery_id: expect.any(String), type: 'order.failed', org_id: org, status: 'failed' },
-      ...{ attempts: 3, error: 'broken', payload: { type: 'order.failed' }, received_at: expect.any(String), applied_at: null },
+      ...{ attempts: 3, error: 'broken', payload: { type: 'order.failed' }, received_at: expect.any(String) },
+      ...{ applied_at: null, settled_at: null },
     });
     expect((await call('GET', `/billing/events?org_id=${org}&status=failed`)).body).toMatchObject({ total: 1, items: [{ id: ids[1] }] });
     const page = (await call('GET', '/billing/events?limit=2&offset=1')).body;
@@ -72,14 +74,20 @@ describe('The deliveries of the payment provider', () => {
     expect(outcome(await call('GET', '/billing/events?status=lost'))).toEqual([422, 'validation_error']);
   });
 
-  it('are applied by a replay, once, and stay what they were', async () => {
+  it('are applied by a replay, once, and stay what they were, but settled', async () => {
     const order = await aPurchase();
     const id = await stored(order, { status: 'failed', attempts: 8, error: 'broken' });
     const key = `polar:order:${order.data.id}:pack`;
     expect((await replay(id)).body).toEqual({ event_id: id, outcome: 'applied', detail: null, ledger_keys: [key] });
     expect((await replay(id)).body).toEqual({ event_id: id, outcome: 'no_op', detail: 'The order was applied before.', ledger_keys: [] });
     expect(await keys()).toEqual([key]);
-    expect(await eventOf(id)).toMatchObject({ status: 'failed', attempts: 8, error: 'broken', applied_at: null });
+    expect(await eventOf(id)).toMatchObject({
+      status: 'failed',
+      attempts: 8,
+      error: 'broken',
+      applied_at: null,
+      settled_at: expect.any(Date),
+    });
     expect(await replays()).toMatchObject([
       { source: 'admin', actor_id: admin.operator.id, target_id: id, metadata: { ledger_keys: [key] } },
     ]);
@@ -98,6 +106,29 @@ describe('The deliveries of the payment provider', () => {
     const other = await stored({ type: 'benefit.created' }, { status: 'ignored' });
     expect((await replay(other)).body).toMatchObject({ outcome: 'no_op', ledger_keys: [] });
     expect(await replays()).toEqual([]);
+  });
+
+  it('are open until an operator settles what no replay makes good, once', async () => {
+    const id = await stored(orderEvent({ product_id: pack.polar_product_id }), { status: 'unresolved', org_id: org });
+    expect((await replay(id)).body.outcome).toBe('failed');
+    expect((await eventOf(id)).settled_at).toBeNull();
+    expect((await settle(id, 'Paid back')).status).toBe(204);
+    const settled = await eventOf(id);
+    expect([settled.status, settled.settled_at]).toEqual(['unresolved', expect.any(Date)]);
+    expect((await settle(id, 'Again')).status).toBe(204);
+    expect((await eventOf(id)).settled_at).toEqual(settled.settled_at);
+    expect(await t.audit({ action: 'billing_event.settled', org_id: org })).toMatchObject([
+      { source: 'admin', actor_id: admin.operator.id, target_id: id, metadata: { type: 'order.paid', reason: 'Paid back' } },
+    ]);
+  });
+
+  it('that wait for nobody cannot be settled', async () => {
+    for (const status of ['received', 'applied', 'ignored'] as const)
+      expect(outcome(await settle(await stored({ type: 'order.paid' }, { status }), 'Done'))).toEqual([409, 'already_applied']);
+    const tried = await stored({ type: 'order.paid' }, { status: 'failed', next_attempt_at: new Date() });
+    expect(outcome(await settle(tried, 'Done'))).toEqual([409, 'already_applied']);
+    expect(outcome(await settle(uuidv7(), 'Done'))).toEqual([404, 'not_found']);
+    expect(outcome(await settle(tried))).toEqual([422, 'validation_error']);
   });
 
   it('that were applied, or are not there, cannot be replayed', async () => {

@@ -56,7 +56,7 @@ export const ERRORS = {
   run_not_terminal: { status: 409, means: 'the run is not over; cancel it first.' },
   run_terminal: { status: 409, means: 'the run is over.' },
   address_taken: { status: 409, means: 'another channel has the address.' },
-  already_applied: { status: 409, means: 'the delivery was applied; there is nothing to repair.' },
+  already_applied: { status: 409, means: 'the delivery was applied, or is still tried by itself; there is nothing to repair.' },
   already_on_plan: { status: 409, means: 'the organization is on the plan already.' },
   change_in_flight: { status: 409, means: 'the same change of plan was asked for and is not paid yet.' },
   no_live_subscription: { status: 409, means: 'nobody pays a subscription of the organization; buy one by a checkout.' },

@@ -47,6 +47,9 @@ export class BillingEventItem {
   payload: Record<string, unknown>;
   @DateTimeField({ description: 'When it came.' }) received_at: string;
   @DateTimeField({ nullable: true, description: 'When it was applied.' }) applied_at: string | null;
+
+  @DateTimeField({ nullable: true, description: 'When what went wrong was made good, by a replay or by hand; its status stays.' })
+  settled_at: string | null;
 }
 
 export class BillingEventCounts {
@@ -60,6 +63,16 @@ export class BillingEventCounts {
 export class BillingEventListResponse extends PageOf(BillingEventItem) {
   @NestedField(() => BillingEventCounts, { description: 'How many deliveries there are in all, by status.' })
   status_counts: BillingEventCounts;
+}
+
+export class SettleBillingEventRequest {
+  @StringField({
+    min: 1,
+    max: 1_000,
+    description: 'What was done about it, or why nothing. It stands in the audit log.',
+    example: 'Refunded',
+  })
+  reason: string;
 }
 
 export class BillingEventReplayResponse {

@@ -209,6 +209,7 @@ export type BillingEventStatus = 'received' | 'applied' | 'ignored' | 'unresolve
 @Index('billing_events_status', ['status', 'received_at', 'id'])
 @Index('billing_events_org', ['org_id', 'received_at', 'id'])
 @Index('billing_events_due', ['next_attempt_at'], { where: `status IN ('received', 'failed') AND next_attempt_at IS NOT NULL` })
+@Index('billing_events_open', ['status'], { where: `status IN ('failed', 'unresolved') AND settled_at IS NULL` })
 @Check('billing_events_statuses', `status IN ('received', 'applied', 'ignored', 'unresolved', 'failed')`)
 export class BillingEvent {
   @PrimaryColumn('uuid') id: string;
@@ -224,6 +225,8 @@ export class BillingEvent {
   @Column('jsonb') payload: Record<string, unknown>;
   @Column('timestamptz', { default: () => 'now()' }) received_at: Date;
   @Column('timestamptz', { nullable: true }) applied_at: Date | null;
+  /** When what went wrong was made good: by a replay, or by an operator who says so. Its status goes on telling what became of it. */
+  @Column('timestamptz', { nullable: true }) settled_at: Date | null;
   /** Null: no more attempts. */
   @Column('timestamptz', { nullable: true, default: () => 'now()' }) next_attempt_at: Date | null;
 }

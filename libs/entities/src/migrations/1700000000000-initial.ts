@@ -132,7 +132,8 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE TABLE \"billing_checkouts\" (\"id\" text NOT NULL, \"org_id\" uuid NOT NULL, \"user_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"code\" text NOT NULL, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_4b70f2916a30a3d67c3c4ffb582\" PRIMARY KEY (\"id\"))");
     await runner.query("CREATE INDEX \"billing_checkouts_payer\" ON \"billing_checkouts\"  (\"user_id\", \"org_id\") ");
     await runner.query("CREATE INDEX \"billing_checkouts_org\" ON \"billing_checkouts\"  (\"org_id\") ");
-    await runner.query("CREATE TABLE \"billing_events\" (\"id\" uuid NOT NULL, \"provider\" text NOT NULL DEFAULT 'polar', \"delivery_id\" text NOT NULL, \"type\" text NOT NULL, \"org_id\" uuid, \"status\" text NOT NULL DEFAULT 'received', \"attempts\" integer NOT NULL DEFAULT '0', \"error\" text, \"payload\" jsonb NOT NULL, \"received_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"applied_at\" TIMESTAMP WITH TIME ZONE, \"next_attempt_at\" TIMESTAMP WITH TIME ZONE DEFAULT now(), CONSTRAINT \"billing_events_delivery\" UNIQUE (\"provider\", \"delivery_id\"), CONSTRAINT \"billing_events_statuses\" CHECK (status IN ('received', 'applied', 'ignored', 'unresolved', 'failed')), CONSTRAINT \"PK_9a4a4a1b1f55bbc868f6a76a597\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE TABLE \"billing_events\" (\"id\" uuid NOT NULL, \"provider\" text NOT NULL DEFAULT 'polar', \"delivery_id\" text NOT NULL, \"type\" text NOT NULL, \"org_id\" uuid, \"status\" text NOT NULL DEFAULT 'received', \"attempts\" integer NOT NULL DEFAULT '0', \"error\" text, \"payload\" jsonb NOT NULL, \"received_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), \"applied_at\" TIMESTAMP WITH TIME ZONE, \"settled_at\" TIMESTAMP WITH TIME ZONE, \"next_attempt_at\" TIMESTAMP WITH TIME ZONE DEFAULT now(), CONSTRAINT \"billing_events_delivery\" UNIQUE (\"provider\", \"delivery_id\"), CONSTRAINT \"billing_events_statuses\" CHECK (status IN ('received', 'applied', 'ignored', 'unresolved', 'failed')), CONSTRAINT \"PK_9a4a4a1b1f55bbc868f6a76a597\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"billing_events_open\" ON \"billing_events\"  (\"status\") WHERE status IN ('failed', 'unresolved') AND settled_at IS NULL");
     await runner.query("CREATE INDEX \"billing_events_due\" ON \"billing_events\"  (\"next_attempt_at\") WHERE status IN ('received', 'failed') AND next_attempt_at IS NOT NULL");
     await runner.query("CREATE INDEX \"billing_events_org\" ON \"billing_events\"  (\"org_id\", \"received_at\", \"id\") ");
     await runner.query("CREATE INDEX \"billing_events_status\" ON \"billing_events\"  (\"status\", \"received_at\", \"id\") ");
@@ -784,6 +785,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP INDEX \"billing_events_status\"");
     await runner.query("DROP INDEX \"billing_events_org\"");
     await runner.query("DROP INDEX \"billing_events_due\"");
+    await runner.query("DROP INDEX \"billing_events_open\"");
     await runner.query("DROP TABLE \"billing_events\"");
     await runner.query("DROP INDEX \"billing_checkouts_org\"");
     await runner.query("DROP INDEX \"billing_checkouts_payer\"");

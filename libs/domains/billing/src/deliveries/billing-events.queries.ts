@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { listTally, type BillingEvent, type BillingEventStatus } from '@aps/entities';
-import { Database, Listing, statement, type Listed, type Slice } from '@aps/platform/database';
+import { Database, type Db, Listing, statement, type Listed, type Slice } from '@aps/platform/database';
 
 interface Filter {
   org_id?: string;
@@ -20,6 +20,8 @@ const EVENTS = new Listing<BillingEvent, Filter>({
 const COUNTS = statement<{ status: BillingEventStatus; n: number }>(
   `SELECT t.facet AS status, sum(t.n)::int AS n FROM ${listTally('billing_events')} GROUP BY t.facet`,
 );
+const OPEN = statement<{ status: 'failed' | 'unresolved'; n: number }>(`
+  SELECT status, count(*)::int AS n FROM billing_events WHERE status IN ('failed', 'unresolved') AND settled_at IS NULL GROUP BY status`);
 
 /** Deliveries of the payment provider, as operators see them. */
 @Injectable()
@@ -37,8 +39,13 @@ export class BillingEventsQueries {
     return { ...none, ...Object.fromEntries((await this.db.query(COUNTS)).map(({ status, n }) => [status, n])) };
   }
 
+  /** How many of those that went wrong are not settled. */
+  async open(): Promise<Record<'failed' | 'unresolved', number>> {
+    return { failed: 0, unresolved: 0, ...Object.fromEntries((await this.db.query(OPEN)).map(({ status, n }) => [status, n])) };
+  }
+
   /** @throws DomainError `not_found` */
-  get(id: string): Promise<BillingEvent> {
-    return EVENTS.get(this.db, id, {});
+  get(id: string, db: Db = this.db): Promise<BillingEvent> {
+    return EVENTS.get(db, id, {});
   }
 }

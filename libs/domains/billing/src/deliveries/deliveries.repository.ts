@@ -41,10 +41,16 @@ const FAILED = statement(`
   UPDATE billing_events SET status = 'failed', error = $2, next_attempt_at = now() + make_interval(secs => $3)
   WHERE id = $1 AND status IN ('received', 'failed')`);
 
-// A refund that has an organization was applied as far as it could be: another try would find nothing left to do, and call it applied.
+// One that is still tried by itself is not left to anybody.
+const SETTLE = statement(`
+  UPDATE billing_events SET settled_at = now()
+  WHERE id = $1 AND status IN ('failed', 'unresolved') AND next_attempt_at IS NULL AND settled_at IS NULL`);
+
+// A refund that has an organization was applied as far as it could be: another try would find nothing left to do, and call it applied. What
+// was settled is done, perhaps by hand.
 const WAKE = statement<{ id: string }>(`
   UPDATE billing_events SET status = 'received', attempts = 0, error = NULL, next_attempt_at = now()
-  WHERE status = 'unresolved' AND id <> $2 AND (type <> 'order.refunded' OR org_id IS NULL)
+  WHERE status = 'unresolved' AND settled_at IS NULL AND id <> $2 AND (type <> 'order.refunded' OR org_id IS NULL)
     AND (payload->'data'->>'id' = ANY ($1) OR payload->'data'->>'subscription_id' = ANY ($1) OR payload->'data'->'subscription'->>'id' = ANY ($1))
   RETURNING id`);
 const LEFT = statement<{ id: string }>(`
@@ -82,6 +88,11 @@ export class DeliveriesRepository {
   /** @param againInS null gives it up */
   async fail(db: Db, id: string, error: string, againInS: number | null): Promise<void> {
     await db.execute(FAILED, [id, error, againInS]);
+  }
+
+  /** What went wrong with it is made good. @returns false where nobody is waited for, or no more */
+  async settle(tx: Tx, id: string): Promise<boolean> {
+    return (await tx.execute(SETTLE, [id])) > 0;
   }
 
   /** Lets deliveries that could not be resolved be tried again, now that more is known of what they are about. @returns their ids */

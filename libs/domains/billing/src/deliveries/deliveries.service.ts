@@ -121,6 +121,11 @@ export class DeliveriesService {
     return left.length;
   }
 
+  /** It waits for nobody any more. @returns false where it did not */
+  settle(tx: Tx, id: string): Promise<boolean> {
+    return this.repository.settle(tx, id);
+  }
+
   /** Those that could not be resolved and are about the same have another try, by a job of its own: that of the last may be just ending. */
   async wake(tx: Tx, { outcome, about }: Effect, id: string): Promise<void> {
     if (outcome !== 'applied' || about.length === 0) return;

@@ -18,7 +18,7 @@ export interface Replay {
 /** Where effects are in this build; undefined where they are not. */
 export const REPLAYED_EFFECTS = Symbol('REPLAYED_EFFECTS');
 
-/** Runs the effects of deliveries again that went wrong. */
+/** Makes good what went wrong with deliveries. */
 @Injectable()
 export class ReplayService {
   constructor(
@@ -30,7 +30,8 @@ export class ReplayService {
   ) {}
 
   /**
-   * Neither its status nor its count of tries changes: those tell what became of the delivery when it came.
+   * Neither its status nor its count of tries changes: those tell what became of the delivery when it came. Where nothing is left to do, it is
+   * settled.
    *
    * @throws DomainError 404 `not_found`, 409 `already_applied`, 503 `effect_missing`
    */
@@ -47,6 +48,7 @@ export class ReplayService {
         const effect = await effects.apply(tx, event, operator);
         const { outcome, org_id: orgId, detail, ledger_keys } = effect;
         await this.deliveries.wake(tx, effect, id);
+        if (REPLAYED[outcome] !== 'failed') await this.deliveries.settle(tx, id);
         if (outcome === 'applied' || ledger_keys.length) {
           const facts = { type: event.type, ledger_keys };
           await this.audit.record(tx, { orgId, actor: operator }, 'billing_event.replayed', id, facts);
@@ -58,6 +60,20 @@ export class ReplayService {
       if (error instanceof DomainError) throw error;
       return { event_id: id, outcome: 'failed', detail: String((error as Error).message), ledger_keys: [] };
     }
+  }
+
+  /**
+   * Says that what a replay cannot do was done by hand, or that nothing is to be done. Again, it changes nothing.
+   *
+   * @throws DomainError 404 `not_found`, 409 `already_applied`
+   */
+  settle(operator: ActingUser, id: string, reason: string): Promise<void> {
+    return this.db.transaction(operator, async (tx) => {
+      const settled = await this.deliveries.settle(tx, id);
+      const { type, org_id: orgId, settled_at } = await this.events.get(id, tx);
+      if (!settled_at) throw new DomainError('already_applied', 'The delivery waits for nobody.');
+      if (settled) await this.audit.record(tx, { orgId, actor: operator }, 'billing_event.settled', id, { type, reason });
+    });
   }
 }
 

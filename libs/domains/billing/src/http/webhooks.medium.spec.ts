@@ -651,6 +651,15 @@ describe('a refund', () => {
     );
     expect(await ledger()).toEqual(['purchase 1000', 'refund -1000']);
   });
+
+  it('that came before its order, and was dealt with by hand, is not applied', async () => {
+    const order = orderEvent({ product_id: pack.polar_product_id, checkout_id: await begin('pack', 'pack_1k') });
+    const { id } = await tell(refund(order, 'refunded', 1_000));
+    await t.db.manager.update(BillingEvent, id, { settled_at: new Date() });
+    await tell(order);
+    expect((await eventOf(id)).status).toBe('unresolved');
+    expect(await ledger()).toEqual(['purchase 1000']);
+  });
 });
 
 describe('deliveries that come while what they need is applied', () => {
@@ -768,7 +777,12 @@ describe('applying', () => {
     expect(await ledger()).toEqual([]);
   });
 
-  it('is given up after eight tries, and is then for operators', async () => {
+  it('is given up after eight tries, and is then for operators, until it is settled', async () => {
+    const open = async () => {
+      const { values } = await metrics.getSingleMetric('billing_events_open')!.get();
+      return values.find(({ labels }) => labels.status === 'failed')!.value;
+    };
+    const before = await open();
     await t.db.execute(BREAK);
     const id = await take(signed((await bought()).order));
     const last = await eventually(
@@ -781,5 +795,8 @@ describe('applying', () => {
       () => t.db.query(sql('SELECT 1 FROM outbox WHERE id = $1'), [id]),
       (rows) => rows.length === 0,
     );
+    expect(await open()).toBe(before + 1);
+    await t.db.manager.update(BillingEvent, id, { settled_at: new Date() });
+    expect(await open()).toBe(before);
   });
 });

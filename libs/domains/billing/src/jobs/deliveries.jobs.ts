@@ -21,6 +21,9 @@ export class DeliveriesJobs {
     gauge('billing_events', 'Deliveries of the payment provider that are stored, by status', ['status'], async (g) => {
       for (const [status, n] of Object.entries(await events.counts())) g.set({ status }, n);
     });
+    gauge('billing_events_open', 'Deliveries that went wrong and are not settled, by status', ['status'], async (g) => {
+      for (const [status, n] of Object.entries(await events.open())) g.set({ status }, n);
+    });
   }
 
   /** @throws Error to be run again later */
