@@ -15,6 +15,8 @@ export const rateLimitConfig = configSection('rate-limit', {
   verification: perMinute('RATE_LIMIT_VERIFICATION', 10, 'Proofs of addresses, and requests for their links, from one IP address'),
   // Each session has limits of its own, and would else be exchanged for one that has used up none.
   refresh: perMinute('RATE_LIMIT_REFRESH', 5, 'Exchanges of sessions of one user'),
+  // Each asks the payment provider, which counts what all organizations ask together.
+  billing: perMinute('RATE_LIMIT_BILLING', 20, 'Checkouts, changes of plan, cancellations and portals of one user, in all organizations'),
   webhook_channel: perMinute('RATE_LIMIT_WEBHOOK_CHANNEL', 300, 'Messages of one webhook channel'),
   prompt_test: perMinute('RATE_LIMIT_PROMPT_TEST', 30, 'Prompt tests of one session or API token'),
   export: perMinute('RATE_LIMIT_EXPORT', 6, 'Exports of one session or API token'),
@@ -50,6 +52,7 @@ export const RULES = {
   password_reset: 'ip',
   verification: 'ip',
   refresh: 'user',
+  billing: 'user',
   prompt_test: 'credential',
   export: 'credential',
 } as const satisfies Partial<Record<keyof typeof rateLimitConfig.settings, 'ip' | 'user' | 'credential'>>;

@@ -13,6 +13,7 @@ import {
 import { CurrentOrg, OrgAdmin, OrgMember, OrgScope } from '@aps/guards';
 import { answer, Operation } from '@aps/platform/http';
 import { Idempotent } from '@aps/platform/idempotency';
+import { RateLimit } from '@aps/platform/rate-limit';
 import { SelfServeQueries } from '../self-serve/self-serve.queries';
 import { SelfServeService } from '../self-serve/self-serve.service';
 import { toBilling } from './self-serve.convert';
@@ -38,6 +39,7 @@ export class SelfServeController {
 
   @Post('checkout')
   @OrgAdmin('billing')
+  @RateLimit('billing')
   @Idempotent()
   @Operation({
     summary: 'Get a page where a plan or a pack is paid',
@@ -54,6 +56,7 @@ export class SelfServeController {
 
   @Post('change-plan')
   @OrgAdmin('billing')
+  @RateLimit('billing')
   @Idempotent()
   @Operation({
     summary: 'Change the plan that is paid',
@@ -70,6 +73,7 @@ export class SelfServeController {
 
   @Post('cancellation')
   @OrgAdmin('billing')
+  @RateLimit('billing')
   @Operation({
     summary: 'Let the subscription end with what is paid, or go on',
     description: 'The provider is asked. What is answered and shown is the flag as it is known here; it changes when the provider tells.',
@@ -83,6 +87,7 @@ export class SelfServeController {
 
   @Post('portal')
   @OrgAdmin('billing')
+  @RateLimit('billing')
   @Operation({
     summary: 'Get a page with the orders and payment methods of who pays',
     description:

@@ -6,7 +6,7 @@ import { Subscriptions } from '../subscriptions/subscriptions.service';
 import { BillingCheckout, BillingEvent, ExternalSubscription, Plan, Subscription } from '@aps/entities';
 import { OrgsModule } from '@aps/orgs';
 import { OrgsHttpModule } from '@aps/orgs/http';
-import { aTeam, type TestTeam } from '@aps/orgs/testing';
+import { anOrg, aTeam, type TestTeam } from '@aps/orgs/testing';
 import { NO_CALLER } from '@aps/platform/database';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { WorkersModule } from '@aps/platform/queues';
@@ -244,6 +244,18 @@ describe('a checkout', () => {
     await slow();
     expect(outcome(await ask('checkout', { plan_code: 'starter' }))).toEqual([502, 'upstream_unavailable']);
     expect(await t.db.manager.countBy(BillingCheckout, { org_id: org.id })).toBe(0);
+  });
+
+  it('is asked of the provider no faster than one user may, whose others are theirs', async () => {
+    // A prefix of its own: what other requests have used up does not count.
+    t.configure({ RATE_LIMITS: 'on', RATE_LIMIT_BILLING: '2', REDIS_PREFIX: `limits${randomUUID()}` });
+    const statuses: number[] = [];
+    for (const what of ['checkout', 'portal', 'checkout']) statuses.push((await ask(what, { pack_code: 'pack_1k' })).status);
+    const { path, owner } = await anOrg(t);
+    const other = await t.call('POST', `${path}/billing/checkout`, { as: owner, body: { pack_code: 'pack_1k' } });
+    t.configure({ RATE_LIMITS: 'off' });
+    expect([statuses, other.status]).toEqual([[200, 200, 429], 200]);
+    expect(await t.db.manager.countBy(BillingCheckout, { org_id: org.id })).toBe(1);
   });
 
   it('is the same for a repeat of the same request', async () => {
