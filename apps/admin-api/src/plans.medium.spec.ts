@@ -279,10 +279,13 @@ describe('plans', () => {
         output_tokens: 1,
         reasoning_tokens: 0,
         duration_ms: 1,
+        enforced: true,
         ...row,
       });
     await receipt({ credits: '100', usd_cost: '0.3' });
     await receipt({ credits: '50.5', usd_cost: '0.4' });
+    // An organization whose credits are not enforced burns none.
+    await receipt({ credits: '1000', usd_cost: '7', enforced: false });
     await receipt({ credits: '9', usd_cost: '9', created_at: new Date(Date.now() - 40 * 86_400_000) });
     expect(await listed(plan.id)).toMatchObject({ margin: null });
     await t.db.manager.insert(RateCard, { version: 1, effective_from: '2026-01-01', credits_per_usd: '100' });
@@ -294,8 +297,17 @@ describe('plans', () => {
       usd_value: '1.505',
       ratio: '0.534884',
     });
-    await put(plan.id, { code: plan.code, name: 'x' });
-    expect(await listed(plan.id)).toMatchObject({ margin: null });
+    // Whichever of its subscribers burned them, by an override too.
+    await put(plan.id, { code: plan.code, name: 'x', enforces_credits: false });
+    expect((await listed(plan.id)).margin).toMatchObject({ credits: '150.5' });
+  });
+
+  it('are changed also where it cannot be added up what their subscribers have burned', async () => {
+    const { body: plan } = await create();
+    await t.db.execute(sql('ALTER TABLE usage_tallies RENAME TO all_usage'));
+    const { status } = await put(plan.id, { code: plan.code, name: 'Changed' });
+    await t.db.execute(sql('ALTER TABLE all_usage RENAME TO usage_tallies'));
+    expect([status, (await listed(plan.id)).name]).toEqual([500, 'Changed']);
   });
 });
 

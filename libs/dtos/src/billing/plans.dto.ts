@@ -51,7 +51,7 @@ export class PutPlanRequest extends IntersectionType(PlanNames, PartialType(Plan
 export class PlanMargin {
   @IntField({ description: 'So many days until now.', example: 30 }) window_days: number;
   @DecimalString({ description: 'Credits that calls have burned.', example: '12000' }) credits: string;
-  @DecimalString({ description: 'What the calls have cost, in US dollars.', example: '84' }) usd_cost: string;
+  @DecimalString({ description: 'What the calls have cost that burned them, in US dollars.', example: '84' }) usd_cost: string;
   @DecimalString({ description: 'What the credits are worth by the rate card of today, in US dollars.', example: '120' }) usd_value: string;
   @DecimalString({ nullable: true, description: 'Share of the value that the calls have not cost; null where it is 0.', example: '0.3' })
   ratio: string | null;

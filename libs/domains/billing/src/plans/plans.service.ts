@@ -24,21 +24,21 @@ export class PlansService {
   ) {}
 
   /** @throws DomainError 409 `code_taken`, `product_taken` */
-  create(operator: ActingUser, input: PlanInput): Promise<PlanView> {
-    return this.write(operator, async (tx) => {
+  async create(operator: ActingUser, input: PlanInput): Promise<PlanView> {
+    const made = await this.write(operator, async (tx) => {
       const wish = { id: uuidv7(), ...planColumns(input) };
       await this.assertFree(tx, wish);
       const plan = await refusingTaken('plans', this.plans.insert(tx, wish));
       await this.audit.record(tx, operator, 'plan.created', plan.id, { ...planColumns(input) });
-      return this.queries.view(tx, plan);
+      return plan;
     });
+    return this.queries.view(made);
   }
 
   /** @throws DomainError `not_found`; 409 `code_taken`, `product_taken` */
-  replace(operator: ActingUser, id: string, input: PlanInput): Promise<PlanView> {
-    return this.write(operator, async (tx) =>
-      this.queries.view(tx, await refusingTaken('plans', this.change(tx, operator, id, planColumns(input)))),
-    );
+  async replace(operator: ActingUser, id: string, input: PlanInput): Promise<PlanView> {
+    const wish = planColumns(input);
+    return this.queries.view(await this.write(operator, (tx) => refusingTaken('plans', this.change(tx, operator, id, wish))));
   }
 
   /** @throws DomainError `not_found`; 409 `product_taken` */
