@@ -122,7 +122,8 @@ export class BillingCatalogResponse {
   @ListField(() => CatalogPlan, { description: 'Every plan, in display order.' }) plans: CatalogPlan[];
   @ListField(() => PackProductRow, { description: 'Every pack, in display order.' }) packs: PackProductRow[];
   @ListField(() => ProductCollision, {
-    description: 'Products that stand for a plan and for a pack. Nothing refuses it; who buys one gets the plan.',
+    description:
+      'Products that stand for a plan and for a pack. Nothing refuses it; who subscribes to one gets the plan, who purchases it once the pack.',
   })
   collisions: ProductCollision[];
 }

@@ -74,13 +74,16 @@ export class BillingEffects {
     if (order.status !== null && !PAID.includes(order.status)) return said('ignored', null, 'The order is not paid.');
     const orgId = await this.repository.ownerOf(tx, order.belongs);
     if (orgId === null) return said('unresolved', null, 'No organization can be told from it.');
-    const offer = order.product_id && (await this.repository.offerOf(tx, orgId, order.product_id));
+    const { subscription_id } = order.belongs;
+    const isOnce = order.billing_reason === 'purchase' || subscription_id === null;
+    const offer = order.product_id && (await this.repository.offerOf(tx, orgId, order.product_id, isOnce));
     if (!offer) return said('unresolved', orgId, 'Neither a plan nor a pack has its product.');
+    // It would go on for ever, paid once.
+    if (offer.plan && isOnce) return said('unresolved', orgId, 'Its product is a plan’s, and it pays no subscription.');
 
     const held = await this.subscriptions.lock(tx, orgId);
     if (await this.repository.findOrder(tx, order.id)) return said('no_op', orgId, 'The order was applied before.');
     const current = held?.subscription.external_subscription_id ?? null;
-    const { subscription_id } = order.belongs;
     const isOther = current !== null && current !== subscription_id && order.billing_reason !== 'subscription_create' && subscription_id;
     // One that is over in all but the news of its end gives way.
     if (offer.plan && isOther && isLive(await this.repository.findSubscription(tx, current)))

@@ -69,16 +69,20 @@ export class EffectsRepository {
     return one(await tx.query(BY_PAYER, [payer_id])) ?? null;
   }
 
-  /** What a product of the provider's stands for here: a plan before a pack; else the plan that an organization has paid by it before. */
+  /**
+   * What a product of the provider's stands for here; else the plan that an organization has paid by it before. Of a plan and a pack that
+   * share it, the pack is what is purchased once, and the plan what a subscription pays.
+   */
   async offerOf(
     tx: Tx,
     orgId: string,
     productId: string,
+    isOnce: boolean,
   ): Promise<{ plan: Plan; pack?: never } | { pack: CreditPack; plan?: never } | null> {
     const plan = await tx.manager.findOneBy(Plan, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
-    if (plan) return { plan };
-    const pack = await tx.manager.findOneBy(CreditPack, { polar_product_id: productId });
+    const pack = !plan || isOnce ? await tx.manager.findOneBy(CreditPack, { polar_product_id: productId }) : null;
     if (pack) return { pack };
+    if (plan) return { plan };
     const [bought] = await tx.query(PLAN_BOUGHT, [orgId, productId]);
     const before = bought && (await tx.manager.findOneBy(Plan, { code: bought.code }));
     return before ? { plan: before } : null;

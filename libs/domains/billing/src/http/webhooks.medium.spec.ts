@@ -310,6 +310,20 @@ describe('a paid order', () => {
     expect(await ledger()).toEqual([]);
   });
 
+  it('that pays no subscription is for the pack where a plan shares its product, and never for the plan', async () => {
+    const product = randomUUID();
+    const plan = await aPlan(t, { monthly_credits: '70', polar_product_id: product });
+    const both = await aPack(t, { code: randomUUID(), polar_product_id: product });
+    const once = async () => orderEvent({ product_id: product, checkout_id: await begin('pack', both.code) });
+    expect(await statusOf(await once())).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'trial', bought: 1000, granted: 0 });
+    await tell((await bought(plan)).order);
+    expect(await now()).toMatchObject({ code: plan.code, bought: 1000, granted: 70 });
+    await t.db.manager.delete(CreditPack, both.id);
+    expect(await statusOf(await once())).toEqual(['unresolved', 'Its product is a plan’s, and it pays no subscription.']);
+    expect(await now()).toMatchObject({ bought: 1000, granted: 70 });
+  });
+
   it('goes on to bring the plan whose product it was, for who has paid it by that before', async () => {
     const product = randomUUID();
     const plan = await aPlan(t, { monthly_credits: '70', polar_product_id: product });
