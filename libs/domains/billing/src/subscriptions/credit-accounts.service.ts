@@ -12,6 +12,7 @@ import { Ledger } from '../ledger/ledger.repository';
 import { CreditAccountsQueries, type CreditAccount } from './credit-accounts.queries';
 import { Grants } from './grants';
 import { overridden } from './overrides.policy';
+import { isMonth } from './periods.policy';
 import { Periods, type PeriodRoll } from './periods.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
 import { Subscriptions } from './subscriptions.service';
@@ -134,7 +135,7 @@ export class CreditAccountsService {
       const isThere =
         before?.plan.id === plan.id &&
         before.subscription.status === 'active' &&
-        (before.subscription.period_end !== null) === plan.renews &&
+        (plan.renews ? isMonth(before.subscription) : before.subscription.period_end === null) &&
         !Object.keys(before.subscription.overrides).length &&
         isZero(minus(baseline, balance));
       let ledger_written = false;

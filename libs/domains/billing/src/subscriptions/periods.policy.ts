@@ -41,6 +41,10 @@ export function monthOf(anchor: Date, date: Date) {
   return { period_start: addMonths(anchor, n - 1), period_end: addMonths(anchor, n), period_anchor: anchor };
 }
 
+/** Whether a period is a month that came by itself, and none whose end was set. */
+export const isMonth = ({ period_start, period_end, period_anchor }: Period): boolean =>
+  period_start !== null && period_anchor !== null && +monthOf(period_anchor, period_start).period_end === +(period_end ?? 0);
+
 /** A provider's subscription that goes on being paid, or is meant to be. */
 const LIVE = ['active', 'trialing', 'past_due', 'unpaid', 'incomplete', 'paused'];
 
