@@ -1,4 +1,4 @@
-import { CreditPack, InferenceReceipt, Plan, RateCard, Subscription } from '@aps/entities';
+import { BillingOrder, CreditPack, InferenceReceipt, Plan, RateCard, Subscription } from '@aps/entities';
 import { anOrg } from '@aps/orgs/testing';
 import { outcome, sql } from '@aps/platform/testing';
 import { TEST_PLAN } from '@aps/testing';
@@ -196,6 +196,21 @@ describe('plans', () => {
       expect(await t.audit({ target_id: other.id })).toHaveLength(1);
     },
   );
+
+  it('keep the orders that have paid them under another code', async () => {
+    const { body: plan } = await create();
+    const org = await anOrg(t);
+    const order = async (kind: 'plan' | 'pack') => {
+      const id = uuidv7();
+      const paid = { code: plan.code, billing_reason: 'purchase', paid_at: new Date() };
+      await t.db.manager.insert(BillingOrder, { id, org_id: org.id, kind, ...paid });
+      return async () => (await t.db.manager.findOneByOrFail(BillingOrder, { id })).code;
+    };
+    const [ofPlan, ofPack] = [await order('plan'), await order('pack')];
+    const renamed = code();
+    await put(plan.id, { code: renamed, name: 'Plan' });
+    expect([await ofPlan(), await ofPack()]).toEqual([renamed, plan.code]);
+  });
 
   it('are not paid by the month and by the year as one product', async () => {
     const both = { polar_product_id: uuidv7(), polar_product_id_annual: '' };

@@ -17,6 +17,8 @@ const FORGET_DELETED = statement(
   'DELETE FROM subscriptions s USING organizations o WHERE o.id = s.org_id AND s.plan_id = $1 AND o.deleted_at IS NOT NULL',
 );
 
+const RENAME = statement(`UPDATE billing_orders SET code = $2 WHERE kind = 'plan' AND code = $1`);
+
 /** What plans are asked for beside their rows. */
 @Injectable()
 export class PlansRepository {
@@ -33,6 +35,11 @@ export class PlansRepository {
   /** Begins a period for its subscribers who have none and whom nobody pays for. */
   async beginPeriods(tx: Tx, planId: string, start: Date): Promise<void> {
     await tx.execute(BEGIN_PERIODS, [planId, start, addMonths(start, 1)]);
+  }
+
+  /** Orders tell their plan by its code. */
+  async renameInOrders(tx: Tx, from: string, to: string): Promise<void> {
+    await tx.execute(RENAME, [from, to]);
   }
 
   /** What the provider still has of them is ended by what it knows itself. */

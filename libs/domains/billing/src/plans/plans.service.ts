@@ -75,6 +75,8 @@ export class PlansService {
     if (!Object.keys(changes).length) return plan;
     await this.assertFree(tx, { ...plan, ...changes });
     const after = (await this.plans.update(tx, id, changes))!;
+    // What it has brought, and the products that it was paid by, are its own under another code, too.
+    if (changes.code) await this.repository.renameInOrders(tx, plan.code, changes.code);
     // What its subscribers have been granted is their first month's.
     if (changes.renews) await this.repository.beginPeriods(tx, id, this.db.now());
     await this.audit.record(tx, operator, 'plan.updated', id, { changes });
