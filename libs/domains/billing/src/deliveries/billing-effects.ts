@@ -58,6 +58,11 @@ export class BillingEffects {
     return `BillingEffects.${METHODS[type] ?? 'apply'}`;
   }
 
+  /** Whether deliveries of this type change anything. */
+  static knows(type: string): boolean {
+    return Object.hasOwn(METHODS, type);
+  }
+
   /** @param actor who is on record for it; without one, the provider */
   async apply(tx: Tx, event: Told, actor?: Author): Promise<Effect> {
     const method = METHODS[event.type];

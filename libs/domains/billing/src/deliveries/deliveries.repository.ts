@@ -9,7 +9,7 @@ export interface StoredDelivery {
   delivery_id: string;
   type: string;
   payload: string;
-  status: 'received' | 'ignored';
+  status: 'received' | 'ignored' | 'unresolved';
   error: string | null;
 }
 

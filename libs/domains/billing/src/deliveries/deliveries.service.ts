@@ -69,8 +69,13 @@ export class DeliveriesService {
         if (!NOT_KEPT.test((error as { code?: string }).code ?? '')) throw error;
       }
     }
-    const payload = JSON.stringify({ unreadable: body.toString('base64') });
-    return this.store(id, { type: 'unreadable', payload, status: 'ignored', error: 'The body is no JSON object that can be kept.' });
+    const unreadable = {
+      payload: JSON.stringify({ unreadable: body.toString('base64') }),
+      error: 'The body is no JSON object that can be kept.',
+    };
+    // What would have changed something, a payment perhaps, is for humans.
+    if (event && BillingEffects.knows(event.type)) return this.store(id, { ...unreadable, type: event.type, status: 'unresolved' });
+    return this.store(id, { ...unreadable, type: 'unreadable', status: 'ignored' });
   }
 
   /** With its job, and with others that come at the same moment, in one statement: the provider waits for it. */

@@ -187,6 +187,13 @@ describe('a delivery', () => {
     expect(await stored()).toBe(before + 10);
   });
 
+  it('that is an order and cannot be kept as it came is left to humans', async () => {
+    const body = '{"type":"order.paid","data":{"name":"\\u0000"}}';
+    const event = await eventOf(await take(signed(body)));
+    expect(event).toMatchObject({ type: 'order.paid', status: 'unresolved', next_attempt_at: null });
+    expect(Buffer.from(event.payload.unreadable as string, 'base64').toString()).toBe(body);
+  });
+
   it('is kept in memory until it is proven, and of all that come only so much', async () => {
     const { headers } = signed({ type: 'x.y' });
     const large = Buffer.alloc(1024 * 1024 - 1);
