@@ -197,6 +197,8 @@ export class BillingCheckout {
   @Column('uuid') user_id: string;
   @Column('text') kind: 'plan' | 'pack';
   @Column('text') code: string;
+  /** What its page sells, whatever stands for that by now. */
+  @Column('text', { nullable: true }) product_id: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
 }
 

@@ -81,7 +81,7 @@ export class BillingEffects {
     if (orgId === null) return said('unresolved', null, 'No organization can be told from it.');
     const { subscription_id } = order.belongs;
     const isOnce = order.billing_reason === 'purchase' || subscription_id === null;
-    const offer = order.product_id && (await this.repository.offerOf(tx, orgId, order.product_id, isOnce));
+    const offer = await this.repository.offerOf(tx, orgId, order, isOnce);
     if (!offer) return said('unresolved', orgId, 'Neither a plan nor a pack has its product.');
     // It would go on for ever, paid once.
     if (offer.plan && isOnce) return said('unresolved', orgId, 'Its product is a plan’s, and it pays no subscription.');

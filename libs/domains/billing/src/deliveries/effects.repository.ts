@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BillingOrder, CreditPack, ExternalSubscription, Plan } from '@aps/entities';
 import { statement, type Tx } from '@aps/platform/database';
-import type { Belongings, ToldSubscription } from './payload.policy';
+import type { Belongings, ToldOrder, ToldSubscription } from './payload.policy';
 
 type Owner = { org_id: string };
 
@@ -32,6 +32,9 @@ const FOLLOWED = statement<{ id: string }>(`
   SELECT n.id FROM billing_orders o JOIN billing_orders n ON n.org_id = o.org_id AND n.kind = 'plan' AND n.paid_at > o.paid_at
   LEFT JOIN external_subscriptions s ON s.id = n.subscription_id
   WHERE o.id = $1 AND (n.applied_at > o.applied_at OR s.revoked_at IS NULL) LIMIT 1`);
+const OFFERED = statement<{ kind: 'plan' | 'pack'; code: string }>(
+  'SELECT kind, code FROM billing_checkouts WHERE id = $1 AND org_id = $2 AND product_id = $3',
+);
 const PLAN_BOUGHT = statement<{ code: string }>(
   `SELECT code FROM billing_orders WHERE org_id = $1 AND product_id = $2 AND kind = 'plan' ORDER BY paid_at DESC, id LIMIT 1`,
 );
@@ -70,20 +73,24 @@ export class EffectsRepository {
   }
 
   /**
-   * What a product of the provider's stands for here; else the plan that an organization has paid by it before. Of a plan and a pack that
-   * share it, the pack is what is purchased once, and the plan what a subscription pays.
+   * What a product of the provider's stands for here; else what the checkout of the organization offered by it, or the plan that it has paid by
+   * it before. Of a plan and a pack that share it, the pack is what is purchased once, and the plan what a subscription pays.
    */
   async offerOf(
     tx: Tx,
     orgId: string,
-    productId: string,
+    { product_id: productId, belongs }: Pick<ToldOrder, 'product_id' | 'belongs'>,
     isOnce: boolean,
   ): Promise<{ plan: Plan; pack?: never } | { pack: CreditPack; plan?: never } | null> {
+    if (productId === null) return null;
     const plan = await tx.manager.findOneBy(Plan, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
     const pack = !plan || isOnce ? await tx.manager.findOneBy(CreditPack, { polar_product_id: productId }) : null;
     if (pack) return { pack };
     if (plan) return { plan };
-    const [bought] = await tx.query(PLAN_BOUGHT, [orgId, productId]);
+    const [offered] = await tx.query(OFFERED, [belongs.checkout_id, orgId, productId]);
+    const sold = offered?.kind === 'pack' ? await tx.manager.findOneBy(CreditPack, { code: offered.code }) : null;
+    if (sold) return { pack: sold };
+    const [bought] = offered?.kind === 'plan' ? [offered] : await tx.query(PLAN_BOUGHT, [orgId, productId]);
     const before = bought && (await tx.manager.findOneBy(Plan, { code: bought.code }));
     return before ? { plan: before } : null;
   }

@@ -74,9 +74,9 @@ const statusOf = async (event: unknown) => {
   return [status, error];
 };
 /** A checkout that was begun here. */
-const begin = async (kind: 'plan' | 'pack' = 'plan', code = 'starter', of = org): Promise<string> => {
+const begin = async (kind: 'plan' | 'pack' = 'plan', code = 'starter', of = org, product_id: string | null = null): Promise<string> => {
   const id = randomUUID();
-  await t.db.manager.insert(BillingCheckout, { id, org_id: of.id, user_id: of.owner.id, kind, code });
+  await t.db.manager.insert(BillingCheckout, { id, org_id: of.id, user_id: of.owner.id, kind, code, product_id });
   return id;
 };
 const now = async () => {
@@ -341,6 +341,20 @@ describe('a paid order', () => {
     expect(await statusOf(orderEvent(cycle))).toEqual(['applied', null]);
     expect(await now()).toMatchObject({ code: plan.code, granted: 70 });
     expect(await ledger()).toEqual(['grant 70', 'expire -70', 'grant 70']);
+  });
+
+  it('is for what its checkout offered, where another product has taken the place of that since', async () => {
+    const [product, ofPack] = [randomUUID(), randomUUID()];
+    const plan = await aPlan(t, { monthly_credits: '70' });
+    const { code } = await aPack(t, { code: randomUUID() });
+    const checkout_id = await begin('pack', code, org, ofPack);
+    // One that pays something else is none of it.
+    expect((await tell(orderEvent({ product_id: randomUUID(), checkout_id }))).status).toBe('unresolved');
+    expect(await statusOf(orderEvent({ product_id: ofPack, checkout_id }))).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: 'trial', bought: 1000 });
+    const { order } = await bought(plan, { product_id: product, checkout_id: await begin('plan', plan.code, org, product) });
+    expect(await statusOf(order)).toEqual(['applied', null]);
+    expect(await now()).toMatchObject({ code: plan.code, granted: 70 });
   });
 
   it('that is not paid yet is nothing', async () => {

@@ -53,7 +53,7 @@ export class SelfServeService {
     }));
     const metadata = { org_id: scope.orgId, kind, code };
     const checkout = await this.provider.createCheckout({ product_id, buyer, metadata });
-    await this.db.transaction(scope, (tx) => this.repository.keepCheckout(tx, scope, { id: checkout.id, kind, code }));
+    await this.db.transaction(scope, (tx) => this.repository.keepCheckout(tx, scope, { id: checkout.id, kind, code, product_id }));
     return checkout;
   }
 
