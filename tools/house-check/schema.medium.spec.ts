@@ -143,7 +143,7 @@ describe('migrations', () => {
     await empty.query('CREATE INDEX stray ON agents (created_at)');
     await requireWhole(empty);
     await empty.query('ALTER TABLE outbound_mails DROP COLUMN last_error');
-    await expect(requireWhole(empty)).rejects.toThrow(/older text of a migration.*\n.*outbound_mails.*last_error/);
+    await expect(requireWhole(empty)).rejects.toThrow(/older text of a migration.*outbound_mails\.last_error/);
     await empty.query('ALTER TABLE agents DROP COLUMN stray');
     await empty.query('DROP INDEX stray');
     await empty.query('ALTER TABLE outbound_mails ADD COLUMN last_error text');

@@ -88,19 +88,22 @@ export async function checkSchema(dataSource: DataSource): Promise<void> {
   process.stdout.write('entities and migrations agree\n');
 }
 
-/** Tables and columns that are missing; what an operator has added, such as an index, is not looked at. */
-const MISSING = /^(CREATE TABLE|ALTER TABLE \S+ ADD ")/;
-
 /**
  * Until the first release the text of the one migration changes, of which a database that has run an older one does not learn.
  *
- * @throws Error that names what is missing, though every migration has run
+ * @throws Error that names the columns that are missing, though every migration has run
  */
 export async function requireWhole(dataSource: DataSource): Promise<void> {
-  const missing = (await difference(dataSource)).up.filter((q) => MISSING.test(q));
+  const columns: { name: string }[] = await dataSource.query(
+    `SELECT format('%s.%s', table_name, column_name) AS name FROM information_schema.columns WHERE table_schema = current_schema()`,
+  );
+  const there = new Set(columns.map(({ name }) => name));
+  const missing = dataSource.entityMetadatas
+    .flatMap((entity) => entity.columns.map((column) => `${entity.tableName}.${column.databaseName}`))
+    .filter((name) => !there.has(name));
   if (missing.length)
     throw new Error(
-      `This database was made by an older text of a migration. Begin with a new one (with npm start: remove .data). Missing:\n${missing.map((q) => `  ${q};`).join('\n')}`,
+      `This database was made by an older text of a migration. Begin with a new one (with npm start: remove .data). Missing: ${missing.join(', ')}`,
     );
 }
 

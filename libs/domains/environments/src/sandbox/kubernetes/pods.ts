@@ -150,7 +150,7 @@ export class Pods {
 
   /** Removes some that have been idle for longest: their workspaces stay, and they start anew within seconds. @returns whether some go, or did already */
   private async makeRoom(): Promise<boolean> {
-    const pods = await this.api.list('pods', OUR_LABELS);
+    const pods = await this.api.list('pods', LABEL_SELECTOR);
     const usedAt = ({ annotations }: Metadata) => Date.parse(annotations?.[USED_AT] ?? '');
     const idle = pods.filter((pod) => !pod.deletionTimestamp && this.isIdle(pod, NOT_AT_WORK_MS)).sort((a, b) => usedAt(a) - usedAt(b));
     for (const { name, resourceVersion } of idle.slice(0, GIVE_WAY))
