@@ -191,7 +191,7 @@ describe('environments', () => {
     });
     await eventually(
       () => t.db.query(sql('SELECT FROM outbox WHERE last_error LIKE $1'), ['%its share%']),
-      (waiting) => waiting.length === 7,
+      (waiting) => waiting.length === 5,
     );
     expect((await at('POST', id, '/ping')).body).toMatchObject({ ok: true });
     await t.make('DELETE', `${busy.path}/environments/${environmentId}`, { as: busy.owner });

@@ -62,7 +62,7 @@ export class EnvironmentsProcessor {
   private async sharing(orgId: string, work: () => Promise<void>): Promise<void> {
     const own = [...this.held].filter((place) => place.orgId === orgId).length;
     const all = concurrencyOf('environments', QUEUE_POLICY.environments.concurrency);
-    if (own && !mayHold(all, this.held.size + 1, own + 1)) throw new PutOff(BUSY_S, 'Its organization has its share of this process');
+    if (own && !mayHold(all, this.held.size + 1, own + 1, 1)) throw new PutOff(BUSY_S, 'Its organization has its share of this process');
     const place = { orgId };
     this.held.add(place);
     await work().finally(() => this.held.delete(place));
