@@ -541,10 +541,12 @@ describe('Scaling', () => {
       const own = variables(named('Deployment', app, PRODUCTION) as Resource).find((v) => v.name === 'QUEUES')?.value;
       if (own) expect([app, own.split(',')]).toEqual([app, expect.arrayContaining([JOBS[job].queue])]);
     }
-    for (const [queue, { app, ready_per_pod, scale_after_s }] of Object.entries(WAITED_QUEUES)) {
+    for (const [queue, { app, ready_per_pod, active_per_pod, scale_after_s }] of Object.entries(WAITED_QUEUES)) {
       const labels = `{queue="${queue}",namespace="agent-platform"}`;
       expect(asked).toContainEqual([app, `max(queue_ready${labels})`, 'AverageValue', ready_per_pod]);
       expect(asked).toContainEqual([app, `max(queue_oldest_ready_seconds${labels})`, 'Value', scale_after_s]);
+      // What cannot be handed over keeps its pods.
+      expect(asked).toContainEqual([app, `max(queue_active${labels})`, 'AverageValue', active_per_pod]);
     }
     for (const s of of('ScaledObject', production)) {
       expect(dig<Fields[]>(s, 'spec', 'triggers').map((t) => t.type)).toEqual(expect.arrayContaining(['prometheus', 'cpu']));

@@ -105,7 +105,7 @@ describe('Metrics in the cluster', () => {
         expect([name, metric, labels.has('kind') || labels.has('job')]).toEqual([name, metric, false]);
   });
 
-  it('alert before commands that wait are given up, which takes the oldest away', () => {
+  it('alert before commands that wait are given up', () => {
     const given = /^const MAX_QUEUED_MS = (\d+) \* 60_000;/m.exec(read('libs/domains/environments/src/commands/commands.service.ts'))![1];
     const alerts = ALERTS.filter(({ expr }) => /queue_oldest_ready_seconds.*> \d/.test(expr)).filter(({ expr }) => {
       const [but] = /(?<=queue!~")[^"]+/.exec(expr) ?? [];

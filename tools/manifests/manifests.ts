@@ -42,6 +42,12 @@ const scaling = (app: string) => ({
     triggers: [
       ...triggers('kind', 'runs_ready', 'runs_oldest_ready_seconds', kinds, app),
       ...triggers('queue', 'queue_ready', 'queue_oldest_ready_seconds', waited, app),
+      // What has been taken waits no more, and must not be ended for that with the pods that were added for it.
+      ...waited
+        .filter(([, policy]) => policy.app === app)
+        .map(([name, { active_per_pod }]) =>
+          trigger(`${name}-active`, 'AverageValue', told('queue_active', 'queue', name), active_per_pod),
+        ),
       // Works without Prometheus, and bounds what one event loop carries.
       { type: 'cpu', metricType: 'Utilization', metadata: { value: '70' } },
     ],

@@ -12,6 +12,12 @@ export interface WaitingPolicy {
   late_after_s: number;
 }
 
+/** The same of a queue whose jobs can be handed to nobody else: pods stay, too, while these run. */
+export interface WaitedQueuePolicy extends WaitingPolicy {
+  /** As many pods as run so many each. */
+  active_per_pod: number;
+}
+
 /** How a kind of run is delivered, and how many workers it wants. */
 export interface RunKindPolicy extends WaitingPolicy {
   /** What delivers a run. */
@@ -35,12 +41,12 @@ export const RUN_KINDS = {
 
 /**
  * Queues of jobs that are no runs, and that users wait for all the same: workers are scaled by them, and who is called is called, as by runs.
- * A job over the cap of its organization is put off, and so does not wait here.
+ * A job over the cap of its organization, or its share of a process, is put off, and so does not wait here.
  */
 export const WAITED_QUEUES = {
-  // Half of what a pod runs at once. One that waits for five minutes is given up.
-  environments: { app: 'process-engine', ready_per_pod: 8, scale_after_s: 5, late_after_s: 60 },
-} as const satisfies Partial<Record<QueueName, WaitingPolicy>>;
+  // Half of what a pod runs at once: who is put off by a share finds others. One that waits for five minutes is given up.
+  environments: { app: 'process-engine', ready_per_pod: 8, active_per_pod: 8, scale_after_s: 5, late_after_s: 60 },
+} as const satisfies Partial<Record<QueueName, WaitedQueuePolicy>>;
 
 export type RunKindName = keyof typeof RUN_KINDS;
 /** The kind that a job delivers. */
