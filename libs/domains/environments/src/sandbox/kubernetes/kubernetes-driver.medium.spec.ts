@@ -48,9 +48,14 @@ const begin = async (workspace: string, signal?: AbortSignal) => {
   );
   return { result };
 };
-/** Makes what nobody has used since yesterday. */
-const age = (objects: ApiServer['pods']) =>
-  objects.forEach(({ metadata }) => (metadata.annotations['agent-platform/used-at'] = new Date(Date.now() - 86_400_000).toISOString()));
+/** Makes what nobody has used for so long, or since yesterday. */
+const age = (objects: ApiServer['pods'], ms = 86_400_000) =>
+  objects.forEach(({ metadata }) => (metadata.annotations['agent-platform/used-at'] = new Date(Date.now() - ms).toISOString()));
+/** Longer than what is at work says nothing for, and not as long as idle ones stay. */
+const IDLE_MS = 240_000;
+/** Lets the cluster have no more pods than that. */
+const quota = (pods: number) =>
+  (cluster.refuses = (kind) => (kind === 'pods' && cluster.pods.size >= pods ? 'forbidden: exceeded quota: sandboxes' : undefined));
 
 describe('a command', () => {
   it.each<[string, string, object]>([
@@ -192,12 +197,21 @@ describe('a pod', () => {
   it('gives way to another where the cluster has no room, once it is idle, and never at work', async () => {
     await run('true');
     await begin(randomUUID());
-    const [idle, atWork] = podNames();
-    cluster.refuses = (kind) => (kind === 'pods' && cluster.pods.size >= 2 ? 'forbidden: exceeded quota: sandboxes' : undefined);
+    cluster.statusOf = ({ metadata }) => (metadata.name.startsWith('pull-') ? { phase: 'Pending' } : RUNNING);
+    const enough = new AbortController();
+    const pulled = driver.pull('quay.io/team/tools@sha256:0', enough.signal).catch(() => undefined);
+    const [idle, atWork, fetching] = await eventually(
+      () => Promise.resolve(podNames()),
+      (names) => names.length === 3,
+    );
+    age(new Map([[fetching, cluster.pods.get(fetching)!]]), IDLE_MS);
+    quota(3);
     await expect(run('true')).rejects.toMatchObject({ message: 'The cluster has no room for another sandbox.' });
-    cluster.pods.get(idle)!.metadata.annotations['agent-platform/used-at'] = new Date(Date.now() - 240_000).toISOString();
+    age(new Map([[idle, cluster.pods.get(idle)!]]), IDLE_MS);
     expect(await run('echo out')).toEqual({ ...fine, stdout: 'out\n' });
-    expect(podNames()).toEqual([atWork, expect.not.stringMatching(idle)]);
+    expect(podNames()).toEqual([atWork, fetching, expect.not.stringMatching(idle)]);
+    enough.abort();
+    await pulled;
   });
 
   it('is removed when nobody has used it for long, by whoever looks', async () => {

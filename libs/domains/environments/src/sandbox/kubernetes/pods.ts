@@ -152,7 +152,10 @@ export class Pods {
   private async makeRoom(): Promise<boolean> {
     const pods = await this.api.list('pods', LABEL_SELECTOR);
     const usedAt = ({ annotations }: Metadata) => Date.parse(annotations?.[USED_AT] ?? '');
-    const idle = pods.filter((pod) => !pod.deletionTimestamp && this.isIdle(pod, NOT_AT_WORK_MS)).sort((a, b) => usedAt(a) - usedAt(b));
+    // Of what has no workspace nobody says that it is at work: an image is being fetched there.
+    const idle = pods
+      .filter((pod) => !pod.deletionTimestamp && pod.labels?.[WORKSPACE_LABEL] && this.isIdle(pod, NOT_AT_WORK_MS))
+      .sort((a, b) => usedAt(a) - usedAt(b));
     for (const { name, resourceVersion } of idle.slice(0, GIVE_WAY))
       await this.api.remove('pods', name, { resourceVersion }).catch(unlessConflict);
     return idle.length > 0 || pods.some((pod) => pod.deletionTimestamp);
