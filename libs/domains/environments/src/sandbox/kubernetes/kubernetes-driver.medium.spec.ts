@@ -214,6 +214,14 @@ describe('a pod', () => {
     await pulled;
   });
 
+  it('gives way again where what went was not enough', async () => {
+    await Promise.all(Array.from({ length: 7 }, () => run('true')));
+    age(cluster.pods, IDLE_MS);
+    quota(1);
+    expect(await run('echo out')).toEqual({ ...fine, stdout: 'out\n' });
+    expect(podNames()).toHaveLength(1);
+  });
+
   it('is removed when nobody has used it for long, by whoever looks', async () => {
     const workspace = randomUUID();
     await run('true', { workspace });
