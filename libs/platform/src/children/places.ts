@@ -51,6 +51,11 @@ export class Places<T> {
     return this.waiting.get(share)?.length ?? 0;
   }
 
+  /** Whether it is others who keep a share from the next place: none is free, and it has fewer than it may have; without such a limit, none at all. */
+  isTakenByOthers(share: string): boolean {
+    return !this.free.length && this.usedBy(share) < (this.options.ofAShare ?? 1);
+  }
+
   private turn(share: string, signal?: AbortSignal): Promise<Place<T>> {
     return new Promise((taken, fail) => {
       const waiting = this.waiting.get(share) ?? [];

@@ -73,7 +73,7 @@ export class Readers<To extends object, T> {
     try {
       return await this.places.at(read, { signal: wait.signal, share });
     } catch (error) {
-      throw wait.isLate ? busy(this.places.waitingOf(share) > 0) : error;
+      throw wait.isLate ? busy(!this.places.isTakenByOthers(share)) : error;
     } finally {
       wait.release();
     }

@@ -364,11 +364,23 @@ describe('a hostile file', () => {
         const leave = new AbortController();
         const busy = own.read(ORG, slow, HTML, leave.signal);
         const later = hello(own);
-        await expect(hello(own, ours)).rejects.toMatchObject(BUSY);
+        await expect(hello(own, ours)).rejects.toMatchObject({ ...BUSY, ofOne: true });
         leave.abort(new Error('Enough'));
         await expect(busy).rejects.toThrow('Enough');
         expect(await later).toMatchObject({ text: 'Hello' });
         expect(await hello(own, ours)).toMatchObject({ text: 'Hello' });
+      }));
+
+    it('is told from what all wait for, however many of it wait', () =>
+      withReader(async (own, inside) => {
+        inside.waitMs = 50;
+        const leave = new AbortController();
+        const others = ['0192aaaa-0000-7000-8000-000000000002', '0192aaaa-0000-7000-8000-000000000003'];
+        const busy = Promise.allSettled(others.map((id) => own.read(OrgScope.system(id, 'spec'), slow, HTML, leave.signal)));
+        const refused = await Promise.allSettled([1, 2].map(() => hello(own, ours)));
+        expect(refused).toMatchObject([1, 2].map(() => ({ reason: { ...BUSY, ofOne: false } })));
+        leave.abort(new Error('Enough'));
+        await busy;
       }));
   });
 });

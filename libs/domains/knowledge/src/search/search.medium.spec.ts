@@ -1,10 +1,12 @@
 import { KnowledgeSource } from '@aps/entities';
+import { OrgScope } from '@aps/guards';
 import { anApiToken } from '@aps/identity/testing';
 import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { sql } from '@aps/platform/testing';
 import { knowledgeService, type TestBase } from '../testing';
 import { SearchQueries } from './search.queries';
-import { LATE, Searching } from './searching';
+import { KnowledgeSearch } from './search.service';
+import { Late, Searching } from './searching';
 
 const t = knowledgeService();
 const search = (base: TestBase, body: object) => t.asMember(base, 'POST', '/search', body);
@@ -115,17 +117,21 @@ describe('a search by words', () => {
 
   it('keeps nobody else from theirs where it takes long, and is refused then', async () => {
     const base = await withTexts({ One: 'A zebra.' });
-    const other = await withTexts({ Two: 'A zebra.' });
-    const searching = (work: (tx: Tx) => Promise<unknown>) => t.get(Searching).at('words', { orgId: base.org.id }, work);
+    const [other, third] = [await withTexts({ Two: 'A zebra.' }), await t.base()];
+    const searching = (work: (tx: Tx) => Promise<unknown>, { org } = base) => t.get(Searching).at('words', { orgId: org.id }, work);
     let letGo: (said: string) => void = () => undefined;
     const gate = new Promise<string>((resolve) => (letGo = resolve));
     const held = Array.from({ length: 20 }, () => searching(() => gate));
     expect(titles(await search(other, { query: 'zebra' }))).toEqual(['Two']);
-    const { status, body } = await search(base, { query: 'zebra' });
+    const full = [1, 2].map(() => searching(() => gate, other));
+    const refused = (of: TestBase) =>
+      t.get(KnowledgeSearch).search(OrgScope.system(of.org.id, 'a spec'), null, 'zebra', 1).catch((error: unknown) => error); // prettier-ignore
+    const [{ status, body }, its, anothers] = await Promise.all([search(base, { query: 'zebra' }), refused(base), refused(third)]);
     letGo('done');
     expect([status, body.code]).toEqual([503, 'service_unavailable']);
-    expect(await Promise.all(held)).toEqual(held.map((_, i) => (i < 2 ? 'done' : LATE)));
-    expect(await searching((tx) => tx.query(sql('SELECT pg_sleep(60)')))).toBe(LATE);
+    expect([its, anothers]).toMatchObject([{ ofOne: true }, { ofOne: false }]);
+    expect(await Promise.all([...held, ...full])).toEqual([...held, ...full].map((_, i) => (i < 2 || i >= 20 ? 'done' : new Late(true))));
+    expect(await searching((tx) => tx.query(sql('SELECT pg_sleep(60)')))).toEqual(new Late(true));
     expect(titles(await search(base, { query: 'zebra' }))).toEqual(['One']);
   });
 

@@ -8,7 +8,7 @@ import { textOf } from './own-models.repository';
 import { Reranker } from './reranker';
 import type { SearchWork } from './search-calls';
 import { SearchQueries, type Hit } from './search.queries';
-import { LATE, Searching } from './searching';
+import { Late, Searching } from './searching';
 import { fused, scoreOf } from './vectors.policy';
 import { VectorsRepository } from './vectors.repository';
 
@@ -60,13 +60,13 @@ export class KnowledgeSearch {
       this.near(scope, kbIds, query, searcher),
       this.searching.at('words', scope, (tx) => this.queries.byWords(tx, scope, kbIds, query, Math.max(limit, RANKED))),
     ]);
-    if (!near && worded === LATE)
-      // What it has to search, and how much at once, is its organization's; where the database is slow, all else tells so.
+    if (!near && worded instanceof Late)
+      // Where the database is slow, all else tells so.
       throw new DomainError('service_unavailable', 'The search takes too long right now. Try again.', {
         retryAfterS: RETRY_S,
-        ofOne: true,
+        ofOne: worded.ofOne,
       });
-    const words = worded === LATE ? [] : worded;
+    const words = worded instanceof Late ? [] : worded;
     const most = Math.max(limit, RERANKED);
     const hits = near ? await this.fused(scope, near, words, most) : words.slice(0, most);
     return { mode: near ? 'hybrid' : 'text', hits: (await this.reranked(scope, query, hits, searcher)).slice(0, limit) };
@@ -108,6 +108,6 @@ export class KnowledgeSearch {
     const work = { orgId: scope.orgId, name: `search:${uuidv7()}`, ...searcher };
     const vector = model && (await this.embedder.say(work, model, query, EMBED_MS));
     const near = vector && (await this.searching.at('meaning', scope, (tx) => this.vectors.near(tx, scope, kbIds, space, vector)));
-    return near === LATE ? null : near;
+    return near instanceof Late ? null : near;
   }
 }

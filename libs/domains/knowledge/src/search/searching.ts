@@ -11,7 +11,10 @@ const OF_AN_ORG = 2;
 const LATE_MS = 3_000;
 
 /** What a search is left by: its time is up. */
-export const LATE = Symbol('late');
+export class Late {
+  /** @param ofOne for what its organization searches, or how much at once: it has not waited for others */
+  constructor(readonly ofOne: boolean) {}
+}
 
 const left = counter('knowledge_searches_left_total', 'Searches that were left as they took too long, by words or by meaning', ['by']);
 
@@ -26,9 +29,10 @@ export class Searching {
 
   constructor(private readonly db: Database) {}
 
-  /** Runs a statement when it is its organization's turn. @returns {@link LATE} where it was not done in time */
-  async at<T>(by: 'words' | 'meaning', { orgId: share }: Pick<Tenant, 'orgId'>, search: (tx: Tx) => Promise<T>): Promise<T | typeof LATE> {
+  /** Runs a statement when it is its organization's turn. @returns {@link Late} where it was not done in time */
+  async at<T>(by: 'words' | 'meaning', { orgId: share }: Pick<Tenant, 'orgId'>, search: (tx: Tx) => Promise<T>): Promise<T | Late> {
     const until = performance.now() + this.lateMs;
+    const ofOne = !this.places[by].isTakenByOthers(share);
     const found = () =>
       this.db.transaction(NO_CALLER, async (tx) => {
         await tx.execute(WITHIN, [String(Math.max(1, Math.ceil(until - performance.now())))]);
@@ -39,7 +43,7 @@ export class Searching {
     } catch (error) {
       if (!isLate(error)) throw error;
       left.inc({ by });
-      return LATE;
+      return new Late(ofOne);
     }
   }
 }
