@@ -203,6 +203,8 @@ describe('images', () => {
     await expect(pulling).rejects.toMatchObject({ began: false, message: expect.stringContaining('is nearly full') });
     writeFileSync(path.join(dir, 'told'), '');
     await expect(pull('good@sha256:6')).rejects.toThrow('is nearly full');
+    named('good@sha256:10', 'good@sha256:10');
+    await pull('good@sha256:10');
     expect(told()).not.toMatch(/^pull /m);
     filled.mockRestore();
   });

@@ -64,7 +64,8 @@ export class DockerDriver extends LocalDriver {
   override async pull(image: string, signal: AbortSignal, maxBytes: number | null): Promise<void> {
     try {
       const [isNew, isForeign] = [await this.isMissing(image), await this.isForeign(image)];
-      await this.bring(image, signal);
+      // By its digest it can be no other: neither its registry, nor a full disk, says anything of what is here.
+      if (isNew) await this.bring(image, signal);
       if (!isForeign) await this.keep(image);
       if (maxBytes === null || (await this.sizeOf(image)) <= maxBytes) return;
       if (isNew) await this.removeImage(digestOf(image));
