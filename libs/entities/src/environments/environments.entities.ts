@@ -13,6 +13,8 @@ export interface ImageValidation {
   digest: string | null;
   size_bytes: number | null;
   validated_at: string;
+  /** It was found to be fine, or kept as what was, where nothing was learnt of it. */
+  is_fine?: boolean;
 }
 
 /** What a machine says of itself. */

@@ -1,6 +1,6 @@
 import { loadConfig } from '@aps/platform/config';
 import { Egress } from '@aps/platform/egress';
-import { SandboxFailed, type CommandOutput, type SandboxCommand, type SandboxDriver } from '../sandbox/sandbox-driver';
+import { ImageTooLarge, SandboxFailed, type CommandOutput, type SandboxCommand, type SandboxDriver } from '../sandbox/sandbox-driver';
 import { ImageChecks, type ImageToCheck } from './image-checks';
 import { ImageRegistry } from './image-registry';
 import { startRegistry, type TestRegistry } from './testing/registry';
@@ -101,5 +101,7 @@ it('tells what the sandbox says of it, and passes on what is no fault of the ima
     name: 'pull',
     detail: 'There is no room for it.',
   });
+  const { checks } = await check(lost(new ImageTooLarge('It is too large.', false)));
+  expect(checks.slice(3).map(({ name, ok }) => [name, ok])).toEqual([['platform', true], ['size', false]]); // prettier-ignore
   await expect(check(lost(new Error('stopped')))).rejects.toThrow('stopped');
 });

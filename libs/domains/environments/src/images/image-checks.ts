@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SandboxFailed, type SandboxDriver } from '../sandbox/sandbox-driver';
+import { ImageTooLarge, SandboxFailed, type SandboxDriver } from '../sandbox/sandbox-driver';
 import { probe } from './image-probe';
 import { ImageProblem, type ImageCheckName } from './image-problem';
 import { isAllowed, normalText, pinned, readReference, type ImageReference } from './image-reference.policy';
@@ -66,6 +66,8 @@ export class ImageChecks {
       checked.ok = true;
     } catch (error) {
       if (!(error instanceof ImageProblem)) throw error;
+      // What it has compressed may have passed.
+      checked.checks = checked.checks.filter(({ name }) => name !== error.check);
       checked.checks.push({ name: error.check, ok: false, detail: error.message });
     }
     return checked;
@@ -124,6 +126,6 @@ async function asProblem(check: ImageCheckName, work: () => Promise<void>): Prom
     await work();
   } catch (error) {
     if (!(error instanceof SandboxFailed)) throw error;
-    throw new ImageProblem(check, error.message, { cause: error });
+    throw new ImageProblem(error instanceof ImageTooLarge ? 'size' : check, error.message, { cause: error });
   }
 }

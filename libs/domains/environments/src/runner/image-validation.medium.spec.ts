@@ -71,7 +71,7 @@ describe('a validation', () => {
     await stops(first);
   });
 
-  it('keeps an image that was fine where its registry cannot be asked, which is said, and no other', async () => {
+  it('keeps an image that was fine where its registry cannot be asked, or it does not come, which is said, and no other', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     const BUSY: CheckedImage = { ...FINE, checks: [{ name: 'registry', ok: false, detail: 'Too many requests.' }], ok: false };
     const found: (id: string, name: string, what: CheckedImage) => Promise<object> = async (id, name, what) => {
@@ -87,8 +87,12 @@ describe('a validation', () => {
       await at('POST', `${id}/validate`);
       return found(id, `first@${digest}`, what);
     };
+    const NOT_HERE: CheckedImage = { ...FINE, digest, checks: [{ name: 'pull', ok: false, detail: 'The disk is full.' }], ok: false };
     const id = await make('first');
-    expect(await found(id, 'first', { ...FINE, digest, size_bytes: 7 })).toMatchObject({ status: 'online' });
+    expect(await found(id, 'first', NOT_HERE)).toMatchObject({ status: 'invalid', image_digest: digest });
+    expect(await again(id, BUSY)).toMatchObject({ status: 'invalid' });
+    expect(await again(id, { ...FINE, digest, size_bytes: 7 })).toMatchObject({ status: 'online' });
+    expect(await again(id, NOT_HERE)).toMatchObject({ status: 'online', validation: { checks: NOT_HERE.checks, digest, size_bytes: 7 } });
     const kept = { status: 'online', image_digest: digest, validation: { checks: BUSY.checks, digest, size_bytes: 7 } };
     for (let times = 0; times < 2; times++) expect(await again(id, BUSY)).toMatchObject(kept);
     expect(await again(id, { ...FINE, digest, checks: [{ name: 'probe', ok: false, detail: 'No shell.' }], ok: false })).toMatchObject({

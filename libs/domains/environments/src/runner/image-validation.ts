@@ -75,12 +75,15 @@ export class ImageValidations {
         cut.release();
       });
     if (!found) return;
-    // A registry that is away, or busy, tells nothing of an image that was fine.
-    const isKept = before !== null && before.digest === image_digest && isFine(before) && saysNothing(found);
+    const isKept = !!before?.is_fine && before.digest === image_digest && saysNothing(found);
+    const is_fine = found.ok || isKept;
     const { digest, size_bytes } = isKept ? before : found;
-    const validation: ImageValidation = { ...{ checks: found.checks, digest, size_bytes }, validated_at: this.db.now().toISOString() };
+    const validation: ImageValidation = {
+      ...{ checks: found.checks, digest, size_bytes, is_fine },
+      validated_at: this.db.now().toISOString(),
+    };
     await this.db.transaction(NO_CALLER, async (tx) => {
-      const state = found.ok || isKept ? 'online' : 'invalid';
+      const state = is_fine ? 'online' : 'invalid';
       const written = await tx.query(VALIDATED, [id, probeId, state, digest, JSON.stringify(validation)]);
       if (written.length) await this.log.tell(tx, id);
     });
@@ -93,11 +96,8 @@ export class ImageValidations {
   }
 }
 
-/** Whether nothing is known of an image, because its registry could not be asked. */
-const saysNothing = ({ checks }: CheckedImage): boolean => checks.some(({ name, ok }) => name === 'registry' && !ok);
-/** Whether an image was found to be fine, or kept as one that was. */
-const isFine = ({ checks, digest }: ImageValidation): boolean =>
-  digest !== null && checks.every(({ name, ok }) => ok || name === 'registry');
+/** Whether nothing is known of an image that was fine: its registry is away, or busy, or there is no room for it here. */
+const saysNothing = ({ checks }: CheckedImage): boolean => checks.some(({ name, ok }) => !ok && ['registry', 'pull'].includes(name));
 
 /** What is looked at: the digest that it was resolved to, or what is named where there is none. */
 function atDigest(reference: string, digest: string | null): string {

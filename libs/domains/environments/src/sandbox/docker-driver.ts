@@ -7,7 +7,7 @@ import { environment, first } from './launch';
 import { DISK_FULL, isAnyFull, LIMITS, watchDisks } from './limits';
 import { LocalDriver, type Launch } from './local-driver';
 import { sandboxConfig, sandboxDir } from './sandbox.config';
-import { SandboxFailed, START_MS, WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
+import { ImageTooLarge, SandboxFailed, START_MS, WORKSPACE, type CommandOutput, type SandboxCommand } from './sandbox-driver';
 import { OWNER } from './workspaces';
 
 const execute = promisify(execFile);
@@ -69,7 +69,7 @@ export class DockerDriver extends LocalDriver {
       if (!isForeign) await this.keep(image);
       if (maxBytes === null || (await this.sizeOf(image)) <= maxBytes) return;
       if (isNew) await this.removeImage(digestOf(image));
-      throw new SandboxFailed(`The image has more than ${maxBytes / GIB} GiB once it is unpacked.`, false);
+      throw new ImageTooLarge(`The image has more than ${maxBytes / GIB} GiB once it is unpacked.`, false);
     } catch (error) {
       signal.throwIfAborted();
       throw notPulled(error);

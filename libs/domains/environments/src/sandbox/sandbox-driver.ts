@@ -51,6 +51,9 @@ export class SandboxFailed extends Error {
   }
 }
 
+/** An image has more than it may once it is here: of what a driver says as it brings one, that alone is said of the image. */
+export class ImageTooLarge extends SandboxFailed {}
+
 /** What isolates commands, of one kind. */
 export interface SandboxDriver {
   readonly name: string;
@@ -72,7 +75,7 @@ export interface SandboxDriver {
    * Brings an image here, so that commands in it begin at once.
    *
    * @param maxBytes what it may have once it is unpacked, where the driver sees that; else it does not stay. Null: anything
-   * @throws SandboxFailed
+   * @throws ImageTooLarge; SandboxFailed
    */
   pull(image: string, signal: AbortSignal, maxBytes: number | null): Promise<void>;
 
