@@ -3,4 +3,4 @@ export { DecisionLog } from './decision-log';
 export { DecisionRetention } from './decisions.maintenance';
 export { DecisionMakingModule, DecisionsMaintenanceModule } from './decisions.module';
 export { Escalations, type Escalated, type Escalation } from './escalations';
-export { handedUpBy } from './record-decision.tool';
+export { decidedBy, handedUpBy, NOTHING_RECORDED } from './record-decision.tool';

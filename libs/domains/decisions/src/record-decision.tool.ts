@@ -39,6 +39,8 @@ const parameters = z.object({
 });
 type NewDecision = z.infer<typeof parameters>;
 
+/** What a call is told last whose arguments are right and which records nothing all the same. */
+export const NOTHING_RECORDED = 'Nothing was recorded.';
 const NOBODY_ASKED =
   'It is recorded for review, and nobody is asked now: do not make the call that it is about and do not wait for an answer. Go on without it, or tell the user what has to be decided.';
 
@@ -71,7 +73,7 @@ export class RecordDecisionTool {
         parameters,
         run: async (tx, decision, context) => {
           const call = decision.kind === 'escalate' ? callOf(decision, context) : undefined;
-          if (typeof call === 'string') return toolError(`${call} Nothing was recorded.`);
+          if (typeof call === 'string') return toolError(`${call} ${NOTHING_RECORDED}`);
           const row = await this.record(tx, context, decision);
           const asked = row.kind === 'escalate' ? await escalations.ask(tx, context, { prompt: promptOf(row), call }) : null;
           if (asked) return { kind: 'wait', ref: asked.ref, events: [recordedEvent(row), ...asked.events] };
@@ -107,6 +109,15 @@ function callOf({ tool_slug: named, arguments: args }: NewDecision, { tools }: T
   if (!tool || !args || tool.waitsFor) return undefined;
   const parsed = parseArguments(tool, JSON.stringify(args));
   return parsed.ok ? { tool_slug: tool.slug, arguments: args, access_level: tool.accessLevel } : parsed.message;
+}
+
+/** What a call decides, by its arguments as the model wrote them; null where the tool does not take them. */
+export function decidedBy(text: string): NewDecision | null {
+  try {
+    return parameters.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /**

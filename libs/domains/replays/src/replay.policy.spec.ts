@@ -99,8 +99,16 @@ describe('what an agent did', () => {
   });
 
   it('has no decision of what the tool refuses, and the others in the places of their calls', () => {
-    const long = called('l', 'record_decision', JSON.stringify({ kind: 'act', summary: 'Refund it', basis: 'x'.repeat(501) }), 'refused');
-    const rows = [...long, ...decided('act'), ...called('a', 'shop__find', '{}', 'green')];
+    const refused = (id: string, args: object, answer = 'refused') =>
+      called(id, 'record_decision', JSON.stringify({ kind: 'act', summary: 'Refund it', basis: 'Rule 1', ...args }), answer);
+    const rows = [
+      ...refused('l', { basis: 'x'.repeat(501) }),
+      ...refused('n', { tool_slug: null }),
+      ...refused('c', { confidence: 95 }),
+      ...refused('e', { kind: 'escalate' }, 'The arguments of pay are not valid. amount: Required Nothing was recorded.'),
+      ...decided('act'),
+      ...called('a', 'shop__find', '{}', 'green'),
+    ];
     expect(doingsOf(rows, slugOf).decisions).toHaveLength(1);
     expect(['l', 'd', 'a', 'z'].map((id) => decidedBefore(rows, id, slugOf))).toEqual([0, 0, 1, null]);
   });

@@ -1,5 +1,6 @@
 import { cutPoint, STEP_LIMIT, storableCalls, storableState, tokensOfRows, transcriptRow, type TranscriptRow } from '@aps/chats';
-import { DECISION_KINDS, type DecisionKind } from '@aps/entities';
+import { decidedBy, NOTHING_RECORDED } from '@aps/decisions';
+import type { DecisionKind } from '@aps/entities';
 import type { ChatResult } from '@aps/inference';
 import { storable } from '@aps/platform/database';
 import { canonicalJson } from '@aps/platform/definitions';
@@ -8,9 +9,6 @@ import { canonicalJson } from '@aps/platform/definitions';
 export const SIMULATED = JSON.stringify({ status: 'simulated' });
 
 const MAX_TEXT = 50_000;
-/** Characters of what a decision says; the tool that records them takes no more. */
-const MAX = { summary: 1_000, basis: 500, tool_slug: 200 };
-const WORDS = ['summary', 'basis', 'tool_slug'] as const;
 /** Shares of a model's window: what is said may fill so much of it, and so much is left where it is more. */
 const FILLED_SHARE = 0.75;
 const KEPT_SHARE = 0.5;
@@ -167,7 +165,7 @@ export function doingsOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Doings
   const calls = callsOf(rows);
   return {
     tools: calls.map(({ name }) => slugOf(name)),
-    decisions: decisionsOf(calls, slugOf),
+    decisions: decisionsOf(calls, rows, slugOf),
     final_text: (rows.findLast(({ role }) => role === 'assistant')?.content ?? '').slice(0, MAX_TEXT),
   };
 }
@@ -176,24 +174,18 @@ export function doingsOf(rows: readonly TranscriptRow[], slugOf: SlugOf): Doings
 export function decidedBefore(rows: readonly TranscriptRow[], callId: string, slugOf: SlugOf): number | null {
   const calls = callsOf(rows);
   const place = calls.findIndex(({ id }) => id === callId);
-  return place < 0 ? null : decisionsOf(calls.slice(0, place), slugOf).length;
+  return place < 0 ? null : decisionsOf(calls.slice(0, place), rows, slugOf).length;
 }
 
-const decisionsOf = (calls: ReturnType<typeof callsOf>, slugOf: SlugOf): ReplayedDecision[] =>
-  calls.flatMap(({ name, arguments: args }) => (slugOf(name) === 'record_decision' ? decisionOf(args, slugOf) : []));
-
-/** As the tool would record it: models know a tool by its name, too. */
-function decisionOf(args: string, slugOf: SlugOf): ReplayedDecision[] {
-  try {
-    const { kind, basis, summary, tool_slug } = JSON.parse(args) as Record<string, unknown>;
-    const text = (value: unknown) => (typeof value === 'string' ? storable(value).trim() : '');
-    const said = { basis: text(basis), summary: text(summary), tool_slug: text(tool_slug) };
-    const known = DECISION_KINDS.find((one) => one === kind);
-    const isTaken = said.basis && said.summary && WORDS.every((word) => said[word].length <= MAX[word]);
-    return known && isTaken ? [{ kind: known, ...said, tool_slug: slugOf(said.tool_slug) || null }] : [];
-  } catch {
-    return [];
-  }
+/** Of these calls, as the tool would record them: it takes no others, and models know a tool by its name, too. */
+function decisionsOf(calls: ReturnType<typeof callsOf>, rows: readonly TranscriptRow[], slugOf: SlugOf): ReplayedDecision[] {
+  const unrecorded = new Set(rows.filter(({ content }) => content.endsWith(NOTHING_RECORDED)).map(({ tool_call_id }) => tool_call_id));
+  return calls.flatMap(({ id, name, arguments: args }) => {
+    const decided = slugOf(name) === 'record_decision' && !unrecorded.has(id) && decidedBy(args);
+    if (!decided) return [];
+    const { kind, basis, summary, tool_slug } = decided;
+    return [{ kind, basis, summary, tool_slug: tool_slug === undefined ? null : slugOf(tool_slug) }];
+  });
 }
 
 /** Decisions are the same where they are of one kind and about one tool, whatever they say of it. */
