@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { aPack, aPlan, nextTime, onPlan, orderEvent, subscriptionOf } from '@aps/billing/testing';
 import { BillingCheckout, BillingEvent, CreditLedgerRow, CreditPack, ExternalSubscription, Organization, Plan } from '@aps/entities';
-import { outcome } from '@aps/platform/testing';
+import { outcome, sql } from '@aps/platform/testing';
 import { uuidv7 } from 'uuidv7';
 import { adminService } from './testing/admin-service';
 
@@ -119,6 +119,33 @@ describe('The deliveries of the payment provider', () => {
     expect((await eventOf(id)).settled_at).toEqual(settled.settled_at);
     expect(await t.audit({ action: 'billing_event.settled', org_id: org })).toMatchObject([
       { source: 'admin', actor_id: admin.operator.id, target_id: id, metadata: { type: 'order.paid', reason: 'Paid back' } },
+    ]);
+  });
+
+  it('that take back more than is there are settled by hand alone, however often they are replayed', async () => {
+    const order = await aPurchase();
+    await replay(await stored(order, { status: 'failed' }));
+    await t.db.query(sql(`SELECT credit_post($1, NULL, 700, 'adjust', $2, NULL, NULL, NULL, NULL, NULL)`), [org, `adjust:${randomUUID()}`]);
+    const refund = { type: 'order.refunded', timestamp: nextTime(), data: { ...order.data, status: 'refunded', refunded_amount: 1_000 } };
+    const id = await stored(refund, { status: 'unresolved', org_id: org });
+    const outcomes = [await replay(id), await replay(id)].map(({ body }) => [body.outcome, body.detail]);
+    expect(outcomes).toEqual([
+      ['failed', 'Of the credits, 700 are not there any more.'],
+      ['no_op', 'As much was taken back before.'],
+    ]);
+    expect((await eventOf(id)).settled_at).toBeNull();
+    expect((await settle(id, 'Written off')).status).toBe(204);
+    expect(await t.audit({ action: 'billing_event.settled', org_id: org })).toMatchObject([{ metadata: { reason: 'Written off' } }]);
+  });
+
+  it('tell who has settled them by a replay that found them done', async () => {
+    const order = await aPurchase();
+    await replay(await stored(order, { status: 'failed' }));
+    const id = await stored(order, { status: 'failed' });
+    expect((await replay(id)).body.outcome).toBe('no_op');
+    expect((await eventOf(id)).settled_at).toEqual(expect.any(Date));
+    expect((await replays()).filter(({ target_id }) => target_id === id)).toMatchObject([
+      { actor_id: admin.operator.id, metadata: { type: 'order.paid', outcome: 'no_op', ledger_keys: [], settled: true } },
     ]);
   });
 

@@ -31,7 +31,7 @@ export class ReplayService {
 
   /**
    * Neither its status nor its count of tries changes: those tell what became of the delivery when it came. Where nothing is left to do, it is
-   * settled.
+   * settled; a refund only where it was applied in full.
    *
    * @throws DomainError 404 `not_found`, 409 `already_applied`, 503 `effect_missing`
    */
@@ -48,9 +48,11 @@ export class ReplayService {
         const effect = await effects.apply(tx, event, operator);
         const { outcome, org_id: orgId, detail, ledger_keys } = effect;
         await this.deliveries.wake(tx, effect, id);
-        if (REPLAYED[outcome] !== 'failed') await this.deliveries.settle(tx, id);
-        if (outcome === 'applied' || ledger_keys.length) {
-          const facts = { type: event.type, ledger_keys };
+        // A refund that found too little is noted as done, too: what is short is for humans to decide about.
+        const isDone = outcome === 'no_op' ? event.type !== 'order.refunded' : REPLAYED[outcome] !== 'failed';
+        const settled = isDone && (await this.deliveries.settle(tx, id));
+        if (outcome === 'applied' || ledger_keys.length || settled) {
+          const facts = { type: event.type, outcome, ledger_keys, settled };
           await this.audit.record(tx, { orgId, actor: operator }, 'billing_event.replayed', id, facts);
         }
         return { event_id: id, outcome: REPLAYED[outcome], detail, ledger_keys };

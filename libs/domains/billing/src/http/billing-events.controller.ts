@@ -36,7 +36,7 @@ export class AdminBillingEventsController {
   @Operation({
     summary: 'Run the effect of a delivery again',
     description:
-      'For one that went wrong, when what was wrong is mended. Its status and its count of attempts stay as they are; what was done before is not done twice. Where nothing is left to do it is settled.',
+      'For one that went wrong, when what was wrong is mended. Its status and its count of attempts stay as they are; what was done before is not done twice. Where nothing is left to do it is settled; of a refund, which may have found too few credits, only where it was `applied`.',
     status: 200,
     answers: BillingEventReplayResponse,
     refuses: ['already_applied', 'effect_missing'],
