@@ -206,6 +206,11 @@ describe('Metrics in the cluster', () => {
     }
   });
 
+  it('are asked for deliveries that went wrong by those that are open: of all that ever did, the number never falls', () => {
+    const asked = ASKED.flatMap(([, expression]) => askedBy(expression).metrics).filter(({ metric }) => metric === 'billing_events');
+    expect(asked.map(({ labels }) => labels.get('status'))).toEqual(['received']);
+  });
+
   it('let KEDA ask the Prometheus of the operator', () => {
     for (const { serverAddress } of SCALING) expect(serverAddress).toBe('http://prometheus-operated.monitoring.svc:9090');
   });
