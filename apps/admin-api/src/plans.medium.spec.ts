@@ -317,12 +317,15 @@ describe('plans', () => {
     expect((await listed(plan.id)).margin).toMatchObject({ credits: '150.5' });
   });
 
-  it('are changed also where it cannot be added up what their subscribers have burned', async () => {
+  it('are made, and changed, also where it cannot be added up what their subscribers have burned', async () => {
     const { body: plan } = await create();
     await t.db.execute(sql('ALTER TABLE usage_tallies RENAME TO all_usage'));
     const { status } = await put(plan.id, { code: plan.code, name: 'Changed' });
+    const made = await create();
     await t.db.execute(sql('ALTER TABLE all_usage RENAME TO usage_tallies'));
     expect([status, (await listed(plan.id)).name]).toEqual([500, 'Changed']);
+    // A repeat would be refused by the code that it has taken itself.
+    expect([made.status, made.body]).toEqual([201, await listed(made.body.id)]);
   });
 });
 

@@ -58,6 +58,11 @@ export class PlansQueries {
     return (await this.views([plan]))[0];
   }
 
+  /** Of one that was just made: nobody is subscribed to it, so nothing is asked that could fail when it is there. */
+  viewNew(plan: Plan): PlanView {
+    return { ...plan, subscriber_count: 0, price_point: pricePoint(plan), margin: null };
+  }
+
   /** Every pack, retired ones too, in display order. */
   listPacks(): Promise<CreditPack[]> {
     return this.packs.list(this.db, {}, DISPLAY_ORDER);
@@ -77,9 +82,8 @@ export class PlansQueries {
     return plans.map((plan) => {
       const margin = margins.get(plan.id);
       return {
-        ...plan,
+        ...this.viewNew(plan),
         subscriber_count: counts.get(plan.id) ?? 0,
-        price_point: pricePoint(plan),
         margin: margin ? { window_days: MARGIN_DAYS, ...margin } : null,
       };
     });
