@@ -169,6 +169,7 @@ export class ExternalSubscription {
 @Entity('billing_orders')
 @Index('billing_orders_org', ['org_id', 'paid_at'])
 @Index('billing_orders_customer', ['customer_id'])
+@Index('billing_orders_plan', ['code'], { where: `kind = 'plan'` })
 export class BillingOrder {
   /** The provider's. */
   @PrimaryColumn('text') id: string;

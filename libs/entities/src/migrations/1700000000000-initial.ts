@@ -127,6 +127,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("CREATE INDEX \"external_subscriptions_customer\" ON \"external_subscriptions\"  (\"customer_id\") ");
     await runner.query("CREATE INDEX \"external_subscriptions_org\" ON \"external_subscriptions\"  (\"org_id\") ");
     await runner.query("CREATE TABLE \"billing_orders\" (\"id\" text NOT NULL, \"org_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"code\" text NOT NULL, \"product_id\" text, \"subscription_id\" text, \"customer_id\" text, \"billing_reason\" text NOT NULL, \"granted\" numeric(26,6) NOT NULL DEFAULT '0', \"refunded\" numeric(26,6) NOT NULL DEFAULT '0', \"paid_at\" TIMESTAMP WITH TIME ZONE NOT NULL, \"applied_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_9fef1dd3428ed46f79b24f4ac2b\" PRIMARY KEY (\"id\"))");
+    await runner.query("CREATE INDEX \"billing_orders_plan\" ON \"billing_orders\"  (\"code\") WHERE kind = 'plan'");
     await runner.query("CREATE INDEX \"billing_orders_customer\" ON \"billing_orders\"  (\"customer_id\") ");
     await runner.query("CREATE INDEX \"billing_orders_org\" ON \"billing_orders\"  (\"org_id\", \"paid_at\") ");
     await runner.query("CREATE TABLE \"billing_checkouts\" (\"id\" text NOT NULL, \"org_id\" uuid NOT NULL, \"user_id\" uuid NOT NULL, \"kind\" text NOT NULL, \"code\" text NOT NULL, \"product_id\" text, \"created_at\" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), CONSTRAINT \"PK_4b70f2916a30a3d67c3c4ffb582\" PRIMARY KEY (\"id\"))");
@@ -792,6 +793,7 @@ export class Initial1700000000000 implements MigrationInterface {
     await runner.query("DROP TABLE \"billing_checkouts\"");
     await runner.query("DROP INDEX \"billing_orders_org\"");
     await runner.query("DROP INDEX \"billing_orders_customer\"");
+    await runner.query("DROP INDEX \"billing_orders_plan\"");
     await runner.query("DROP TABLE \"billing_orders\"");
     await runner.query("DROP INDEX \"external_subscriptions_org\"");
     await runner.query("DROP INDEX \"external_subscriptions_customer\"");

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BillingOrder, CreditPack, ExternalSubscription, Plan } from '@aps/entities';
 import { statement, type Tx } from '@aps/platform/database';
+import type { FindOptionsWhere } from 'typeorm';
 import type { Belongings, ToldOrder, ToldSubscription } from './payload.policy';
 
 type Owner = { org_id: string };
@@ -48,6 +49,10 @@ const OVER = statement<{ id: string }>(`
   LIMIT 1`);
 const REFUNDED = statement('UPDATE billing_orders SET refunded = $2 WHERE id = $1');
 
+/** Kept as it is until the commit: else it could have another code before its order is kept under this one, and that would stay. */
+const planBy = (tx: Tx, where: FindOptionsWhere<Plan> | FindOptionsWhere<Plan>[]): Promise<Plan | null> =>
+  tx.manager.findOne(Plan, { where, lock: { mode: 'for_key_share' } });
+
 /** Whose something of the provider's is, and what is known of it. */
 @Injectable()
 export class EffectsRepository {
@@ -83,7 +88,7 @@ export class EffectsRepository {
     isOnce: boolean,
   ): Promise<{ plan: Plan; pack?: never } | { pack: CreditPack; plan?: never } | null> {
     if (productId === null) return null;
-    const plan = await tx.manager.findOneBy(Plan, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
+    const plan = await planBy(tx, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
     const pack = !plan || isOnce ? await tx.manager.findOneBy(CreditPack, { polar_product_id: productId }) : null;
     if (pack) return { pack };
     if (plan) return { plan };
@@ -91,7 +96,7 @@ export class EffectsRepository {
     const sold = offered?.kind === 'pack' ? await tx.manager.findOneBy(CreditPack, { code: offered.code }) : null;
     if (sold) return { pack: sold };
     const [bought] = offered?.kind === 'plan' ? [offered] : await tx.query(PLAN_BOUGHT, [orgId, productId]);
-    const before = bought && (await tx.manager.findOneBy(Plan, { code: bought.code }));
+    const before = bought && (await planBy(tx, { code: bought.code }));
     return before ? { plan: before } : null;
   }
 

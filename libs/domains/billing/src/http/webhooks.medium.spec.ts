@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { BillingModule } from '../billing.module';
+import { PlansRepository } from '../plans/plans.repository';
 import { Periods } from '../subscriptions/periods.service';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository';
 import { Subscriptions } from '../subscriptions/subscriptions.service';
@@ -16,7 +17,7 @@ import {
   Subscription,
 } from '@aps/entities';
 import { anOrg, type TestOrg } from '@aps/orgs/testing';
-import { NO_CALLER } from '@aps/platform/database';
+import { NO_CALLER, type Tx } from '@aps/platform/database';
 import { MaintenanceModule } from '@aps/platform/maintenance';
 import { metrics } from '@aps/platform/observability';
 import { Outbox } from '@aps/platform/outbox';
@@ -355,6 +356,38 @@ describe('a paid order', () => {
     const { order } = await bought(plan, { product_id: product, checkout_id: await begin('plan', plan.code, org, product) });
     expect(await statusOf(order)).toEqual(['applied', null]);
     expect(await now()).toMatchObject({ code: plan.code, granted: 70 });
+  });
+
+  it('is kept under the code that its plan is given while it is applied', async () => {
+    const plan = await aPlan(t, { monthly_credits: '70', polar_product_id: randomUUID() });
+    const life = await bought(plan);
+    await tell(life.order);
+    const code = randomUUID();
+    const rename = async (tx: Tx) => {
+      await tx.manager.update(Plan, plan.id, { code });
+      await new PlansRepository().renameInOrders(tx, plan.code, code);
+    };
+    const waiting = (n: number) =>
+      eventually(
+        () => t.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
+        (rows) => rows.length === n,
+      );
+    const { id, renamed } = await t.db.transaction(NO_CALLER, async (tx) => {
+      await t.get(SubscriptionsRepository).lock(tx, org.id);
+      const cycle = { product_id: plan.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: life.id };
+      const id = await take(signed(orderEvent(cycle)));
+      await waiting(1);
+      const renamed = t.db.transaction(NO_CALLER, rename);
+      await Promise.race([renamed, waiting(2)]);
+      return { id, renamed };
+    });
+    await renamed;
+    await eventually(
+      () => eventOf(id),
+      ({ status }) => status === 'applied',
+    );
+    const orders = await t.db.manager.findBy(BillingOrder, { org_id: org.id });
+    expect(orders.map((order) => order.code)).toEqual([code, code]);
   });
 
   it('that is not paid yet is nothing', async () => {
