@@ -153,6 +153,7 @@ describe('migrations', () => {
 /** Columns that name another row of the organization without a composite foreign key, each with its reason. */
 const LOOSE: Record<string, string> = {
   'agents.live_revision_id': 'agents and their revisions name each other; the transaction that names one has written it',
+  'billing_checkouts.offer_id': 'a plan or a pack, which belong to no organization; either may be gone when it is paid',
   'chat_compactions.turn_id': 'a note of who made it; written under the lock of its chat',
   'chats.compaction_id': 'chats and their summaries name each other; written in one transaction under the lock of the chat',
   'chats.current_turn_id': 'chats and their turns name each other; changes under the row lock of the chat',

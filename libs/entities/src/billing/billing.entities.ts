@@ -197,7 +197,10 @@ export class BillingCheckout {
   @ForeignKey(() => Organization) @Column('uuid') org_id: string;
   @Column('uuid') user_id: string;
   @Column('text') kind: 'plan' | 'pack';
+  /** As the provider was told it: what it names may have another by now. */
   @Column('text') code: string;
+  /** Of the plan or the pack, which may be gone. */
+  @Column('uuid', { nullable: true }) offer_id: string | null;
   /** What its page sells, whatever stands for that by now. */
   @Column('text', { nullable: true }) product_id: string | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;

@@ -33,8 +33,8 @@ const FOLLOWED = statement<{ id: string }>(`
   SELECT n.id FROM billing_orders o JOIN billing_orders n ON n.org_id = o.org_id AND n.kind = 'plan' AND n.paid_at > o.paid_at
   LEFT JOIN external_subscriptions s ON s.id = n.subscription_id
   WHERE o.id = $1 AND (n.applied_at > o.applied_at OR s.revoked_at IS NULL) LIMIT 1`);
-const OFFERED = statement<{ kind: 'plan' | 'pack'; code: string }>(
-  'SELECT kind, code FROM billing_checkouts WHERE id = $1 AND org_id = $2 AND product_id = $3',
+const OFFERED = statement<{ offer_id: string | null }>(
+  'SELECT offer_id FROM billing_checkouts WHERE id = $1 AND org_id = $2 AND product_id = $3',
 );
 const PLAN_BOUGHT = statement<{ code: string }>(
   `SELECT code FROM billing_orders WHERE org_id = $1 AND product_id = $2 AND kind = 'plan' ORDER BY paid_at DESC, id LIMIT 1`,
@@ -93,10 +93,11 @@ export class EffectsRepository {
     if (pack) return { pack };
     if (plan) return { plan };
     const [offered] = await tx.query(OFFERED, [belongs.checkout_id, orgId, productId]);
-    const sold = offered?.kind === 'pack' ? await tx.manager.findOneBy(CreditPack, { code: offered.code }) : null;
+    const id = offered?.offer_id ?? null;
+    const sold = id === null ? null : await tx.manager.findOneBy(CreditPack, { id });
     if (sold) return { pack: sold };
-    const [bought] = offered?.kind === 'plan' ? [offered] : await tx.query(PLAN_BOUGHT, [orgId, productId]);
-    const before = bought && (await planBy(tx, { code: bought.code }));
+    const [bought] = await tx.query(PLAN_BOUGHT, [orgId, productId]);
+    const before = (id !== null && (await planBy(tx, { id }))) || (bought && (await planBy(tx, { code: bought.code })));
     return before ? { plan: before } : null;
   }
 

@@ -45,7 +45,7 @@ export class AdminPlansController {
   @Operation({
     summary: 'Replace what a plan says',
     description:
-      'As a whole: what is left out has its default. Entitlements of its subscribers follow within a second; credits that were granted stay, and nothing that exceeds a cap is deleted. The plan that settings name for new organizations, and `trial`, to which those go back whose subscription ends, are that by their code: under another one they are it no longer.',
+      'As a whole: what is left out has its default. Entitlements of its subscribers follow within a second; credits that were granted stay, and nothing that exceeds a cap is deleted. The plan that settings name for new organizations, and `trial`, to which those go back whose subscription ends, are that by their code: under another one they are it no longer. A change of plan that is not paid yet keeps the code that it was asked for by.',
     answers: PlanResponse,
     refuses: ['code_taken', 'product_taken'],
   })

@@ -142,9 +142,9 @@ describe('a checkout', () => {
       { url: expect.stringMatching(/^http/), checkout_id: expect.any(String), expires_at: expect.any(String) },
     ]);
     expect(await plan()).toBe('trial');
-    const { polar_product_id: product_id } = await t.db.manager.findOneByOrFail(Plan, { code: 'starter' });
+    const { id: offer_id, polar_product_id: product_id } = await t.db.manager.findOneByOrFail(Plan, { code: 'starter' });
     expect(await t.db.manager.findBy(BillingCheckout, { org_id: org.id })).toMatchObject([
-      { id: body.checkout_id, user_id: org.owner.id, kind: 'plan', code: 'starter', product_id },
+      { id: body.checkout_id, user_id: org.owner.id, kind: 'plan', code: 'starter', offer_id, product_id },
     ]);
     const { customers, checkouts } = await books();
     expect(checkouts.find(({ id }) => id === body.checkout_id)).toMatchObject({

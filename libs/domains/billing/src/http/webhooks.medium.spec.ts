@@ -77,7 +77,9 @@ const statusOf = async (event: unknown) => {
 /** A checkout that was begun here. */
 const begin = async (kind: 'plan' | 'pack' = 'plan', code = 'starter', of = org, product_id: string | null = null): Promise<string> => {
   const id = randomUUID();
-  await t.db.manager.insert(BillingCheckout, { id, org_id: of.id, user_id: of.owner.id, kind, code, product_id });
+  const offer = await t.db.manager.findOneBy<Plan | CreditPack>(kind === 'plan' ? Plan : CreditPack, { code });
+  const offer_id = offer?.id ?? null;
+  await t.db.manager.insert(BillingCheckout, { id, org_id: of.id, user_id: of.owner.id, kind, code, offer_id, product_id });
   return id;
 };
 const now = async () => {
@@ -344,18 +346,22 @@ describe('a paid order', () => {
     expect(await ledger()).toEqual(['grant 70', 'expire -70', 'grant 70']);
   });
 
-  it('is for what its checkout offered, where another product has taken the place of that since', async () => {
+  it('is for what its checkout offered, where another product has taken the place of that since, or another has its code', async () => {
     const [product, ofPack] = [randomUUID(), randomUUID()];
     const plan = await aPlan(t, { monthly_credits: '70' });
-    const { code } = await aPack(t, { code: randomUUID() });
-    const checkout_id = await begin('pack', code, org, ofPack);
+    const { id, code } = await aPack(t, { code: randomUUID() });
+    const checkouts = [await begin('pack', code, org, ofPack), await begin('plan', plan.code, org, product)];
+    const renamed = randomUUID();
+    await t.db.manager.update(Plan, plan.id, { code: renamed });
+    await aPlan(t, { code: plan.code, monthly_credits: '80' });
+    await t.db.manager.update(CreditPack, id, { code: randomUUID() });
     // One that pays something else is none of it.
-    expect((await tell(orderEvent({ product_id: randomUUID(), checkout_id }))).status).toBe('unresolved');
-    expect(await statusOf(orderEvent({ product_id: ofPack, checkout_id }))).toEqual(['applied', null]);
+    expect((await tell(orderEvent({ product_id: randomUUID(), checkout_id: checkouts[0] }))).status).toBe('unresolved');
+    expect(await statusOf(orderEvent({ product_id: ofPack, checkout_id: checkouts[0] }))).toEqual(['applied', null]);
     expect(await now()).toMatchObject({ code: 'trial', bought: 1000 });
-    const { order } = await bought(plan, { product_id: product, checkout_id: await begin('plan', plan.code, org, product) });
+    const { order } = await bought(plan, { product_id: product, checkout_id: checkouts[1] });
     expect(await statusOf(order)).toEqual(['applied', null]);
-    expect(await now()).toMatchObject({ code: plan.code, granted: 70 });
+    expect(await now()).toMatchObject({ code: renamed, granted: 70 });
   });
 
   it('is kept under the code that its plan is given while it is applied', async () => {

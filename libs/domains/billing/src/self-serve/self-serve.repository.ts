@@ -35,7 +35,7 @@ export class SelfServeRepository {
   }
 
   /** So that its order can be told from one that merely names the organization. */
-  async keepCheckout(tx: Tx, scope: OrgScope, checkout: Pick<BillingCheckout, 'id' | 'kind' | 'code' | 'product_id'>): Promise<void> {
+  async keepCheckout(tx: Tx, scope: OrgScope, checkout: Omit<BillingCheckout, 'org_id' | 'user_id' | 'created_at'>): Promise<void> {
     await tx.manager.insert(BillingCheckout, { ...checkout, org_id: scope.orgId, user_id: scope.userId });
   }
 

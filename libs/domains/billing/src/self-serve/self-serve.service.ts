@@ -47,13 +47,14 @@ export class SelfServeService {
    * @throws DomainError 422 `exactly_one_required`; 404; 409 `not_sellable`, `subscription_live`; 422 and 502 of the provider
    */
   async checkout(scope: OrgScope, purchase: Purchase): Promise<ProviderPage & { id: string }> {
-    const { buyer, kind, code, product_id } = await this.db.transaction(scope, async (tx) => ({
-      ...(await this.offer(tx, scope, purchase)),
+    const { buyer, offer } = await this.db.transaction(scope, async (tx) => ({
+      offer: await this.offer(tx, scope, purchase),
       buyer: await this.repository.buyer(tx, scope.userId),
     }));
+    const { kind, code, product_id } = offer;
     const metadata = { org_id: scope.orgId, kind, code };
     const checkout = await this.provider.createCheckout({ product_id, buyer, metadata });
-    await this.db.transaction(scope, (tx) => this.repository.keepCheckout(tx, scope, { id: checkout.id, kind, code, product_id }));
+    await this.db.transaction(scope, (tx) => this.repository.keepCheckout(tx, scope, { id: checkout.id, ...offer }));
     return checkout;
   }
 
@@ -106,17 +107,17 @@ export class SelfServeService {
     tx: Tx,
     scope: OrgScope,
     { plan_code, pack_code, interval = 'monthly' }: Purchase,
-  ): Promise<{ kind: 'plan' | 'pack'; code: string; product_id: string }> {
+  ): Promise<{ kind: 'plan' | 'pack'; code: string; offer_id: string; product_id: string }> {
     if (!plan_code === !pack_code) throw refuseField('exactly_one_required', ['plan_code'], 'Give either plan_code or pack_code.');
     if (pack_code) {
       const pack = await this.packs.get(tx, { code: pack_code });
-      return { kind: 'pack', code: pack.code, product_id: productOfPack(pack) };
+      return { kind: 'pack', code: pack.code, offer_id: pack.id, product_id: productOfPack(pack) };
     }
     const plan = await this.plans.get(tx, { code: plan_code! });
     const product_id = productOf(plan, interval);
     if (await this.subscriptions.isPaying(tx, scope.orgId))
       throw new DomainError('subscription_live', 'This organization pays a subscription already; change its plan.');
-    return { kind: 'plan', code: plan.code, product_id };
+    return { kind: 'plan', code: plan.code, offer_id: plan.id, product_id };
   }
 
   private mark(scope: OrgScope, plan: Plan, wished: Interval | undefined) {
