@@ -89,13 +89,13 @@ export const NAMED_IMAGES = statement<{ digest: string }>(
   WHERE e.kind = 'CUSTOM_IMAGE' AND e.image_digest = ANY ($1::text[]) AND ${isThere('e')}`,
 );
 
-/** Whose job is gone: it has failed too often. Values: how many, when. */
+/** Whose job is gone: it has failed too often, which says nothing of an image that was fine. Values: how many, when. */
 export const GIVE_UP_VALIDATIONS = statement<{ id: string }>(`
-  WITH q AS MATERIALIZED (SELECT e.id FROM environments e WHERE e.image_state = 'validating' AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = e.probe_id) AND e.deleted_at IS NULL
+  WITH q AS MATERIALIZED (SELECT e.id, (e.validation->>'is_fine')::boolean IS TRUE AND e.validation->>'digest' IS NOT DISTINCT FROM e.image_digest AS is_fine FROM environments e WHERE e.image_state = 'validating' AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = e.probe_id) AND e.deleted_at IS NULL
     ORDER BY e.id LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)
-  UPDATE environments e SET image_state = 'invalid', probe_id = NULL, updated_at = now(),
-    validation = jsonb_build_object('checks', jsonb_build_array(jsonb_build_object('name', 'probe', 'ok', false, 'detail', 'It could not be validated to its end. Try again.')),
-      'digest', NULL, 'size_bytes', NULL, 'validated_at', $2::text)
+  UPDATE environments e SET image_state = CASE WHEN q.is_fine THEN 'online' ELSE 'invalid' END, probe_id = NULL, updated_at = now(),
+    validation = CASE WHEN q.is_fine THEN e.validation ELSE '{"digest": null, "size_bytes": null}' END || jsonb_build_object('checks', jsonb_build_array(jsonb_build_object('name', 'probe', 'ok', false, 'detail', 'It could not be validated to its end. Try again.')),
+      'validated_at', $2::text)
   FROM q WHERE e.id = q.id RETURNING e.id`);
 
 export const HOST_SEEN = statement(`

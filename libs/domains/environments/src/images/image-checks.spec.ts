@@ -49,7 +49,7 @@ const lastOf = ({ checks, ok }: Awaited<ReturnType<typeof check>>) => ({ ...chec
 it('runs what the registry has, by its digest, in a workspace that is gone afterwards', async () => {
   const digest = registry.put('shell:1', { layers: 311.5 * 1024 ** 2 });
   const { checks, ...found } = await check({ maxBytes: 2 * 1024 ** 3 });
-  expect(found).toEqual({ digest, size_bytes: expect.any(Number), ok: true });
+  expect(found).toEqual({ digest, size_bytes: expect.any(Number), ok: true, says_nothing: false });
   expect(checks.map(({ name, ok }) => [name, ok])).toEqual(
     ['reference', 'registry', 'manifest', 'platform', 'size', 'pull', 'probe'].map((name) => [name, true]),
   );
@@ -101,7 +101,10 @@ it('tells what the sandbox says of it, and passes on what is no fault of the ima
     name: 'pull',
     detail: 'There is no room for it.',
   });
-  const { checks } = await check(lost(new ImageTooLarge('It is too large.', false)));
+  const full = { ...sandbox, exec: () => Promise.reject(new SandboxFailed('The disk is full.', false)) };
+  expect(await check({ sandbox: full })).toMatchObject({ ok: false, says_nothing: true });
+  const { checks, says_nothing } = await check(lost(new ImageTooLarge('It is too large.', false)));
+  expect(says_nothing).toBe(false);
   expect(checks.slice(3).map(({ name, ok }) => [name, ok])).toEqual([['platform', true], ['size', false]]); // prettier-ignore
   await expect(check(lost(new Error('stopped')))).rejects.toThrow('stopped');
 });

@@ -34,6 +34,8 @@ export interface CheckedImage {
   size_bytes: number | null;
   /** All were made, and none failed. */
   ok: boolean;
+  /** One failed by something else than the image: its registry is away or busy, or the sandbox had no room, or no answer, for it. */
+  says_nothing: boolean;
 }
 
 type Passed = (name: ImageCheckName, detail: string) => void;
@@ -49,7 +51,7 @@ export class ImageChecks {
 
   /** @throws the reason of the signal; what is wrong with an image is in the answer */
   async check(image: ImageToCheck, signal: AbortSignal): Promise<CheckedImage> {
-    const checked: CheckedImage = { checks: [], digest: null, size_bytes: null, ok: false };
+    const checked: CheckedImage = { checks: [], digest: null, size_bytes: null, ok: false, says_nothing: false };
     const passed: Passed = (name, detail) => checked.checks.push({ name, ok: true, detail });
     try {
       const reference = allowed(image.reference);
@@ -66,9 +68,11 @@ export class ImageChecks {
       checked.ok = true;
     } catch (error) {
       if (!(error instanceof ImageProblem)) throw error;
-      // What it has compressed may have passed.
+      // `size` has passed for what is compressed, and fails for what is unpacked: the last word counts.
       checked.checks = checked.checks.filter(({ name }) => name !== error.check);
       checked.checks.push({ name: error.check, ok: false, detail: error.message });
+      checked.says_nothing =
+        error.check === 'registry' || (error.cause instanceof SandboxFailed && !(error.cause instanceof ImageTooLarge));
     }
     return checked;
   }

@@ -6,7 +6,7 @@ import { ImageChecks, type CheckedImage } from '../images/image-checks';
 import { Sandboxes } from '../sandbox/sandboxes';
 import { EnvironmentsService } from '../testing';
 
-const FINE: CheckedImage = { checks: [], digest: null, size_bytes: null, ok: true };
+const FINE: CheckedImage = { checks: [], digest: null, size_bytes: null, ok: true, says_nothing: false };
 
 /** Images that are looked at, by name, each until it is let go or nobody wants that any more. */
 const looks = new Map<string, { letGo: (found?: CheckedImage) => void; signal: AbortSignal }>();
@@ -73,7 +73,12 @@ describe('a validation', () => {
 
   it('keeps an image that was fine where its registry cannot be asked, or it does not come, which is said, and no other', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
-    const BUSY: CheckedImage = { ...FINE, checks: [{ name: 'registry', ok: false, detail: 'Too many requests.' }], ok: false };
+    const BUSY: CheckedImage = {
+      ...FINE,
+      checks: [{ name: 'registry', ok: false, detail: 'Too many requests.' }],
+      ok: false,
+      says_nothing: true,
+    };
     const found: (id: string, name: string, what: CheckedImage) => Promise<object> = async (id, name, what) => {
       (await look(name)).letGo(what);
       looks.clear();
@@ -87,7 +92,13 @@ describe('a validation', () => {
       await at('POST', `${id}/validate`);
       return found(id, `first@${digest}`, what);
     };
-    const NOT_HERE: CheckedImage = { ...FINE, digest, checks: [{ name: 'pull', ok: false, detail: 'The disk is full.' }], ok: false };
+    const NOT_HERE: CheckedImage = {
+      ...FINE,
+      digest,
+      checks: [{ name: 'pull', ok: false, detail: 'The disk is full.' }],
+      ok: false,
+      says_nothing: true,
+    };
     const id = await make('first');
     expect(await found(id, 'first', NOT_HERE)).toMatchObject({ status: 'invalid', image_digest: digest });
     expect(await again(id, BUSY)).toMatchObject({ status: 'invalid' });
@@ -102,6 +113,24 @@ describe('a validation', () => {
     expect(await again(id, { ...FINE, digest })).toMatchObject({ status: 'online' });
     await at('PATCH', id, { image_ref: 'second' });
     expect(await found(id, 'second', BUSY)).toMatchObject({ status: 'invalid', image_digest: null });
+  });
+
+  it.each(['online', 'invalid'])('leaves one %s whose validation is given up', async (status) => {
+    const digest = `sha256:${'c'.repeat(64)}`;
+    const id = await make('first');
+    (await look('first')).letGo({ ...FINE, digest, ok: status === 'online' });
+    await eventually(
+      () => at('GET', id),
+      ({ body }) => body.status === status,
+    );
+    await at('POST', `${id}/validate`);
+    const given = await look(`first@${digest}`);
+    await t.db.execute(sql('DELETE FROM outbox WHERE id = (SELECT probe_id FROM environments WHERE id = $1)'), [id]);
+    await t.get(Maintenance).runAll();
+    const checks = [{ name: 'probe', ok: false, detail: 'It could not be validated to its end. Try again.' }];
+    const validation = { checks, digest: status === 'online' ? digest : null };
+    expect((await at('GET', id)).body).toMatchObject({ status, image_digest: digest, validation });
+    await stops(given);
   });
 
   it('waits while its organization has two, and holds up no other one', async () => {

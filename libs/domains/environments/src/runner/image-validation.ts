@@ -22,7 +22,7 @@ const BUSY_S = 2;
 const LOOK_MS = 3_000;
 const TOOK_TOO_LONG: CheckedImage = {
   checks: [{ name: 'pull', ok: false, detail: `It took more than ${MAX_MS / 60_000} minutes.` }],
-  ...{ digest: null, size_bytes: null, ok: false },
+  ...{ digest: null, size_bytes: null, ok: false, says_nothing: true },
 };
 
 /** There is a later one, or the environment was deleted. */
@@ -75,7 +75,7 @@ export class ImageValidations {
         cut.release();
       });
     if (!found) return;
-    const isKept = !!before?.is_fine && before.digest === image_digest && saysNothing(found);
+    const isKept = !!before?.is_fine && before.digest === image_digest && found.says_nothing;
     const is_fine = found.ok || isKept;
     const { digest, size_bytes } = isKept ? before : found;
     const validation: ImageValidation = {
@@ -95,9 +95,6 @@ export class ImageValidations {
     if (!wanted) cut.abort(new Unwanted());
   }
 }
-
-/** Whether nothing is known of an image that was fine: its registry is away, or busy, or there is no room for it here. */
-const saysNothing = ({ checks }: CheckedImage): boolean => checks.some(({ name, ok }) => !ok && ['registry', 'pull'].includes(name));
 
 /** What is looked at: the digest that it was resolved to, or what is named where there is none. */
 function atDigest(reference: string, digest: string | null): string {

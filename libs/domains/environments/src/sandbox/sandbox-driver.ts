@@ -51,7 +51,7 @@ export class SandboxFailed extends Error {
   }
 }
 
-/** An image has more than it may once it is here: of what a driver says as it brings one, that alone is said of the image. */
+/** An image has more than it may once it is unpacked. That is said of the image; other failures may be of the sandbox. */
 export class ImageTooLarge extends SandboxFailed {}
 
 /** What isolates commands, of one kind. */

@@ -51,8 +51,8 @@ const begin = async (workspace: string, signal?: AbortSignal) => {
 /** Makes what nobody has used for so long, or since yesterday. */
 const age = (objects: ApiServer['pods'], ms = 86_400_000) =>
   objects.forEach(({ metadata }) => (metadata.annotations['agent-platform/used-at'] = new Date(Date.now() - ms).toISOString()));
-/** Longer than what is at work says nothing for, and not as long as idle ones stay. */
-const IDLE_MS = 240_000;
+/** Idle for long enough to give way to others, and not to be removed without them. */
+const GIVES_WAY_MS = 240_000;
 /** Lets the cluster have no more pods than that. */
 const quota = (pods: number) =>
   (cluster.refuses = (kind) => (kind === 'pods' && cluster.pods.size >= pods ? 'forbidden: exceeded quota: sandboxes' : undefined));
@@ -204,10 +204,10 @@ describe('a pod', () => {
       () => Promise.resolve(podNames()),
       (names) => names.length === 3,
     );
-    age(new Map([[fetching, cluster.pods.get(fetching)!]]), IDLE_MS);
+    age(new Map([[fetching, cluster.pods.get(fetching)!]]), GIVES_WAY_MS);
     quota(3);
     await expect(run('true')).rejects.toMatchObject({ message: 'The cluster has no room for another sandbox.' });
-    age(new Map([[idle, cluster.pods.get(idle)!]]), IDLE_MS);
+    age(new Map([[idle, cluster.pods.get(idle)!]]), GIVES_WAY_MS);
     expect(await run('echo out')).toEqual({ ...fine, stdout: 'out\n' });
     expect(podNames()).toEqual([atWork, fetching, expect.not.stringMatching(idle)]);
     enough.abort();
@@ -216,7 +216,7 @@ describe('a pod', () => {
 
   it('gives way again where what went was not enough', async () => {
     await Promise.all(Array.from({ length: 7 }, () => run('true')));
-    age(cluster.pods, IDLE_MS);
+    age(cluster.pods, GIVES_WAY_MS);
     quota(1);
     expect(await run('echo out')).toEqual({ ...fine, stdout: 'out\n' });
     expect(podNames()).toHaveLength(1);

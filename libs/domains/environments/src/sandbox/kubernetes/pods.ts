@@ -195,8 +195,10 @@ export class Pods {
             await this.api.create('pods', manifest()).catch(unlessConflict);
             isNew = true;
           } catch (error) {
-            // The room of a pod that goes is free when it has gone, and may be another's by then: so more of it is made, but not before the quota is known anew.
-            if (!isOverQuota(error) || !((full && wait < MAX_LOOK_MS) || (await this.makeRoom()) || full)) throw error;
+            if (!isOverQuota(error)) throw error;
+            // The room of a pod that goes is free when it has gone, and may be another's by then: so more is made, once the quota has been counted anew.
+            const isCounted = !full || wait >= MAX_LOOK_MS;
+            if (isCounted && !(await this.makeRoom()) && !full) throw error;
             full = error;
           }
         } else if (isOver(pod)) {
