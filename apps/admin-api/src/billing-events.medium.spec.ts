@@ -122,21 +122,31 @@ describe('The deliveries of the payment provider', () => {
     ]);
   });
 
-  it('that take back more than is there are settled by hand alone, however often they are replayed', async () => {
-    const order = await aPurchase();
-    await replay(await stored(order, { status: 'failed' }));
-    await t.db.query(sql(`SELECT credit_post($1, NULL, 700, 'adjust', $2, NULL, NULL, NULL, NULL, NULL)`), [org, `adjust:${randomUUID()}`]);
-    const refund = { type: 'order.refunded', timestamp: nextTime(), data: { ...order.data, status: 'refunded', refunded_amount: 1_000 } };
-    const id = await stored(refund, { status: 'unresolved', org_id: org });
-    const outcomes = [await replay(id), await replay(id)].map(({ body }) => [body.outcome, body.detail]);
-    expect(outcomes).toEqual([
-      ['failed', 'Of the credits, 700 are not there any more.'],
-      ['no_op', 'As much was taken back before.'],
-    ]);
-    expect((await eventOf(id)).settled_at).toBeNull();
-    expect((await settle(id, 'Written off')).status).toBe(204);
-    expect(await t.audit({ action: 'billing_event.settled', org_id: org })).toMatchObject([{ metadata: { reason: 'Written off' } }]);
-  });
+  it.each([700, 1_000])(
+    'that take back %s more than is there are settled by hand alone, however often they are replayed',
+    async (spent) => {
+      const order = await aPurchase();
+      await replay(await stored(order, { status: 'failed' }));
+      await t.db.query(sql(`SELECT credit_post($1, NULL, $3, 'adjust', $2, NULL, NULL, NULL, NULL, NULL)`), [
+        org,
+        `adjust:${randomUUID()}`,
+        spent,
+      ]);
+      const refund = { type: 'order.refunded', timestamp: nextTime(), data: { ...order.data, status: 'refunded', refunded_amount: 1_000 } };
+      const id = await stored(refund, { status: 'unresolved', org_id: org });
+      const outcomes = [await replay(id), await replay(id)].map(({ body }) => [body.outcome, body.detail]);
+      expect(outcomes).toEqual([
+        ['failed', `Of the credits, ${spent} are not there any more.`],
+        ['no_op', 'As much was taken back before.'],
+      ]);
+      expect((await replays()).filter(({ target_id }) => target_id === id)).toMatchObject([
+        { metadata: { outcome: 'unresolved', detail: outcomes[0][1], settled: false } },
+      ]);
+      expect((await eventOf(id)).settled_at).toBeNull();
+      expect((await settle(id, 'Written off')).status).toBe(204);
+      expect(await t.audit({ action: 'billing_event.settled', org_id: org })).toMatchObject([{ metadata: { reason: 'Written off' } }]);
+    },
+  );
 
   it('tell who has settled them by a replay that found them done', async () => {
     const order = await aPurchase();

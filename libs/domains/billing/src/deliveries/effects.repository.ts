@@ -36,9 +36,10 @@ const FOLLOWED = statement<{ id: string }>(`
 const OFFERED = statement<{ offer_id: string | null }>(
   'SELECT offer_id FROM billing_checkouts WHERE id = $1 AND org_id = $2 AND product_id = $3',
 );
-const PLAN_BOUGHT = statement<{ code: string }>(
-  `SELECT code FROM billing_orders WHERE org_id = $1 AND product_id = $2 AND kind = 'plan' ORDER BY paid_at DESC, id LIMIT 1`,
-);
+// By its id: who waits for it while it gets another code would not find it by the old one.
+const PLAN_BOUGHT = statement<{ plan_id: string | null }>(`
+  SELECT p.id AS plan_id FROM billing_orders o LEFT JOIN plans p ON p.code = o.code
+  WHERE o.org_id = $1 AND o.product_id = $2 AND o.kind = 'plan' ORDER BY o.paid_at DESC, o.id LIMIT 1`);
 const BROUGHT = statement<{ granted: string }>(`
   SELECT coalesce(trim_scale(sum(delta)), 0)::text AS granted FROM credit_ledger WHERE key = ANY ($1) AND kind IN ('grant', 'purchase')`);
 // What older orders bring comes and goes by itself; of newer ones their time tells. A debt leaves nothing to expire before the next grant.
@@ -49,8 +50,8 @@ const OVER = statement<{ id: string }>(`
   LIMIT 1`);
 const REFUNDED = statement('UPDATE billing_orders SET refunded = $2 WHERE id = $1');
 
-/** Kept as it is until the commit: else it could have another code before its order is kept under this one, and that would stay. */
-const planBy = (tx: Tx, where: FindOptionsWhere<Plan> | FindOptionsWhere<Plan>[]): Promise<Plan | null> =>
+/** Keeps the plan's code until the commit: a rename in between would leave the order under a code that no plan has. */
+const lockedPlan = (tx: Tx, where: FindOptionsWhere<Plan> | FindOptionsWhere<Plan>[]): Promise<Plan | null> =>
   tx.manager.findOne(Plan, { where, lock: { mode: 'for_key_share' } });
 
 /** Whose something of the provider's is, and what is known of it. */
@@ -88,7 +89,7 @@ export class EffectsRepository {
     isOnce: boolean,
   ): Promise<{ plan: Plan; pack?: never } | { pack: CreditPack; plan?: never } | null> {
     if (productId === null) return null;
-    const plan = await planBy(tx, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
+    const plan = await lockedPlan(tx, [{ polar_product_id: productId }, { polar_product_id_annual: productId }]);
     const pack = !plan || isOnce ? await tx.manager.findOneBy(CreditPack, { polar_product_id: productId }) : null;
     if (pack) return { pack };
     if (plan) return { plan };
@@ -97,8 +98,11 @@ export class EffectsRepository {
     const sold = id === null ? null : await tx.manager.findOneBy(CreditPack, { id });
     if (sold) return { pack: sold };
     const [bought] = await tx.query(PLAN_BOUGHT, [orgId, productId]);
-    const before = (id !== null && (await planBy(tx, { id }))) || (bought && (await planBy(tx, { code: bought.code })));
-    return before ? { plan: before } : null;
+    for (const planId of [id, bought?.plan_id]) {
+      const before = planId && (await lockedPlan(tx, { id: planId }));
+      if (before) return { plan: before };
+    }
+    return null;
   }
 
   findSubscription(tx: Tx, id: string): Promise<ExternalSubscription | null> {

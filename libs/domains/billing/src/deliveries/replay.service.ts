@@ -48,11 +48,12 @@ export class ReplayService {
         const effect = await effects.apply(tx, event, operator);
         const { outcome, org_id: orgId, detail, ledger_keys } = effect;
         await this.deliveries.wake(tx, effect, id);
-        // A refund that found too little is noted as done, too: what is short is for humans to decide about.
+        // A refund that found too little is noted as done, too: what is short is for humans to decide about, who read it in the audit log.
         const isDone = outcome === 'no_op' ? event.type !== 'order.refunded' : REPLAYED[outcome] !== 'failed';
         const settled = isDone && (await this.deliveries.settle(tx, id));
-        if (outcome === 'applied' || ledger_keys.length || settled) {
-          const facts = { type: event.type, outcome, ledger_keys, settled };
+        const isShort = outcome === 'unresolved' && event.type === 'order.refunded';
+        if (outcome === 'applied' || ledger_keys.length || settled || isShort) {
+          const facts = { type: event.type, outcome, detail, ledger_keys, settled };
           await this.audit.record(tx, { orgId, actor: operator }, 'billing_event.replayed', id, facts);
         }
         return { event_id: id, outcome: REPLAYED[outcome], detail, ledger_keys };

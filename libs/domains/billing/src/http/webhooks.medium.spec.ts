@@ -364,26 +364,27 @@ describe('a paid order', () => {
     expect(await now()).toMatchObject({ code: renamed, granted: 70 });
   });
 
+  const rename = async (tx: Tx, plan: Plan, code: string) => {
+    await tx.manager.update(Plan, plan.id, { code });
+    await new PlansRepository().renameInOrders(tx, plan.code, code);
+  };
+  const waiting = (n: number) =>
+    eventually(
+      () => t.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
+      (rows) => rows.length === n,
+    );
+
   it('is kept under the code that its plan is given while it is applied', async () => {
     const plan = await aPlan(t, { monthly_credits: '70', polar_product_id: randomUUID() });
     const life = await bought(plan);
     await tell(life.order);
     const code = randomUUID();
-    const rename = async (tx: Tx) => {
-      await tx.manager.update(Plan, plan.id, { code });
-      await new PlansRepository().renameInOrders(tx, plan.code, code);
-    };
-    const waiting = (n: number) =>
-      eventually(
-        () => t.db.query(sql(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)),
-        (rows) => rows.length === n,
-      );
     const { id, renamed } = await t.db.transaction(NO_CALLER, async (tx) => {
       await t.get(SubscriptionsRepository).lock(tx, org.id);
       const cycle = { product_id: plan.polar_product_id, billing_reason: 'subscription_cycle', subscription_id: life.id };
       const id = await take(signed(orderEvent(cycle)));
       await waiting(1);
-      const renamed = t.db.transaction(NO_CALLER, rename);
+      const renamed = t.db.transaction(NO_CALLER, (own) => rename(own, plan, code));
       await Promise.race([renamed, waiting(2)]);
       return { id, renamed };
     });
@@ -394,6 +395,26 @@ describe('a paid order', () => {
     );
     const orders = await t.db.manager.findBy(BillingOrder, { org_id: org.id });
     expect(orders.map((order) => order.code)).toEqual([code, code]);
+  });
+
+  it('is for what its product was until now, while its plan is given another code', async () => {
+    const [product, code] = [randomUUID(), randomUUID()];
+    const plan = await aPlan(t, { monthly_credits: '70', polar_product_id: product });
+    const life = await bought(plan);
+    await tell(life.order);
+    await t.db.manager.update(Plan, plan.id, { polar_product_id: randomUUID() });
+    const id = await t.db.transaction(NO_CALLER, async (tx) => {
+      await rename(tx, plan, code);
+      const cycle = { product_id: product, billing_reason: 'subscription_cycle', subscription_id: life.id };
+      const taken = await take(signed(orderEvent(cycle)));
+      await waiting(1);
+      return taken;
+    });
+    await eventually(
+      () => eventOf(id),
+      ({ status }) => status === 'applied',
+    );
+    expect(await now()).toMatchObject({ code, granted: 70 });
   });
 
   it('that is not paid yet is nothing', async () => {

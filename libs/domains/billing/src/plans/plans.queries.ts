@@ -58,8 +58,8 @@ export class PlansQueries {
     return (await this.views([plan]))[0];
   }
 
-  /** Of one that was just made: nobody is subscribed to it, so nothing is asked that could fail when it is there. */
-  viewNew(plan: Plan): PlanView {
+  /** Of a plan that nobody is subscribed to, as one that was just made: nothing is asked for it that could fail. */
+  viewWithoutSubscribers(plan: Plan): PlanView {
     return { ...plan, subscriber_count: 0, price_point: pricePoint(plan), margin: null };
   }
 
@@ -82,7 +82,7 @@ export class PlansQueries {
     return plans.map((plan) => {
       const margin = margins.get(plan.id);
       return {
-        ...this.viewNew(plan),
+        ...this.viewWithoutSubscribers(plan),
         subscriber_count: counts.get(plan.id) ?? 0,
         margin: margin ? { window_days: MARGIN_DAYS, ...margin } : null,
       };

@@ -32,7 +32,7 @@ export class PlansService {
       await this.audit.record(tx, operator, 'plan.created', plan.id, { ...planColumns(input) });
       return plan;
     });
-    return this.queries.viewNew(made);
+    return this.queries.viewWithoutSubscribers(made);
   }
 
   /** @throws DomainError `not_found`; 409 `code_taken`, `product_taken` */
