@@ -42,7 +42,7 @@ const scaling = (app: string) => ({
     triggers: [
       ...triggers('kind', 'runs_ready', 'runs_oldest_ready_seconds', kinds, app),
       ...triggers('queue', 'queue_ready', 'queue_oldest_ready_seconds', waited, app),
-      // What has been taken waits no more, and must not be ended for that with the pods that were added for it.
+      // What runs waits no more: without this, the pods that were added for it would be scaled away under it at once.
       ...waited
         .filter(([, policy]) => policy.app === app)
         .map(([name, { active_per_pod }]) =>

@@ -12,9 +12,9 @@ export interface WaitingPolicy {
   late_after_s: number;
 }
 
-/** The same of a queue whose jobs can be handed to nobody else: pods stay, too, while these run. */
+/** How workers of a queue are scaled whose jobs cannot be handed over to another one: by those that run as well. */
 export interface WaitedQueuePolicy extends WaitingPolicy {
-  /** As many pods as run so many each. */
+  /** One pod for so many that run. */
   active_per_pod: number;
 }
 
@@ -44,7 +44,7 @@ export const RUN_KINDS = {
  * A job over the cap of its organization, or its share of a process, is put off, and so does not wait here.
  */
 export const WAITED_QUEUES = {
-  // Half of what a pod runs at once: who is put off by a share finds others. One that waits for five minutes is given up.
+  // Half of what a pod runs at once: who is put off by a share finds a place in another pod. One that waits for five minutes is given up.
   environments: { app: 'process-engine', ready_per_pod: 8, active_per_pod: 8, scale_after_s: 5, late_after_s: 60 },
 } as const satisfies Partial<Record<QueueName, WaitedQueuePolicy>>;
 

@@ -39,7 +39,7 @@ const parameters = z.object({
 });
 type NewDecision = z.infer<typeof parameters>;
 
-/** What a call is told last whose arguments are right and which records nothing all the same. */
+/** Ends the answer to a call that was valid and recorded nothing, as one that is handed up with wrong arguments: replays know it by that. */
 export const NOTHING_RECORDED = 'Nothing was recorded.';
 const NOBODY_ASKED =
   'It is recorded for review, and nobody is asked now: do not make the call that it is about and do not wait for an answer. Go on without it, or tell the user what has to be decided.';

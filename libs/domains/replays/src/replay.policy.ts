@@ -177,7 +177,7 @@ export function decidedBefore(rows: readonly TranscriptRow[], callId: string, sl
   return place < 0 ? null : decisionsOf(calls.slice(0, place), rows, slugOf).length;
 }
 
-/** Of these calls, as the tool would record them: it takes no others, and models know a tool by its name, too. */
+/** The decisions among these calls. The rows have their answers: a call that was refused is none. Models know a tool by its name, too. */
 function decisionsOf(calls: ReturnType<typeof callsOf>, rows: readonly TranscriptRow[], slugOf: SlugOf): ReplayedDecision[] {
   const unrecorded = new Set(rows.filter(({ content }) => content.endsWith(NOTHING_RECORDED)).map(({ tool_call_id }) => tool_call_id));
   return calls.flatMap(({ id, name, arguments: args }) => {

@@ -51,7 +51,7 @@ export class Places<T> {
     return this.waiting.get(share)?.length ?? 0;
   }
 
-  /** Whether it is others who keep a share from the next place: none is free, and it has fewer than it may have; without such a limit, none at all. */
+  /** Whether it is others who keep a share from the next place: none is free, and it has fewer than it may have; where shares have no limit, it has none. */
   isTakenByOthers(share: string): boolean {
     return !this.free.length && this.usedBy(share) < (this.options.ofAShare ?? 1);
   }
