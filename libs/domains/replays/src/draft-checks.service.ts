@@ -62,6 +62,7 @@ export class DraftChecks {
     return this.starts.estimate(scope, await this.found(scope, agentRef, input));
   }
 
+  /** Of one that is over nothing changes. @throws DomainError 404; 403 `insufficient_role` for another one's */
   async cancel(scope: OrgScope, agentRef: string, id: string) {
     return this.starts.cancel(scope, await this.agents.idOf(scope, agentRef), 'draft_check', id);
   }
